@@ -1,0 +1,151 @@
+"""What a concept file says: the topic of an interview, its wording, its limits."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from pipeline.methodology import Methodology, Phases, Spec
+
+EngineName = Literal["signal_pools", "two_tier", "arbitration"]
+Patience = Literal["quick", "normal", "patient"]
+
+DEFAULT_MAX_TURNS = 15
+
+
+class ConsentText(Spec):
+    """What a respondent agrees to before the first answer."""
+
+    text: str = Field(description="The consent text in plain words, shown before the first question.")
+    version: str = Field(default="1", description="Version of the text, stored with the consent.")
+    required: bool = Field(default=True, description="Whether an answer is refused without consent.")
+
+
+class Element(Spec):
+    """Something the interview should touch on (concept tests)."""
+
+    id: str = Field(description="Identifier of the element.")
+    label: str = Field(description="How the element is called.")
+    aliases: tuple[str, ...] = Field(default=(), description="Other words for it.")
+    connection_requirements: tuple[str, ...] = Field(
+        default=(), description="Node types that the element should be connected to."
+    )
+
+
+class ConceptContext(Spec):
+    """Nested form of the objective."""
+
+    objective: str = Field(description="What the research wants to know, for the interviewer.")
+
+
+class Concept(Spec):
+    """One concept file."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]+$", description="Identifier, the same as the file's name.")
+    name: str = Field(min_length=1, description="The topic as questions name it, such as `wireless headphones`.")
+    title: str | None = Field(default=None, description="The title shown to people; the name if not given.")
+    methodology: str = Field(description="Name of the methodology.")
+    engine: EngineName = Field(default="signal_pools", description="The decision engine.")
+    objective: str = Field(default="", description="What the research wants to know, for the interviewer.")
+    context: ConceptContext | None = Field(default=None, description="Nested form of the objective.")
+    languages: tuple[str, ...] = Field(default=("en",), min_length=1, description="Languages, the default first.")
+    max_turns: int | None = Field(default=None, ge=3, le=200, description="Turns at the most.")
+    opening_question: str | dict[str, str] | None = Field(
+        default=None, description="The first question, verbatim; one text or one per language."
+    )
+    consent: ConsentText | None = Field(default=None, description="Consent asked for before the first answer.")
+    closing_text: str | None = Field(default=None, description="The thank-you at the end.")
+    synonyms: tuple[tuple[str, ...], ...] = Field(default=(), description="Sets of words that mean the same here.")
+    stimulus: str | None = Field(default=None, description="A text that the respondent is shown (concept tests).")
+    elements: tuple[Element, ...] = Field(default=(), description="What the interview should touch on.")
+    patience: Patience | None = Field(default=None, description="How long a pause may be when speaking.")
+    max_answer_s: int | None = Field(default=None, ge=10, description="Longest spoken answer, in seconds.")
+    record_audio: bool = Field(default=False, description="Whether speech is kept.")
+    review_transcript: bool = Field(default=False, description="Whether a transcript is shown for correction.")
+    helpline_text: str | None = Field(default=None, description="Where to find help, for sensitive topics.")
+    llm: dict[str, dict[str, Any]] = Field(default={}, description="Per role: provider settings that differ here.")
+    phases: Phases | None = Field(default=None, description="Phases that replace the methodology's.")
+    open_enrolment: bool | None = Field(default=None, description="Whether anyone may start an interview.")
+
+    @model_validator(mode="after")
+    def _objective_given(self) -> Concept:
+        if not self.objective and self.context is None:
+            raise ValueError("objective (or context.objective) is missing")
+        return self
+
+    @property
+    def goal(self) -> str:
+        """The objective, wherever it was written."""
+        return self.objective or (self.context.objective if self.context else "")
+
+    def opening_in(self, language: str) -> str | None:
+        """The fixed opening question in that language, if there is one."""
+        if isinstance(self.opening_question, dict):
+            return self.opening_question.get(language)
+        return self.opening_question
+
+
+class SessionConfiguration(Spec):
+    """All that a session keeps from its first to its last turn; stored and found by content hash."""
+
+    concept: Concept
+    methodology: Methodology
+    settings: PipelineSettings
+    closing_text: str
+    withdrawn_text: str = ""
+
+    @property
+    def synonyms(self) -> tuple[tuple[str, ...], ...]:
+        """Synonym sets of the concept, then of the methodology."""
+        return (*self.concept.synonyms, *self.methodology.synonyms)
+
+
+class PipelineSettings(Spec):
+    """Switches and thresholds of the pipeline; every number of the semantics that a setting may change."""
+
+    enable_srl: bool = Field(default=True, description="Parse answers linguistically before extraction.")
+    enable_canonical_slots: bool = Field(default=True, description="Keep the canonical graph.")
+    enable_question_self_selection: bool = Field(
+        default=False, description="Write three candidates per question and keep the best."
+    )
+    dedup_method: Literal["exact", "jaccard", "embeddings", "hybrid"] = Field(
+        default="hybrid", description="How mentions of the same concept are recognised."
+    )
+    surface_jaccard_threshold: float = Field(
+        default=0.75, ge=0, le=1, description="Lemma overlap from which two labels are one concept."
+    )
+    surface_similarity_threshold: float = Field(
+        default=0.80, ge=0, le=1, description="Cosine from which two labels are one concept."
+    )
+    canonical_similarity_threshold: float = Field(
+        default=0.60, ge=0, le=1, description="Cosine from which a node joins an existing slot."
+    )
+    canonical_min_support_nodes: int = Field(
+        default=2, ge=1, description="Distinct nodes a slot needs to become active."
+    )
+    slot_batch: int = Field(default=8, ge=1, description="Nodes in one slot proposal.")
+    slot_discovery: Literal["deferred", "inline"] = Field(
+        default="deferred", description="Name slots after the question was sent, or within the turn."
+    )
+    existing_labels: int = Field(default=30, ge=0, description="Recent labels the extractor is given to reuse.")
+    max_answer_chars: int = Field(default=8000, ge=1, description="Longest answer, in characters.")
+    rating_max_chars: int = Field(default=4000, ge=100, description="Longest text that is rated; a cut is logged.")
+    question_max_words: int = Field(default=25, ge=5, description="Longest question, in words.")
+    question_streaming: Literal["live", "held"] = Field(
+        default="live", description="Stream a question word by word, or sentence by sentence."
+    )
+    hold_words: int = Field(default=4, ge=0, description="Words held back while the beginning is checked.")
+    repeat_window: int = Field(default=6, ge=0, description="Earlier questions a new one is compared with.")
+    repeat_jaccard: float = Field(default=0.85, ge=0, le=1, description="Word overlap that makes a repetition.")
+    repeat_cosine: float = Field(default=0.92, ge=0, le=1, description="Cosine that makes a repetition.")
+    min_turn_for_saturation: int = Field(default=5, ge=1, description="First turn that may end by saturation.")
+    low_info_limit: int = Field(default=5, ge=1, description="Turns without yield that end the interview.")
+    shallow_limit: int = Field(default=6, ge=1, description="Shallow answers in a row that end the interview.")
+    depth_plateau_limit: int = Field(
+        default=6, ge=1, description="Turns without yield at the same depth that end the interview."
+    )
+    velocity_alpha: float = Field(default=0.4, gt=0, le=1, description="Weight of the latest turn in the velocity.")
+
+
+SessionConfiguration.model_rebuild()

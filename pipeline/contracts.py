@@ -1,0 +1,245 @@
+"""What each stage hands on: one typed output per stage, the single source of truth within a turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pipeline.engines.base import Decision, ScoredCandidate
+from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
+from pipeline.graph.metrics import CanonicalGraphState, GraphState
+from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
+from pipeline.graph.tracker import NodeStateTracker
+from pipeline.ports import ActiveSignal, Extraction, Line, Parse, Rating, Vectors
+from pipeline.records import Record
+from pipeline.signals.base import Rated, SignalMatrix
+from pipeline.state import AnswerKind, FocusEntry, QuestionAsked, SaturationMetrics, Utterance, Velocity
+
+
+class Contract:
+    """Base of all stage outputs."""
+
+
+@dataclass(frozen=True)
+class ContextOutput(Contract):
+    """What the turn starts from."""
+
+    turn_number: int
+    max_turns: int
+    closing: bool
+    question: str
+    lines: tuple[Line, ...]
+    recent_questions: tuple[str, ...]
+    strategy_history: tuple[str, ...]
+    focus_history: tuple[FocusEntry, ...]
+    existing: tuple[tuple[str, str], ...]
+    focus_key: str | None
+    focus_label: str | None
+    focus_type: str | None
+    graph: SurfaceGraph
+    canonical: CanonicalGraph
+    tracker: NodeStateTracker
+
+
+@dataclass(frozen=True)
+class UtteranceOutput(Contract):
+    """The respondent's utterance, checked and named."""
+
+    utterance: Utterance
+    kind: AnswerKind
+    has_content: bool
+
+
+@dataclass(frozen=True)
+class RatingOutput(Contract):
+    """How the answer was: the raw rating with rationales, and the signals made of it; none without content."""
+
+    rating: Rating | None
+    rated: Rated | None
+    cut_chars: int = 0
+
+
+@dataclass(frozen=True)
+class SrlOutput(Contract):
+    """Discourse relations and frames; none when the stage is off."""
+
+    parse: Parse | None
+    discourse_count: int = 0
+    frame_count: int = 0
+
+
+@dataclass(frozen=True)
+class ExtractionOutput(Contract):
+    """What was found in the answer."""
+
+    extraction: Extraction
+    concept_count: int
+    relationship_count: int
+
+
+@dataclass(frozen=True)
+class GraphOutput(Contract):
+    """The surface graph after this answer, and what changed."""
+
+    graph: SurfaceGraph
+    tracker: NodeStateTracker
+    nodes_added: tuple[KGNode, ...]
+    nodes_mentioned: tuple[KGNode, ...]
+    edges_added: tuple[KGEdge, ...]
+    edges_mentioned: tuple[KGEdge, ...]
+    tensions: tuple[SchemaTension, ...]
+    superseded: tuple[str, ...]
+    embeddings: dict[str, Vectors]
+    """Vectors of nodes that had none yet, by node id, shape [dimension]."""
+
+    @property
+    def gained(self) -> bool:
+        """Whether the graph has a node or an edge that it did not have before."""
+        return bool(self.nodes_added or self.edges_added)
+
+
+@dataclass(frozen=True)
+class SlotsOutput(Contract):
+    """The canonical graph after this answer, and what changed; `canonical` is none when the stage is off."""
+
+    canonical: CanonicalGraph | None
+    tracker: NodeStateTracker
+    backlog: tuple[str, ...]
+    slots_created: tuple[CanonicalSlot, ...] = ()
+    slots_updated: tuple[CanonicalSlot, ...] = ()
+    mappings_created: tuple[SlotMapping, ...] = ()
+    edges_changed: tuple[CanonicalEdge, ...] = ()
+    mapped_new_nodes: int = 0
+    embeddings: dict[str, Vectors] = field(default_factory=dict)
+    """Vectors of slots that are new or renamed, by slot id, shape [dimension]."""
+
+
+@dataclass(frozen=True)
+class StateOutput(Contract):
+    """Fresh measures of both graphs."""
+
+    graph_state: GraphState
+    canonical_state: CanonicalGraphState | None
+    saturation: SaturationMetrics
+    surface_velocity: Velocity
+    canonical_velocity: Velocity
+    computed_for_turn: int
+
+
+@dataclass(frozen=True)
+class StrategyOutput(Contract):
+    """The choice, the signals it rests on, and the tracker with the new focus."""
+
+    decision: Decision
+    signals: SignalMatrix
+    tracker: NodeStateTracker
+    focus_node_id: str | None
+    focus_label: str | None
+    focus_type: str | None
+    focus_quote: str | None
+    focus_is_jump: bool
+    active_signals: tuple[ActiveSignal, ...]
+    rationale: str
+    injected: str | None = None
+    applied_directives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ContinuationOutput(Contract):
+    """Whether and how the interview goes on.
+
+    `should_continue` is false once no further probing question follows; `ask_closing` says that the closing
+    question comes next, `complete` that the session is over with this turn.
+    """
+
+    should_continue: bool
+    reason: str
+    ask_closing: bool
+    complete: bool
+    turns_remaining: int
+    strategy: str
+    focus_label: str | None
+
+
+@dataclass(frozen=True)
+class QuestionOutput(Contract):
+    """The next question as it went out."""
+
+    text: str
+    fallback: bool
+    provider: str
+    attempts: int
+    refusals: tuple[str, ...] = ()
+    """Why earlier wordings were refused."""
+
+
+@dataclass(frozen=True)
+class ResponseOutput(Contract):
+    """The interviewer's utterance, named; `asked` is none when nothing waits for an answer any more."""
+
+    utterance: Utterance
+    asked: QuestionAsked | None
+
+
+class TurnRecord(Record):
+    """What one turn adds to the store, besides the state it leads to."""
+
+    turn_number: int
+    turn_key: str
+    recorded_at: datetime
+    strategy: str | None
+    node_key: str | None
+    node_id: str | None
+    phase: str | None
+    depth_score: float | None
+    saturation_score: float | None
+    has_methodology_signals: bool
+    should_continue: bool
+    reason: str
+    signals: SignalMatrix | None
+    candidates: tuple[ScoredCandidate, ...] = ()
+    candidate_count: int = 0
+    ratings: Rating | None = None
+    saturation: SaturationMetrics
+    stages_ms: dict[str, float] = {}
+    llm_calls: tuple[dict[str, Any], ...] = ()
+    fallback: bool = False
+
+
+@dataclass(frozen=True)
+class ScoringOutput(Contract):
+    """What is kept of the turn for whoever wants to check it."""
+
+    turn_number: int
+    strategy: str | None
+    depth_score: float | None
+    saturation_score: float | None
+    has_methodology_signals: bool
+    focus_entry: FocusEntry | None
+    record: TurnRecord
+
+
+class TurnResult(Record):
+    """The full result of a turn. Source: 000, TurnResult."""
+
+    turn_number: int
+    extracted: dict[str, Any]
+    graph_state: dict[str, Any]
+    scoring: dict[str, Any]
+    strategy_selected: str | None
+    next_question: str
+    should_continue: bool
+    latency_ms: float = 0.0
+    stages_ms: dict[str, float] = {}
+    signals: dict[str, Any] | None = None
+    strategy_alternatives: tuple[dict[str, Any], ...] | None = None
+    termination_reason: str | None = None
+    canonical_graph: dict[str, Any] | None = None
+    graph_comparison: dict[str, Any] | None = None
+    nodes_added: tuple[dict[str, Any], ...] = ()
+    edges_added: tuple[dict[str, Any], ...] = ()
+    saturation_metrics: dict[str, Any] | None = None
+    node_signals: dict[str, dict[str, Any]] | None = None
+    score_decomposition: tuple[ScoredCandidate, ...] | None = None
+    has_llm_fallback: bool = False

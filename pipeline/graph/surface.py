@@ -1,0 +1,160 @@
+"""The surface graph: concepts and relations in the respondent's own words, with their provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pydantic import Field
+
+from pipeline.records import Record
+
+REVISES = "revises"
+
+
+def label_key(label: str) -> str:
+    """The label as compared for identity: case-folded, white space collapsed."""
+    return " ".join(label.casefold().split())
+
+
+class Mention(Record):
+    """One place where a respondent said it."""
+
+    utterance_id: str
+    quote: str
+
+
+class KGNode(Record):
+    """A concept as the respondent put it.
+
+    `sequence` is the creation order within the session, `mention_sequence` the order of the latest mention; both
+    grow by one for each node or mention and never repeat.
+    """
+
+    id: str
+    label: str
+    node_type: str
+    type_alternatives: tuple[tuple[str, float], ...] = ()
+    mentions: tuple[Mention, ...]
+    confidence: float = Field(ge=0.0, le=1.0)
+    stance: int = Field(default=0, ge=-1, le=1)
+    created_turn: int
+    last_mention_turn: int
+    sequence: int
+    mention_sequence: int
+    mention_count: int = 1
+    element_ids: tuple[str, ...] = ()
+    superseded_by: str | None = None
+
+    @property
+    def source_utterance_ids(self) -> tuple[str, ...]:
+        """Utterances that mention the node, oldest first, each once."""
+        return tuple(dict.fromkeys(mention.utterance_id for mention in self.mentions))
+
+
+class KGEdge(Record):
+    """A relation between two concepts as the respondent put it."""
+
+    id: str
+    source_id: str
+    target_id: str
+    edge_type: str
+    mentions: tuple[Mention, ...]
+    confidence: float = Field(ge=0.0, le=1.0)
+    stance: int = Field(default=0, ge=-1, le=1)
+    created_turn: int
+    sequence: int
+
+    @property
+    def source_utterance_ids(self) -> tuple[str, ...]:
+        """Utterances that state the relation, oldest first, each once."""
+        return tuple(dict.fromkeys(mention.utterance_id for mention in self.mentions))
+
+
+class SchemaTension(Record):
+    """Something a provider found that the methodology's schema has no place for."""
+
+    id: str
+    turn: int
+    utterance_id: str
+    source: str
+    target: str | None = None
+    type: str
+    quote: str = ""
+    reason: str
+
+
+class SurfaceGraph:
+    """Nodes, edges and tensions of one session; copies are cheap, values are immutable.
+
+    A stage works on `copy()` and hands the copy on, so that a turn that fails or is cancelled leaves no trace.
+    """
+
+    __slots__ = ("_by_identity", "_edge_by_ends", "edges", "nodes", "tensions")
+
+    def __init__(
+        self,
+        nodes: Iterable[KGNode] = (),
+        edges: Iterable[KGEdge] = (),
+        tensions: Iterable[SchemaTension] = (),
+    ) -> None:
+        self.nodes: dict[str, KGNode] = {node.id: node for node in nodes}
+        self.edges: dict[str, KGEdge] = {edge.id: edge for edge in edges}
+        self.tensions: list[SchemaTension] = list(tensions)
+        self._by_identity = {(label_key(n.label), n.node_type): n.id for n in self.nodes.values()}
+        self._edge_by_ends = {(e.source_id, e.target_id, e.edge_type): e.id for e in self.edges.values()}
+
+    def copy(self) -> SurfaceGraph:
+        """A graph that can be changed without changing this one. O(nodes + edges), shallow."""
+        twin = SurfaceGraph.__new__(SurfaceGraph)
+        twin.nodes = self.nodes.copy()
+        twin.edges = self.edges.copy()
+        twin.tensions = self.tensions.copy()
+        twin._by_identity = self._by_identity.copy()
+        twin._edge_by_ends = self._edge_by_ends.copy()
+        return twin
+
+    def put_node(self, node: KGNode) -> None:
+        """Add the node, or replace the one with its id."""
+        self.nodes[node.id] = node
+        self._by_identity[label_key(node.label), node.node_type] = node.id
+
+    def put_edge(self, edge: KGEdge) -> None:
+        """Add the edge, or replace the one with its id."""
+        self.edges[edge.id] = edge
+        self._edge_by_ends[edge.source_id, edge.target_id, edge.edge_type] = edge.id
+
+    def node_by_identity(self, label: str, node_type: str) -> KGNode | None:
+        """The node with this label and type, if the session has one."""
+        found = self._by_identity.get((label_key(label), node_type))
+        return self.nodes[found] if found is not None else None
+
+    def edge_between(self, source_id: str, target_id: str, edge_type: str) -> KGEdge | None:
+        """The edge of this type from source to target, if the session has one."""
+        found = self._edge_by_ends.get((source_id, target_id, edge_type))
+        return self.edges[found] if found is not None else None
+
+    def live_nodes(self) -> Iterator[KGNode]:
+        """Nodes that no later statement has revised, in creation order."""
+        return (node for node in self.nodes.values() if node.superseded_by is None)
+
+    def live_edges(self) -> Iterator[KGEdge]:
+        """Edges that count: no `revises`, and both ends live."""
+        nodes = self.nodes
+        return (
+            edge
+            for edge in self.edges.values()
+            if edge.edge_type != REVISES
+            and nodes[edge.source_id].superseded_by is None
+            and nodes[edge.target_id].superseded_by is None
+        )
+
+    def recent_labels(self, limit: int = 30) -> list[str]:
+        """Labels of the most recently mentioned live nodes, latest first."""
+        latest = sorted(self.live_nodes(), key=lambda node: -node.mention_sequence)
+        return [node.label for node in latest[:limit]]
+
+    def next_sequence(self) -> int:
+        """One more than any creation or mention order used so far."""
+        last_node = max((max(n.sequence, n.mention_sequence) for n in self.nodes.values()), default=0)
+        last_edge = max((e.sequence for e in self.edges.values()), default=0)
+        return max(last_node, last_edge) + 1

@@ -1,0 +1,224 @@
+"""What a methodology file says: ontology, strategies, phases, signals."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Phase = Literal["early", "mid", "late"]
+NodeBinding = Literal["required", "none"]
+FocusMode = Literal["recent_node", "summary", "topic"]
+
+
+class Spec(BaseModel):
+    """Base of everything a researcher may write; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Method(Spec):
+    """What the method is called and what it is after."""
+
+    name: str = Field(description="Identifier, the same as the file's name.")
+    version: str = Field(default="1.0", description="Version of this methodology file.")
+    goal: str = Field(description="What an interview by this method is after, in one sentence.")
+    opening_bias: str = Field(default="", description="How the opening question should lean.")
+    description: str = Field(default="", description="The method in a paragraph, for researchers.")
+
+
+class NodeType(Spec):
+    """One kind of concept."""
+
+    name: str = Field(description="Name of the type, in snake_case.")
+    level: int = Field(default=0, ge=0, description="Level of abstraction, 1 the most concrete; 0 for none.")
+    terminal: bool = Field(default=False, description="Whether a chain may end here.")
+    description: str = Field(description="What belongs to this type.")
+    examples: tuple[str, ...] = Field(default=(), description="A few examples for people and prompts.")
+    exemplars: tuple[str, ...] = Field(
+        default=(), description="Phrases by which the offline provider recognises the type; a dozen or more."
+    )
+    cues: tuple[str, ...] = Field(
+        default=(), description="Words or phrases that point to the type (offline provider)."
+    )
+
+
+class EdgeType(Spec):
+    """One kind of relation."""
+
+    name: str = Field(description="Name of the relation, in snake_case.")
+    description: str = Field(default="", description="What the relation says.")
+    permitted_connections: tuple[tuple[str, str], ...] = Field(
+        description='Pairs [source type, target type]; "*" stands for any type.'
+    )
+    cues: tuple[str, ...] = Field(
+        default=(), description="Connectors that express the relation (offline provider)."
+    )
+
+    def permits(self, source_type: str, target_type: str) -> bool:
+        """Whether an edge of this type may join nodes of these types."""
+        return any(
+            source in ("*", source_type) and target in ("*", target_type)
+            for source, target in self.permitted_connections
+        )
+
+
+class RelationshipExample(Spec):
+    """An utterance and the relation a careful coder sees in it."""
+
+    utterance: str = Field(description="What a respondent might say.")
+    source: str = Field(description="Label of the source concept.")
+    target: str = Field(description="Label of the target concept.")
+    type: str = Field(description="Type of the relation.")
+
+
+class ExtractabilityCriteria(Spec):
+    """What counts as content at all."""
+
+    extract: tuple[str, ...] = Field(default=(), description="Kinds of statements to extract from.")
+    skip: tuple[str, ...] = Field(default=(), description="Kinds of statements to leave alone.")
+
+
+class Ontology(Spec):
+    """Types of concepts and relations, with guidance for whoever extracts them."""
+
+    nodes: tuple[NodeType, ...] = Field(min_length=1, description="Types of concepts.")
+    edges: tuple[EdgeType, ...] = Field(min_length=1, description="Types of relations.")
+    extraction_guidelines: tuple[str, ...] = Field(default=(), description="Rules for the extractor.")
+    relationship_examples: tuple[RelationshipExample, ...] = Field(default=(), description="Worked examples.")
+    extractability_criteria: ExtractabilityCriteria = Field(
+        default=ExtractabilityCriteria(), description="What to extract from and what to leave."
+    )
+    concept_naming_convention: str = Field(default="", description="How labels should be phrased.")
+
+    def node_type(self, name: str) -> NodeType | None:
+        """The type of that name, if there is one."""
+        return next((node for node in self.nodes if node.name == name), None)
+
+    def edge_type(self, name: str) -> EdgeType | None:
+        """The relation of that name, if there is one."""
+        return next((edge for edge in self.edges if edge.name == name), None)
+
+    def level_of(self, name: str) -> int:
+        """Level of a node type, 0 when unknown or without levels."""
+        found = self.node_type(name)
+        return found.level if found else 0
+
+    @property
+    def terminal_types(self) -> frozenset[str]:
+        """Names of the types at which a chain may end."""
+        return frozenset(node.name for node in self.nodes if node.terminal)
+
+    @property
+    def depth(self) -> int:
+        """Distinct levels, or node types where there are fewer than two levels. Source: semantics §2."""
+        levels = {node.level for node in self.nodes if node.level > 0}
+        return len(levels) if len(levels) >= 2 else len(self.nodes)
+
+
+class Strategy(Spec):
+    """One way to go on, and when it fits."""
+
+    name: str = Field(description="Name of the strategy, in snake_case.")
+    description: str = Field(default="", description="What a moderator does with it; part of prompts.")
+    signal_weights: dict[str, float] = Field(
+        description="Weight per signal, or per signal and value (`llm.response_depth.surface`)."
+    )
+    node_binding: NodeBinding = Field(default="required", description="Whether it needs a node to ask about.")
+    focus_mode: FocusMode = Field(default="recent_node", description="What the question is about.")
+    generates_closing_question: bool = Field(default=False, description="Whether it ends the interview.")
+    templates: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Questions per language for the offline provider; `{focus}` and `{topic}` are filled in."
+    )
+
+
+class PhaseProfile(Spec):
+    """How one phase leans."""
+
+    description: str = Field(default="", description="What the phase is for.")
+    signal_weights: dict[str, float] = Field(default={}, description="Multiplier per strategy.")
+    phase_bonuses: dict[str, float] = Field(default={}, description="Bonus per strategy.")
+
+
+class PhaseBoundaries(Spec):
+    """Where phases end, in turns."""
+
+    early: Annotated[int, Field(ge=1)] = Field(description="Last turn of the early phase.")
+    mid: Annotated[int, Field(ge=2)] = Field(description="Last turn of the middle phase.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> PhaseBoundaries:
+        if self.early >= self.mid:
+            raise ValueError("phases.boundaries: early must be smaller than mid")
+        return self
+
+
+class Phases(Spec):
+    """Phases of an interview and how they change what is asked."""
+
+    by: Literal["turns", "graph"] = Field(default="turns", description="What moves the interview on.")
+    boundaries: PhaseBoundaries | None = Field(default=None, description="Fixed boundaries instead of proportional ones.")
+    early: PhaseProfile = Field(default=PhaseProfile(), description="The beginning.")
+    mid: PhaseProfile = Field(default=PhaseProfile(), description="The middle.")
+    late: PhaseProfile = Field(default=PhaseProfile(), description="The end.")
+
+    def profile(self, phase: Phase) -> PhaseProfile:
+        """The profile of that phase."""
+        return {"early": self.early, "mid": self.mid, "late": self.late}[phase]
+
+
+class Methodology(Spec):
+    """One methodology file. Rules across fields are checked by `pipeline.signals.registry.check`."""
+
+    method: Method
+    ontology: Ontology
+    signals: dict[str, tuple[str, ...]] = Field(description="Signals to detect, by pool.")
+    strategies: tuple[Strategy, ...] = Field(min_length=1, description="Strategies; the order breaks ties.")
+    phases: Phases = Field(default=Phases(), description="Phases.")
+    selection: Literal["joint", "two_stage"] = Field(
+        default="joint", description="Score strategy and node together, or one after the other."
+    )
+    saturation: Literal["yield_ratio", "velocity_ewma"] = Field(
+        default="yield_ratio", description="Formula of meta.conversation.saturation."
+    )
+    synonyms: tuple[tuple[str, ...], ...] = Field(default=(), description="Sets of words that mean the same.")
+    canonical_min_support_nodes: int | dict[str, int] | None = Field(
+        default=None, description="Support a slot needs to become active; one number or one per node type."
+    )
+    openings: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Opening questions per language for the offline provider."
+    )
+
+    @property
+    def name(self) -> str:
+        """The methodology's identifier."""
+        return self.method.name
+
+    @property
+    def signal_names(self) -> tuple[str, ...]:
+        """All signals of all pools, in file order."""
+        return tuple(name for pool in self.signals.values() for name in pool)
+
+    @property
+    def closing_strategy(self) -> Strategy | None:
+        """The strategy that ends an interview, if the methodology has one."""
+        return next((s for s in self.strategies if s.generates_closing_question), None)
+
+    def strategy(self, name: str) -> Strategy:
+        """The strategy of that name. Raises KeyError."""
+        for strategy in self.strategies:
+            if strategy.name == name:
+                return strategy
+        raise KeyError(name)
+
+    def min_support(self, node_type: str, default: int) -> int:
+        """Distinct surface nodes a slot of this type needs to become active."""
+        setting = self.canonical_min_support_nodes
+        if isinstance(setting, dict):
+            return setting.get(node_type, default)
+        return setting if setting is not None else default
+
+
+def parse(data: dict[str, Any]) -> Methodology:
+    """A methodology from parsed YAML. Raises pydantic.ValidationError."""
+    return Methodology.model_validate(data)

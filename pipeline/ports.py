@@ -1,0 +1,318 @@
+"""What the interview asks of the world: language providers, an embedder, a parser, somebody who listens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ConfigDict, Field
+
+from pipeline.graph.canonical import CanonicalSlot
+from pipeline.graph.surface import KGNode
+from pipeline.methodology import Methodology, Strategy
+from pipeline.records import Record
+
+Vectors = NDArray[np.float32]
+Speaker = Literal["interviewer", "respondent", "moderator"]
+
+
+class Line(Record):
+    """One utterance as a provider sees it."""
+
+    speaker: Speaker
+    text: str
+
+
+class DiscourseRelation(Record):
+    """Two stretches of an answer joined by a marker: "because", "so", "when" …
+
+    `antecedent` and `consequent` are in cause → effect (or condition → result, earlier → later) order, whatever
+    the order in the sentence.
+    """
+
+    marker: str
+    kind: Literal["cause", "purpose", "condition", "contrast", "sequence"]
+    antecedent: str
+    consequent: str
+
+
+class SrlFrame(Record):
+    """Who does what to whom, around one verb."""
+
+    predicate: str
+    subject: str = ""
+    object: str = ""
+    complement: str = ""
+    negated: bool = False
+
+
+class Parse(Record):
+    """Linguistic structure of one answer."""
+
+    sentences: tuple[str, ...] = ()
+    discourse: tuple[DiscourseRelation, ...] = ()
+    frames: tuple[SrlFrame, ...] = ()
+
+
+@runtime_checkable
+class Parser(Protocol):
+    """Linguistic preprocessing."""
+
+    async def parse(self, text: str) -> Parse:
+        """Discourse relations and predicate frames of one answer."""
+        ...
+
+    async def lemmas(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
+        """Content lemmas of each label, lower case, in order; stop words left out, negations kept as "not"."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Sentence embeddings."""
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model and precision; vectors of different ids are never compared."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One L2-normalised float32 row per text, shape [len(texts), dimension]."""
+        ...
+
+
+class ExtractionRequest(Record):
+    """One answer to be turned into knowledge."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    text: str
+    utterance_id: str
+    question: str
+    topic: str
+    methodology: Methodology
+    language: str
+    focus_label: str | None = None
+    focus_type: str | None = None
+    existing: tuple[tuple[str, str], ...] = ()
+    """(label, node type) of up to 30 nodes, most recently mentioned first: reuse the exact label."""
+    parse: Parse | None = None
+    synonyms: tuple[tuple[str, ...], ...] = ()
+    elements: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(element id, [label, *aliases]) of the concept's elements."""
+    seed: int = 0
+
+
+class ExtractedConcept(Record):
+    """A concept found in an answer; `quote` is verbatim from the answer."""
+
+    label: str
+    node_type: str
+    quote: str
+    confidence: float = Field(default=0.7, ge=0.0, le=1.0)
+    stance: int = Field(default=0, ge=-1, le=1)
+    type_alternatives: tuple[tuple[str, float], ...] = ()
+    element_ids: tuple[str, ...] = ()
+
+
+class ExtractedRelationship(Record):
+    """A relation found in an answer; ends are labels of this answer's concepts or of existing nodes."""
+
+    source: str
+    target: str
+    edge_type: str
+    quote: str
+    confidence: float = Field(default=0.7, ge=0.0, le=1.0)
+
+
+class DroppedElement(Record):
+    """A single bad element of a provider's output: left out, but on record."""
+
+    source: str
+    target: str | None = None
+    type: str
+    quote: str = ""
+    reason: str
+
+
+class Extraction(Record):
+    """Everything found in one answer."""
+
+    concepts: tuple[ExtractedConcept, ...] = ()
+    relationships: tuple[ExtractedRelationship, ...] = ()
+    dropped: tuple[DroppedElement, ...] = ()
+    extractable: bool = True
+    provider: str = ""
+
+
+class Extractor(Protocol):
+    """Text → knowledge."""
+
+    async def extract(self, request: ExtractionRequest) -> Extraction:
+        """Concepts and relations of one answer. Raises ProviderError."""
+        ...
+
+
+RATED_SIGNALS = (
+    "response_depth",
+    "specificity",
+    "certainty",
+    "valence",
+    "engagement",
+    "intellectual_engagement",
+)
+Hedging = Literal["none", "low", "medium", "high"]
+
+
+class RatingRequest(Record):
+    """One answer to be rated, with the question it answers."""
+
+    text: str
+    question: str
+    language: str
+    seed: int = 0
+
+
+class Rating(Record):
+    """Scores from 1 to 5 for each of RATED_SIGNALS, a hedging level, and why."""
+
+    scores: dict[str, int]
+    hedging: Hedging
+    rationales: dict[str, str] = {}
+    provider: str = ""
+
+
+class Rater(Protocol):
+    """How an answer is: one batched call per answer, never cached across answers."""
+
+    async def rate(self, request: RatingRequest) -> Rating:
+        """Ratings of one answer. Raises ProviderError."""
+        ...
+
+
+class SlotRequest(Record):
+    """Surface nodes waiting for a canonical slot; at most 8, of any types."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    nodes: tuple[KGNode, ...]
+    slots: tuple[CanonicalSlot, ...]
+    methodology: Methodology
+    language: str
+
+
+class SlotProposal(Record):
+    """Nodes of one type that mean the same; `slot_name` is snake_case and lemmatised."""
+
+    slot_name: str
+    description: str
+    node_type: str
+    node_ids: tuple[str, ...]
+
+
+@runtime_checkable
+class SlotProposer(Protocol):
+    """Names for what several wordings have in common."""
+
+    @property
+    def inline(self) -> bool:
+        """Whether proposing is cheap enough to happen within the turn."""
+        ...
+
+    async def propose(self, request: SlotRequest) -> list[SlotProposal]:
+        """A proposal for each node of the request (nodes may share one). Raises ProviderError."""
+        ...
+
+
+class ActiveSignal(Record):
+    """A signal that spoke for the chosen strategy."""
+
+    name: str
+    value: bool | int | float | str
+    description: str = ""
+    contribution: float = 0.0
+
+
+QuestionKind = Literal["opening", "follow_up", "closing", "rephrase"]
+
+
+class QuestionRequest(Record):
+    """Everything a writer needs to phrase the next question."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    kind: QuestionKind
+    methodology: Methodology
+    topic: str
+    objective: str
+    language: str
+    seed: int
+    turn_number: int
+    strategy: Strategy | None = None
+    focus_label: str | None = None
+    focus_type: str | None = None
+    focus_quote: str | None = None
+    focus_is_jump: bool = False
+    """The focus is something said before the last answer: it needs a bridge."""
+    focus_said_earlier_turns: int = 0
+    avoid_similar: bool = False
+    """The description of (strategy, focus) is close to a recent question: put it differently."""
+    depth: int = 0
+    lines: tuple[Line, ...] = ()
+    """The last five utterances, oldest first."""
+    recent_questions: tuple[str, ...] = ()
+    """The last questions really asked, oldest first."""
+    signals: tuple[ActiveSignal, ...] = ()
+    rationale: str = ""
+    original: str | None = None
+    """For a rephrase: the question to put in other words."""
+    variant: int = 0
+    """0 for the first try, 1 for the regeneration, 0–2 for self-selected candidates."""
+    max_words: int = 25
+    steer: str | None = None
+
+
+class QuestionWriter(Protocol):
+    """Decision → question."""
+
+    def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+        """The question in pieces, as they become known. Raises ProviderError from the iterator."""
+        ...
+
+    def template(self, request: QuestionRequest) -> str:
+        """The strategy's template question: no model, can't fail, always acceptable."""
+        ...
+
+
+class QuestionSink(Protocol):
+    """Whoever listens while a question is being made."""
+
+    async def started(self, turn_number: int) -> None:
+        """A question is about to come (again, after `retracted`)."""
+        ...
+
+    async def delta(self, text: str) -> None:
+        """The next piece; what is out stays."""
+        ...
+
+    async def retracted(self) -> None:
+        """Forget what came so far: a new attempt follows."""
+        ...
+
+
+class Clock(Protocol):
+    """A monotonic clock."""
+
+    def __call__(self) -> float:
+        """Seconds since an arbitrary start."""
+        ...
+
+
+EmbeddingTable = Mapping[str, Vectors]

@@ -1,0 +1,1 @@
+"""What is known about an interview at one moment, as named values in pools."""

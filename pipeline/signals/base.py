@@ -1,0 +1,107 @@
+"""What a signal is: a name, a type, the values it can emit, and how it is detected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+from pipeline.graph.canonical import CanonicalGraph
+from pipeline.graph.metrics import CanonicalGraphState, GraphState
+from pipeline.graph.surface import SurfaceGraph
+from pipeline.graph.tracker import Depth, NodeState, NodeStateTracker
+from pipeline.methodology import Methodology
+from pipeline.records import Record
+from pipeline.state import SaturationMetrics, Velocity
+
+SignalValue = bool | int | float | str
+SignalType = Literal["bool", "number", "category", "count"]
+Scope = Literal["global", "node", "strategy"]
+
+
+class Rated(Record):
+    """One answer's ratings as signals: categories and numbers in [0, 1]."""
+
+    depth: Depth
+    specificity: float
+    certainty: float
+    valence: float
+    engagement: float
+    intellectual_engagement: float
+    hedging: str
+
+
+@dataclass(frozen=True)
+class SignalContext:
+    """What signals are detected from, after this answer went into the graph and before a choice is made.
+
+    `rated` is none when the answer had no content to rate. `depths` includes this answer.
+    `nodes` are the candidates, in creation order.
+    """
+
+    methodology: Methodology
+    turn_number: int
+    max_turns: int
+    graph: SurfaceGraph
+    canonical: CanonicalGraph | None
+    tracker: NodeStateTracker
+    graph_state: GraphState
+    canonical_state: CanonicalGraphState | None
+    saturation: SaturationMetrics
+    rated: Rated | None
+    depths: Sequence[Depth]
+    strategy_history: Sequence[str]
+    surface_velocity: Velocity
+    canonical_velocity: Velocity
+    new_nodes: int
+    new_slots: int
+    yielded: bool
+    nodes: Sequence[NodeState] = ()
+    found: dict[str, Any] = field(default_factory=dict)
+    """Values of signals detected before, by name; for signals that depend on others."""
+
+
+class Signal(Protocol):
+    """One signal. `detect` returns a value, a list aligned with `context.nodes`, or a value per strategy.
+
+    A global signal that can't be told now returns None: a missing signal contributes nothing.
+    """
+
+    name: ClassVar[str]
+    type: ClassVar[SignalType]
+    scope: ClassVar[Scope]
+    values: ClassVar[tuple[str, ...]]
+    """All values of a category; empty otherwise."""
+    depends_on: ClassVar[tuple[str, ...]]
+    description: ClassVar[str]
+
+    def detect(self, context: SignalContext) -> Any:
+        """The signal's present value."""
+        ...
+
+
+class NodeColumns(Record):
+    """Signals of all candidate nodes, column by column; every column is as long as `keys`."""
+
+    keys: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    node_types: tuple[str, ...] = ()
+    sequence: tuple[int, ...] = ()
+    mention_sequence: tuple[int, ...] = ()
+    signals: dict[str, tuple[SignalValue, ...]] = {}
+
+
+class SignalMatrix(Record):
+    """All signals of one turn, as stored: enough to make the same choice again."""
+
+    values: dict[str, SignalValue] = {}
+    """Global signals by name."""
+    strategies: dict[str, dict[str, SignalValue]] = {}
+    """Signals that differ per candidate strategy: name → strategy → value."""
+    nodes: NodeColumns = NodeColumns()
+    phase: str = "early"
+
+    def of_node(self, key: str) -> Mapping[str, SignalValue]:
+        """All node signals of one candidate."""
+        index = self.nodes.keys.index(key)
+        return {name: column[index] for name, column in self.nodes.signals.items()}

@@ -1,0 +1,213 @@
+"""Everything an interview is: one serialisable, versioned value."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from pipeline.errors import StateVersionError
+from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
+from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
+from pipeline.graph.tracker import Depth, NodeStateTracker, TrackerSnapshot
+from pipeline.ports import Speaker
+from pipeline.records import Record
+
+STATE_VERSION = 1
+
+SessionStatus = Literal["created", "active", "paused", "closing", "completed", "abandoned", "failed"]
+AnswerKind = Literal["answer", "skip", "correct"]
+UtteranceKind = Literal["opening", "question", "rephrase", "closing_question", "closing", "answer", "skip", "correct"]
+
+
+class Utterance(Record):
+    """Something said, with when and in which turn. `text` is empty for a skip."""
+
+    id: str
+    turn_number: int
+    speaker: Speaker
+    kind: UtteranceKind
+    text: str
+    recorded_at: datetime
+    strategy: str | None = None
+    focus_key: str | None = None
+    fallback: bool = False
+    corrects: str | None = None
+
+
+class QuestionAsked(Record):
+    """The question that is waiting for an answer."""
+
+    utterance_id: str
+    turn_number: int
+    text: str
+    kind: UtteranceKind
+    strategy: str | None = None
+    focus_key: str | None = None
+    focus_node_id: str | None = None
+    focus_label: str | None = None
+    fallback: bool = False
+
+
+class FocusEntry(Record):
+    """One decision; `node_id` and `label` are empty when no node had the focus. Source: 000, focus tracing."""
+
+    turn: int
+    node_id: str = ""
+    label: str = ""
+    strategy: str
+    key: str = ""
+
+
+class Velocity(Record):
+    """How fast new concepts came, per graph. Counts are nodes or slots; ewma and peak are per turn."""
+
+    ewma: float = 0.0
+    peak: float = 0.0
+    previous_count: int = 0
+
+
+class SaturationMetrics(Record):
+    """What speaks for the interview having run dry. Source: semantics §6."""
+
+    chao1_ratio: float = 1.0
+    new_info_rate: float = 0.0
+    consecutive_low_info: int = 0
+    consecutive_shallow: int = 0
+    consecutive_depth_plateau: int = 0
+    previous_max_depth: int = 0
+    is_saturated: bool = False
+
+
+class Receipt(Record):
+    """What a turn answered, kept so that the same turn_key gets the same result again."""
+
+    turn_key: str
+    turn_number: int
+    digest: str
+    result: dict[str, Any]
+
+
+class Consent(Record):
+    """What the respondent agreed to, and when."""
+
+    version: str
+    choices: dict[str, Any]
+    given_at: datetime
+
+
+class Directive(Record):
+    """A moderator's wish for the next question."""
+
+    command_id: str
+    kind: Literal["inject", "steer"]
+    question: str | None = None
+    strategy: str | None = None
+    node_id: str | None = None
+
+
+class InterviewState(Record):
+    """A session between two turns. Changed only by making the next one.
+
+    `rev` grows by one with each commit. `slot_backlog` are surface nodes without a final slot, oldest first.
+    `depths` are the depths of all rated answers, oldest first.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: int = STATE_VERSION
+    session_id: str
+    concept_id: str
+    concept_name: str
+    methodology: str
+    engine: str
+    language: str
+    max_turns: int = Field(ge=3)
+    seed: int
+    config_hash: str
+    respondent_ref: str | None = None
+    pilot: bool = False
+    created_at: datetime
+    updated_at: datetime
+
+    status: SessionStatus = "created"
+    status_reason: str = ""
+    resume_status: SessionStatus | None = None
+    paused_by: Literal["respondent", "moderator"] | None = None
+    claimed_by: str | None = None
+    rev: int = 0
+    turn_count: int = 0
+    consent: Consent | None = None
+    settings: dict[str, Any] = {}
+
+    utterances: tuple[Utterance, ...] = ()
+    question: QuestionAsked | None = None
+    receipts: tuple[Receipt, ...] = ()
+    directives: tuple[Directive, ...] = ()
+
+    nodes: tuple[KGNode, ...] = ()
+    edges: tuple[KGEdge, ...] = ()
+    tensions: tuple[SchemaTension, ...] = ()
+    slots: tuple[CanonicalSlot, ...] = ()
+    mappings: tuple[SlotMapping, ...] = ()
+    canonical_edges: tuple[CanonicalEdge, ...] = ()
+    slot_backlog: tuple[str, ...] = ()
+    tracker: TrackerSnapshot = TrackerSnapshot()
+
+    strategy_history: tuple[str, ...] = ()
+    focus_history: tuple[FocusEntry, ...] = ()
+    depths: tuple[Depth, ...] = ()
+    surface_velocity: Velocity = Velocity()
+    canonical_velocity: Velocity = Velocity()
+    saturation: SaturationMetrics = SaturationMetrics()
+
+    def surface_graph(self) -> SurfaceGraph:
+        """The surface graph, to be changed freely."""
+        return SurfaceGraph(self.nodes, self.edges, self.tensions)
+
+    def canonical_graph(self) -> CanonicalGraph:
+        """The canonical graph, to be changed freely."""
+        return CanonicalGraph(
+            {slot.id: slot for slot in self.slots},
+            {mapping.surface_node_id: mapping for mapping in self.mappings},
+            {edge.id: edge for edge in self.canonical_edges},
+        )
+
+    def node_tracker(self) -> NodeStateTracker:
+        """The node state tracker, to be changed freely."""
+        return NodeStateTracker.from_snapshot(self.tracker)
+
+    def receipt(self, turn_key: str) -> Receipt | None:
+        """What the turn with this key answered, if it was completed."""
+        return next((receipt for receipt in self.receipts if receipt.turn_key == turn_key), None)
+
+    def last_answer(self) -> Utterance | None:
+        """The respondent's latest utterance with content."""
+        return next((u for u in reversed(self.utterances) if u.speaker == "respondent" and u.text), None)
+
+    def dump(self) -> bytes:
+        """The state as JSON."""
+        return self.model_dump_json().encode()
+
+    @classmethod
+    def load(cls, data: bytes) -> InterviewState:
+        """The state that `dump` wrote.
+
+        Raises:
+            StateVersionError: it was written by a newer version.
+            pydantic.ValidationError: it is not a state.
+        """
+        version = _version_of(data)
+        if version > STATE_VERSION:
+            raise StateVersionError(f"the session's state is of version {version}, this process knows {STATE_VERSION}")
+        return cls.model_validate_json(data)
+
+
+class _VersionOnly(Record):
+    model_config = ConfigDict(extra="ignore")
+    version: int
+
+
+def _version_of(data: bytes) -> int:
+    return _VersionOnly.model_validate_json(data).version

@@ -1,0 +1,1 @@
+"""The respondent pages: static assets, no Python."""

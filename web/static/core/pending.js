@@ -1,0 +1,72 @@
+/**
+ * Keeps what a respondent has typed on the device until the server has it.
+ *
+ * One record per session: the draft in the box, and the answer that was sent and not yet settled. It survives a lost
+ * connection, a closed tab and a crashed browser, and is wiped when the respondent erases the interview.
+ */
+
+/**
+ * An answer on its way. `accepted` is true from `turn.started` on: the server has it, it is never sent again unasked.
+ * @typedef {{kind: "answer" | "skip" | "correct", text: string, turnKey: string, utteranceId?: string,
+ *   accepted: boolean}} Kept
+ * @typedef {{draft: string, pending: Kept | null}} Saved
+ * @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem">} Shelf
+ */
+
+const KINDS = new Set(["answer", "skip", "correct"]);
+
+/** @type {Saved} */
+const NOTHING = { draft: "", pending: null };
+
+/** @param {string} sessionId */
+const shelfKey = (sessionId) => `askwell:${sessionId}`;
+
+/** @param {any} value @returns {Kept | null} */
+function readKept(value) {
+  if (!value || typeof value !== "object" || !KINDS.has(value.kind)) return null;
+  if (typeof value.text !== "string" || typeof value.turnKey !== "string" || value.turnKey === "") return null;
+  if (value.kind === "correct" && typeof value.utteranceId !== "string") return null;
+  const kept = { kind: value.kind, text: value.text, turnKey: value.turnKey, accepted: value.accepted === true };
+  return value.kind === "correct" ? { ...kept, utteranceId: value.utteranceId } : kept;
+}
+
+/**
+ * @param {Shelf | null} shelf null where the browser forbids storage.
+ * @param {string} sessionId
+ * @returns {Saved} what was kept; empty when there is nothing, or nothing that can be read.
+ */
+export function loadSaved(shelf, sessionId) {
+  try {
+    const value = JSON.parse(shelf?.getItem(shelfKey(sessionId)) ?? "null");
+    if (!value || typeof value !== "object") return NOTHING;
+    return { draft: typeof value.draft === "string" ? value.draft : "", pending: readKept(value.pending) };
+  } catch {
+    return NOTHING;
+  }
+}
+
+/**
+ * @param {Shelf | null} shelf
+ * @param {string} sessionId
+ * @param {Saved} saved
+ * @returns {boolean} false when the browser would not keep it (storage full or forbidden).
+ */
+export function saveSaved(shelf, sessionId, saved) {
+  if (!shelf) return false;
+  try {
+    if (saved.draft === "" && saved.pending === null) shelf.removeItem(shelfKey(sessionId));
+    else shelf.setItem(shelfKey(sessionId), JSON.stringify(saved));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {Shelf | null} shelf @param {string} sessionId */
+export function wipeSaved(shelf, sessionId) {
+  try {
+    shelf?.removeItem(shelfKey(sessionId));
+  } catch {
+    return;
+  }
+}
