@@ -1,0 +1,1 @@
+"""Settings, and the files a researcher may change: concepts, methodologies, texts."""

@@ -1,0 +1,351 @@
+"""Everything an operator may set: one flat name each, as `ASKWELL_NAME`, as `name` in `askwell.toml`.
+
+A setting comes from, in this order: the command line, the environment, a file named by `ASKWELL_…_FILE` (secrets
+only), `askwell.toml` in the data directory, the default. `load` is called once, by whoever starts the process.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+
+from pipeline.concept import DEFAULT_MAX_TURNS, PipelineSettings
+
+PREFIX = "ASKWELL_"
+TOML_NAME = "askwell.toml"
+ROLES = ("extraction", "scoring", "generation")
+
+ProviderName = Literal["offline", "anthropic", "openai", "kimi", "deepseek", "openai_compatible"]
+
+
+class SettingsError(Exception):
+    """A setting can't be used; the message says which, where it came from and why."""
+
+
+def default_data_dir() -> Path:
+    """Where data goes when nothing is said: the user's data directory of this platform."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "askwell"
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "askwell"
+
+
+class Group(BaseModel):
+    """Settings that belong together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ServerSettings(Group):
+    """Where the server listens and whom it lets in."""
+
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    public_url: str | None = Field(
+        default=None, description="How people reach the server, such as `https://ask.example.org`; made of host and port if not set."
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        default=(),
+        description="Further origins whose pages may talk to the server; its own is always allowed. `*` allows all.",
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Further host names under which the server answers; on a loopback address only its own names do. `*` allows all.",
+    )
+    open_enrolment: bool | None = Field(
+        default=None,
+        description="Whether anyone may start an interview; if not set, true on a loopback address and false elsewhere.",
+    )
+    moderator_token: SecretStr | None = Field(
+        default=None, description="Token of the moderator; if not set, one is made, kept in the data directory and printed at start."
+    )
+    forwarded_allow_ips: str = Field(
+        default="127.0.0.1", description="Proxies whose `X-Forwarded-*` headers are believed, separated by commas."
+    )
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.host in ("localhost", "::1") or self.host.startswith("127.")
+
+    @property
+    def enrolment_open(self) -> bool:
+        """Whether anyone may start an interview, where a concept does not say otherwise."""
+        return self.loopback if self.open_enrolment is None else self.open_enrolment
+
+
+class StorageSettings(Group):
+    """Where sessions live while they run, and where they are kept."""
+
+    data: Path = Field(default_factory=default_data_dir, description="Data directory.")
+    config_dir: Path | None = Field(
+        default=None, description="Directory with `concepts/`, `methodologies/`, `texts/` of your own, besides those that come along."
+    )
+    redis_url: SecretStr | None = Field(
+        default=None, description="Redis or Valkey to use instead of the embedded one, such as `redis://host:6379/0`."
+    )
+    database_url: SecretStr | None = Field(
+        default=None, description="Database instead of `askwell.db` in the data directory, as an SQLAlchemy async URL."
+    )
+    wait_replicas: int = Field(
+        default=0, ge=0, description="Replicas of an external Redis that must have a write before it counts (`WAIT`)."
+    )
+    wait_aof: int = Field(
+        default=0, ge=0, le=1, description="1 if an external Redis must have synced a write to disk before it counts (`WAITAOF`)."
+    )
+    wait_timeout_ms: int = Field(default=1000, ge=1, description="How long to wait for replicas or disk, in milliseconds.")
+    hot_ttl_s: int = Field(
+        default=86_400, ge=60, description="How long a stored session stays in Redis after its last turn, in seconds."
+    )
+
+
+class SessionSettings(Group):
+    """How long things may take and last."""
+
+    max_turns: int = Field(default=DEFAULT_MAX_TURNS, ge=3, le=200, description="Turns of an interview at the most, where its concept does not say.")
+    turn_deadline_s: float = Field(default=45.0, gt=0, description="Longest time for one turn, in seconds; then it fails and can be retried.")
+    abandon_after_s: int = Field(default=86_400, ge=60, description="A session without a sign of life for this long is abandoned, in seconds.")
+    resume_until_s: int = Field(default=604_800, ge=60, description="An abandoned session can be resumed until this long after the last sign of life, in seconds.")
+    idle_release_s: float = Field(default=120.0, gt=0, description="A session that nobody is connected to leaves the process's memory after this long, in seconds.")
+
+
+class LimitSettings(Group):
+    """What the server refuses to protect itself."""
+
+    max_message_bytes: int = Field(default=65_536, ge=16_384, description="Largest WebSocket message, in bytes.")
+    max_body_bytes: int = Field(default=262_144, ge=16_384, description="Largest HTTP request body, in bytes.")
+    handshake_s: float = Field(default=5.0, gt=0, description="Time for the first message on a socket, in seconds.")
+    messages_per_s: float = Field(default=20.0, gt=0, description="Messages one socket may send per second, on average.")
+    message_burst: int = Field(default=60, ge=1, description="Messages one socket may send at once.")
+    requests_per_s: float = Field(default=20.0, gt=0, description="HTTP requests that change something, per second and address, on average.")
+    request_burst: int = Field(default=100, ge=1, description="HTTP requests that change something one address may send at once.")
+    max_sessions: int = Field(default=1000, ge=1, description="Sessions that one process runs at the same time.")
+    max_connections: int = Field(default=4000, ge=1, description="Sockets and requests that one process serves at the same time.")
+    outbox_events: int = Field(default=256, ge=16, description="Events waiting for a slow client before its connection is dropped.")
+
+
+class LanguageSettings(Group):
+    """What understands and measures text on this machine."""
+
+    embedder: Literal["onnx", "sentence-transformers"] = Field(
+        default="onnx", description="Sentence embeddings: the packaged ONNX model, or any model of the `sentence-transformers` extra."
+    )
+    embedder_model: str = Field(
+        default="sentence-transformers/all-MiniLM-L6-v2", description="Model of the sentence-transformers embedder, by name or path."
+    )
+    spacy_model: str | None = Field(
+        default=None, description="spaCy model by name; if not set, the best one that is installed."
+    )
+    language_threads: int = Field(default=2, ge=1, le=64, description="Threads for parsing and embedding.")
+
+
+class RoleSettings(Group):
+    """Who does one of the language tasks."""
+
+    provider: ProviderName = Field(default="offline", description="Who does it; only `offline` is part of this version.")
+    model: str | None = Field(default=None, description="Model of the provider.")
+    base_url: str | None = Field(default=None, description="Address of the provider's API.")
+    api_key: SecretStr | None = Field(default=None, description="Key for the provider's API.")
+    temperature: float | None = Field(default=None, ge=0, le=2, description="Sampling temperature.")
+    max_tokens: int | None = Field(default=None, ge=1, description="Longest answer, in tokens.")
+    deadline_s: float | None = Field(default=None, gt=0, description="Longest time for one call, in seconds.")
+    effort: Literal["minimal", "low", "medium", "high"] | None = Field(default=None, description="Reasoning effort, where the model has it.")
+
+
+class LogSettings(Group):
+    """What is logged, and how."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The least important lines that are logged.")
+    log_format: Literal["auto", "json", "console"] = Field(default="auto", description="`json`, `console`, or console on a terminal and JSON elsewhere.")
+    log_pii: bool = Field(default=False, description="Whether what respondents say may appear in the log.")
+
+
+class Settings(Group):
+    """All settings, in groups; their flat names are those of the fields, with the role in front for the roles."""
+
+    server: ServerSettings = ServerSettings()
+    storage: StorageSettings = Field(default_factory=StorageSettings)
+    sessions: SessionSettings = SessionSettings()
+    limits: LimitSettings = LimitSettings()
+    language: LanguageSettings = LanguageSettings()
+    extraction: RoleSettings = RoleSettings()
+    scoring: RoleSettings = RoleSettings()
+    generation: RoleSettings = RoleSettings()
+    logs: LogSettings = LogSettings()
+    pipeline: PipelineSettings = PipelineSettings()
+
+    @field_validator("extraction", "scoring", "generation")
+    @classmethod
+    def _provider_here(cls, role: RoleSettings) -> RoleSettings:
+        if role.provider != "offline":
+            raise ValueError(
+                f"the provider `{role.provider}` comes with the language-model clients, which are not part of this "
+                "version; use `offline`"
+            )
+        return role
+
+    def role(self, name: str) -> RoleSettings:
+        """Settings of the role `extraction`, `scoring` or `generation`."""
+        found = getattr(self, name)
+        assert isinstance(found, RoleSettings)
+        return found
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting as an operator sees it."""
+
+    name: str
+    group: str
+    field: str
+    info: FieldInfo
+
+    @property
+    def env(self) -> str:
+        """Its environment variable."""
+        return PREFIX + self.name.upper()
+
+    @property
+    def secret(self) -> bool:
+        """Whether it may be read from a file named by its `_FILE` variable."""
+        return SecretStr in (self.info.annotation, *get_args(self.info.annotation))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether its value is a list (separated by commas in the environment)."""
+        return "tuple" in str(self.info.annotation)
+
+
+def catalogue() -> Iterator[Setting]:
+    """Every setting there is, in the order of the documentation."""
+    for group, outer in Settings.model_fields.items():
+        model = outer.annotation
+        assert isinstance(model, type) and issubclass(model, BaseModel)
+        for name, info in model.model_fields.items():
+            yield Setting(f"{group}_{name}" if group in ROLES else name, group, name, info)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Settings, and what was odd about where they came from."""
+
+    settings: Settings
+    warnings: tuple[str, ...] = ()
+
+
+def load(
+    environment: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None
+) -> Loaded:
+    """The settings of this process.
+
+    Args:
+        environment: `os.environ` if not given.
+        overrides: from the command line, by flat name; None values do not count.
+    Raises:
+        SettingsError: a value can't be used, a file can't be read, or `askwell.toml` has an unknown key.
+    """
+    env = os.environ if environment is None else environment
+    known = {setting.name: setting for setting in catalogue()}
+    given: dict[str, tuple[Any, str]] = {}
+    warnings: list[str] = []
+    for name, (value, origin) in _from_environment(env, known, warnings).items():
+        given[name] = (value, origin)
+    for name, value in (overrides or {}).items():
+        if value is not None:
+            given[name] = (value, f"--{name.replace('_', '-')}")
+    data = Path(given["data"][0]).expanduser() if "data" in given else default_data_dir()
+    toml = data / TOML_NAME
+    for name, value in _from_toml(toml, known).items():
+        given.setdefault(name, (value, f"{toml}: {name}"))
+    given["data"] = (data, given["data"][1] if "data" in given else "default")
+    return Loaded(_build(given, known), tuple(warnings))
+
+
+def _from_environment(
+    env: Mapping[str, str], known: Mapping[str, Setting], warnings: list[str]
+) -> dict[str, tuple[Any, str]]:
+    by_env = {setting.env: setting for setting in known.values()}
+    found: dict[str, tuple[Any, str]] = {}
+    for variable in sorted(name for name in env if name.startswith(PREFIX)):
+        raw = env[variable]
+        setting = by_env.get(variable)
+        if setting is not None:
+            if raw != "":
+                found[setting.name] = (_split(raw) if setting.is_list else raw, variable)
+            continue
+        owner = by_env.get(variable.removesuffix("_FILE"))
+        if variable.endswith("_FILE") and owner is not None and owner.secret:
+            if raw != "" and not env.get(owner.env):
+                found[owner.name] = (_read_secret(Path(raw), variable), variable)
+            continue
+        near = difflib.get_close_matches(variable, by_env, n=1, cutoff=0.6)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        warnings.append(f"{variable} is not a setting of askwell and is ignored{hint}")
+    return found
+
+
+def _split(raw: str) -> list[str]:
+    return [part.strip() for part in raw.split(",") if part.strip()]
+
+
+def _read_secret(path: Path, variable: str) -> str:
+    try:
+        secret = path.expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise SettingsError(f"{variable}: {path} can't be read: {exc}") from exc
+    if not secret:
+        raise SettingsError(f"{variable}: {path} is empty")
+    return secret
+
+
+def _from_toml(path: Path, known: Mapping[str, Setting]) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError) as exc:
+        raise SettingsError(f"{path} can't be read: {exc}") from exc
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise SettingsError(f"{path}: {exc}") from exc
+    for key in data:
+        if key == "data":
+            raise SettingsError(f"{path}: data: the data directory can't be set by a file inside it; use --data or ASKWELL_DATA")
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            raise SettingsError(f"{path}: {key}: unknown setting{hint}")
+    return data
+
+
+def _build(given: Mapping[str, tuple[Any, str]], known: Mapping[str, Setting]) -> Settings:
+    groups: dict[str, dict[str, Any]] = {}
+    for name, (value, _) in given.items():
+        setting = known[name]
+        groups.setdefault(setting.group, {})[setting.field] = value
+    try:
+        return Settings.model_validate(groups)
+    except ValidationError as exc:
+        raise SettingsError("; ".join(_problem(error, given, known) for error in exc.errors())) from exc
+
+
+def _problem(error: Any, given: Mapping[str, tuple[Any, str]], known: Mapping[str, Setting]) -> str:
+    location = [str(part) for part in error["loc"]]
+    reason = str(error["msg"]).removeprefix("Value error, ")
+    field = location[1] if len(location) > 1 else "provider"
+    for setting in known.values():
+        if setting.group == location[0] and setting.field == field and setting.name in given:
+            origin = given[setting.name][1]
+            shown = "" if setting.secret or error["type"] == "value_error" else f" (got {error['input']!r})"
+            return f"{origin}: {reason}{shown}"
+    return f"{'.'.join(location)}: {reason}"

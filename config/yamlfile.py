@@ -1,0 +1,211 @@
+"""YAML with the line of everything, so that a mistake is reported where it was made.
+
+Booleans are `true` and `false` only (YAML 1.2): `no` is Norwegian, `on` is a word.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+Path = tuple[str | int, ...]
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_BOOL_TAG = "tag:yaml.org,2002:bool"
+_TIME_TAG = "tag:yaml.org,2002:timestamp"
+
+
+@dataclass(frozen=True, order=True)
+class ConfigProblem:
+    """One mistake in one file. `line` counts from 1."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+class ConfigError(Exception):
+    """Configuration that can't be used; the message has one line per mistake."""
+
+    code = "invalid_input"
+    retryable = False
+
+    def __init__(self, problems: Sequence[ConfigProblem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader with the booleans of YAML 1.2 and dates left as text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in (_BOOL_TAG, _TIME_TAG)]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(_BOOL_TAG, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed file: plain data, and the line on which each key or item begins."""
+
+    file: str
+    data: Any
+    lines: Mapping[Path, int] = field(repr=False)
+
+    def line(self, path: Path) -> int:
+        """The line of the value at `path`, or of its nearest ancestor that is in the file."""
+        for end in range(len(path), -1, -1):
+            if path[:end] in self.lines:
+                return self.lines[path[:end]]
+        return 1
+
+    def problem(self, path: Path, reason: str) -> ConfigProblem:
+        """A mistake at that path."""
+        where = dotted(path)
+        return ConfigProblem(self.file, self.line(path), f"{where}: {reason}" if where else reason)
+
+
+def dotted(path: Path) -> str:
+    """A path for people: `strategies[2].signal_weights.graph.max_depth`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def parse(text: str, file: str) -> Document:
+    """The one document of a YAML file.
+
+    Args:
+        text: the file's content.
+        file: how the file is called in messages.
+    Raises:
+        ConfigError: it is not YAML, is empty, or has a key twice.
+    """
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            raise ConfigError([ConfigProblem(file, 1, "the file is empty")])
+        lines: dict[Path, int] = {}
+        problems: list[ConfigProblem] = []
+        _walk(node, (), lines, problems, file)
+        if problems:
+            raise ConfigError(problems)
+        return Document(file, loader.construct_document(node), lines)
+    except yaml.MarkedYAMLError as exc:
+        mark = exc.problem_mark or exc.context_mark
+        reason = " ".join(part for part in (exc.context, exc.problem) if part) or "not YAML"
+        raise ConfigError([ConfigProblem(file, mark.line + 1 if mark else 1, reason)]) from exc
+    except yaml.YAMLError as exc:
+        raise ConfigError([ConfigProblem(file, 1, " ".join(str(exc).split()))]) from exc
+    finally:
+        loader.dispose()
+
+
+def _walk(
+    node: yaml.Node, path: Path, lines: dict[Path, int], problems: list[ConfigProblem], file: str
+) -> None:
+    lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        seen: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                problems.append(ConfigProblem(file, line, "a key must be a word"))
+                continue
+            name = str(key.value)
+            if name in seen:
+                where = dotted((*path, name))
+                problems.append(ConfigProblem(file, line, f"{where}: given twice, first on line {seen[name]}"))
+            seen[name] = line
+            lines[(*path, name)] = line
+            _walk(value, (*path, name), lines, problems, file)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            _walk(item, (*path, index), lines, problems, file)
+
+
+def validate(document: Document, model: type[ModelT]) -> ModelT:
+    """The document as that model.
+
+    Raises:
+        ConfigError: with one problem per key that is missing, unknown or wrong.
+    """
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as exc:
+        problems = {_translate(document, model, error) for error in exc.errors()}
+        raise ConfigError(sorted(problems)) from exc
+
+
+def suggest(word: str, known: Sequence[str]) -> str:
+    """A clause naming the known word that was probably meant, or the known words if they are few."""
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean `{near[0]}`?"
+    return f"; known: {', '.join(known)}" if 0 < len(known) <= 12 else ""
+
+
+def _translate(document: Document, model: type[BaseModel], error: Any) -> ConfigProblem:
+    path = _path_in(document.data, error["loc"])
+    kind, message = error["type"], str(error["msg"]).removeprefix("Value error, ")
+    if kind == "extra_forbidden":
+        owner = _model_at(model, path[:-1])
+        known = list(owner.model_fields) if owner else []
+        return document.problem(path, f"unknown key{suggest(str(path[-1]), known)}")
+    if kind == "missing":
+        name = str(error["loc"][-1])
+        line = document.line(path)
+        inside = dotted(path)
+        return ConfigProblem(document.file, line, f"{inside + ': ' if inside else ''}the key `{name}` is missing")
+    if kind == "string_type":
+        return document.problem(path, "should be text; put it in quotes")
+    return document.problem(path, message[:1].lower() + message[1:])
+
+
+def _path_in(data: Any, location: Sequence[str | int]) -> Path:
+    """The part of a validation error's location that exists in the data; names of union members are left out."""
+    path: list[str | int] = []
+    for position, part in enumerate(location):
+        if isinstance(data, Mapping) and part in data:
+            path.append(part)
+            data = data[part]
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            path.append(part)
+            data = data[part]
+        elif position == len(location) - 1:
+            break
+    return tuple(path)
+
+
+def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
+    current: Any = model
+    for part in path:
+        candidates = _unwrap(current)
+        models = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
+        if isinstance(part, str) and models:
+            owner = next((m for m in models if part in m.model_fields), None)
+            current = owner.model_fields[part].annotation if owner else None
+        else:
+            current = next((get_args(c)[-1 if get_origin(c) is dict else 0] for c in candidates if get_args(c)), None)
+    models = [c for c in _unwrap(current) if isinstance(c, type) and issubclass(c, BaseModel)]
+    return models[0] if models else None
+
+
+def _unwrap(annotation: Any) -> list[Any]:
+    if get_origin(annotation) in (Union, types.UnionType):
+        return [inner for member in get_args(annotation) for inner in _unwrap(member)]
+    return [annotation]
