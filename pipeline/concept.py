@@ -125,9 +125,6 @@ class PipelineSettings(Spec):
         default=2, ge=1, description="Distinct nodes a slot needs to become active."
     )
     slot_batch: int = Field(default=8, ge=1, description="Nodes in one slot proposal.")
-    slot_discovery: Literal["deferred", "inline"] = Field(
-        default="deferred", description="Name slots after the question was sent, or within the turn."
-    )
     existing_labels: int = Field(default=30, ge=0, description="Recent labels the extractor is given to reuse.")
     max_answer_chars: int = Field(default=8000, ge=1, description="Longest answer, in characters.")
     rating_max_chars: int = Field(default=4000, ge=100, description="Longest text that is rated; a cut is logged.")

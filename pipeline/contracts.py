@@ -10,7 +10,7 @@ from pipeline.engines.base import Decision, ScoredCandidate
 from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
 from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
-from pipeline.graph.tracker import NodeStateTracker
+from pipeline.graph.tracker import Depth, NodeStateTracker
 from pipeline.ports import ActiveSignal, Extraction, Line, Parse, Rating, Vectors
 from pipeline.records import Record
 from pipeline.signals.base import Rated, SignalMatrix
@@ -127,20 +127,36 @@ class StateOutput(Contract):
     computed_for_turn: int
 
 
+class Focus(Record):
+    """What a question is about: a tracked identity and the wording that stands for it.
+
+    `is_jump` says that the respondent spoke of something else just now, so that the question needs a bridge.
+    """
+
+    key: str
+    node_id: str
+    label: str
+    node_type: str
+    quote: str
+    mentioned_turn: int
+    is_jump: bool
+
+
 @dataclass(frozen=True)
 class StrategyOutput(Contract):
-    """The choice, the signals it rests on, and the tracker with the new focus."""
+    """The choice and the signals it rests on.
 
-    decision: Decision
+    `decision` is none where nothing is left to choose: the last turn, and the answer to the closing question.
+    `tracker` has this answer's depth, but not yet the new focus: only `continuation` knows what is really asked.
+    """
+
+    decision: Decision | None
     signals: SignalMatrix
     tracker: NodeStateTracker
-    focus_node_id: str | None
-    focus_label: str | None
-    focus_type: str | None
-    focus_quote: str | None
-    focus_is_jump: bool
-    active_signals: tuple[ActiveSignal, ...]
-    rationale: str
+    depths: tuple[Depth, ...]
+    focus: Focus | None
+    active_signals: tuple[ActiveSignal, ...] = ()
+    rationale: str = ""
     injected: str | None = None
     applied_directives: tuple[str, ...] = ()
 
@@ -150,7 +166,7 @@ class ContinuationOutput(Contract):
     """Whether and how the interview goes on.
 
     `should_continue` is false once no further probing question follows; `ask_closing` says that the closing
-    question comes next, `complete` that the session is over with this turn.
+    question comes next, `complete` that the session is over with this turn. `tracker` has the new focus.
     """
 
     should_continue: bool
@@ -158,8 +174,9 @@ class ContinuationOutput(Contract):
     ask_closing: bool
     complete: bool
     turns_remaining: int
-    strategy: str
-    focus_label: str | None
+    strategy: str | None
+    focus: Focus | None
+    tracker: NodeStateTracker
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,7 @@ class ExtractedRelationship(Record):
     edge_type: str
     quote: str
     confidence: float = Field(default=0.7, ge=0.0, le=1.0)
+    stance: int = Field(default=0, ge=-1, le=1)
 
 
 class DroppedElement(Record):

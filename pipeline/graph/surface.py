@@ -27,7 +27,9 @@ class KGNode(Record):
     """A concept as the respondent put it.
 
     `sequence` is the creation order within the session, `mention_sequence` the order of the latest mention; both
-    grow by one for each node or mention and never repeat.
+    grow by one for each node or mention and never repeat. `lemmas` are the label's content lemmas, kept so that
+    deduplication never parses a label twice. `superseded_by` is the node that takes its place or, where a
+    correction puts nothing in its place, the correcting utterance.
     """
 
     id: str
@@ -43,6 +45,7 @@ class KGNode(Record):
     mention_sequence: int
     mention_count: int = 1
     element_ids: tuple[str, ...] = ()
+    lemmas: tuple[str, ...] = ()
     superseded_by: str | None = None
 
     @property

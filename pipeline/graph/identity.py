@@ -1,0 +1,47 @@
+"""Keeps the tracker's identities in step with both graphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from pipeline.graph.surface import KGNode, SurfaceGraph
+from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.methodology import Ontology
+
+KeyOf = Callable[[str], str]
+
+
+def fresh_state(node: KGNode, key: str, ontology: Ontology) -> NodeState:
+    """The state of a node that is tracked from now on."""
+    kind = ontology.node_type(node.node_type)
+    return NodeState(
+        key=key,
+        label=node.label,
+        node_type=node.node_type,
+        level=kind.level if kind else 0,
+        is_terminal=kind.terminal if kind else False,
+        created_turn=node.created_turn,
+        sequence=node.sequence,
+        surface_ids=(node.id,),
+    )
+
+
+def refresh_edge_counts(tracker: NodeStateTracker, graph: SurfaceGraph, key_of: KeyOf) -> None:
+    """Count the live edges between identities anew; edges inside one identity count nowhere."""
+    outgoing: Counter[str] = Counter()
+    incoming: Counter[str] = Counter()
+    for edge in graph.live_edges():
+        source, target = key_of(edge.source_id), key_of(edge.target_id)
+        if source != target:
+            outgoing[source] += 1
+            incoming[target] += 1
+    for key in tracker.states:
+        tracker.set_edge_counts(key, outgoing=outgoing[key], incoming=incoming[key])
+
+
+def spokesman(graph: SurfaceGraph, state: NodeState) -> KGNode | None:
+    """The live surface node whose wording stands for an identity: the most recently mentioned one."""
+    members = [graph.nodes[i] for i in state.surface_ids if i in graph.nodes]
+    live = [node for node in members if node.superseded_by is None]
+    return max(live, key=lambda node: node.mention_sequence, default=None)

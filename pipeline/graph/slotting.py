@@ -1,0 +1,173 @@
+"""Maps surface nodes to canonical slots: match, create, promote, aggregate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+
+import numpy as np
+
+from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
+from pipeline.graph.polarity import opposed
+from pipeline.graph.surface import KGNode, SurfaceGraph
+from pipeline.methodology import Methodology
+from pipeline.ports import SlotProposal, Vectors
+from pipeline.records import derived_id
+
+_NAME = re.compile(r"[^\w]+", re.UNICODE)
+
+
+def slot_name(words: Iterable[str]) -> str:
+    """Words joined to a slot name: lower case, snake_case; "concept" when nothing is left."""
+    return _NAME.sub("_", " ".join(words).casefold()).strip("_") or "concept"
+
+
+def slot_text(name: str, description: str) -> str:
+    """What is embedded for a slot. Source: semantics §3."""
+    return f"{name.replace('_', ' ')}: {description}" if description else name.replace("_", " ")
+
+
+class SlotAssignment:
+    """One turn's changes to `canonical`, which is changed in place."""
+
+    def __init__(
+        self,
+        canonical: CanonicalGraph,
+        graph: SurfaceGraph,
+        methodology: Methodology,
+        *,
+        session_id: str,
+        turn: int,
+        threshold: float,
+        min_support: int,
+    ) -> None:
+        """Args: threshold: cosine from which a node joins a slot; min_support: default for promotion."""
+        self.canonical = canonical
+        self.created: list[str] = []
+        self.mappings_created: list[SlotMapping] = []
+        self.edges_changed: list[CanonicalEdge] = []
+        self.vectors_created: dict[str, Vectors] = {}
+        self._graph = graph
+        self._methodology = methodology
+        self._session_id = session_id
+        self._turn = turn
+        self._threshold = threshold
+        self._min_support = min_support
+        self._before = dict(canonical.slots)
+
+    @property
+    def updated(self) -> list[str]:
+        """Slots that were there before and have changed."""
+        slots = self.canonical.slots
+        return [i for i, slot in self._before.items() if slots[i] is not slot]
+
+    def completed(self, proposals: Sequence[SlotProposal], nodes: Sequence[KGNode]) -> list[SlotProposal]:
+        """The proposals, cut to known nodes of their type, plus one for each node that none names."""
+        left = {node.id: node for node in nodes}
+        complete: list[SlotProposal] = []
+        for proposal in proposals:
+            ids = tuple(i for i in proposal.node_ids if i in left and left[i].node_type == proposal.node_type)
+            for i in ids:
+                del left[i]
+            if ids:
+                name = slot_name([proposal.slot_name])
+                complete.append(proposal.model_copy(update={"node_ids": ids, "slot_name": name}))
+        complete.extend(
+            SlotProposal(
+                slot_name=slot_name(node.lemmas or (node.label,)),
+                description=node.label,
+                node_type=node.node_type,
+                node_ids=(node.id,),
+            )
+            for node in left.values()
+        )
+        return complete
+
+    def apply(self, proposal: SlotProposal, vector: Vectors, vectors: MutableMapping[str, Vectors]) -> None:
+        """Map the proposal's nodes to the slot of that name, the most similar slot, or a new candidate."""
+        slot, similarity = self._match(proposal, vector, vectors)
+        if slot is None:
+            slot = CanonicalSlot(
+                id=derived_id(self._session_id, self._turn, "slot", len(self.created)),
+                slot_name=proposal.slot_name,
+                description=proposal.description,
+                node_type=proposal.node_type,
+                status="candidate",
+                support_count=0,
+                first_seen_turn=self._turn,
+            )
+            self.canonical.slots[slot.id] = slot
+            self.created.append(slot.id)
+            vectors[slot.id] = self.vectors_created[slot.id] = vector
+        for node_id in proposal.node_ids:
+            mapping = SlotMapping(
+                surface_node_id=node_id,
+                canonical_slot_id=slot.id,
+                similarity=similarity,
+                assigned_turn=self._turn,
+            )
+            self.canonical.mappings[node_id] = mapping
+            self.mappings_created.append(mapping)
+
+    def settle(self) -> None:
+        """Count support, promote, aggregate edges. Superseded nodes support nothing."""
+        support: dict[str, int] = {}
+        nodes = self._graph.nodes
+        for mapping in self.canonical.mappings.values():
+            if nodes[mapping.surface_node_id].superseded_by is None:
+                support[mapping.canonical_slot_id] = support.get(mapping.canonical_slot_id, 0) + 1
+        for slot in list(self.canonical.slots.values()):
+            count = support.get(slot.id, 0)
+            promoted = slot.status == "candidate" and count >= self._methodology.min_support(
+                slot.node_type, self._min_support
+            )
+            if promoted or count != slot.support_count:
+                update: dict[str, object] = {"support_count": count}
+                if promoted:
+                    update |= {"status": "active", "promoted_turn": self._turn}
+                self.canonical.slots[slot.id] = slot.model_copy(update=update)
+        self._aggregate()
+
+    def _match(
+        self, proposal: SlotProposal, vector: Vectors, vectors: Mapping[str, Vectors]
+    ) -> tuple[CanonicalSlot | None, float]:
+        """Same name, else best cosine at or above the threshold, within the node type; never across polarity."""
+        same_type = [slot for slot in self.canonical.slots.values() if slot.node_type == proposal.node_type]
+        for slot in same_type:
+            if slot.slot_name == proposal.slot_name:
+                return slot, 1.0
+        words = proposal.slot_name.split("_")
+        known = [s for s in same_type if s.id in vectors and not opposed(words, s.slot_name.split("_"))]
+        if known:
+            cosines = np.stack([vectors[slot.id] for slot in known]) @ vector
+            best = int(np.argmax(cosines))
+            if float(cosines[best]) >= self._threshold:
+                return known[best], float(cosines[best])
+        return None, 1.0
+
+    def _aggregate(self) -> None:
+        """Canonical edges anew from the live surface edges; no self-loops."""
+        support: dict[tuple[str, str, str], list[str]] = {}
+        mappings = self.canonical.mappings
+        for edge in self._graph.live_edges():
+            source, target = mappings.get(edge.source_id), mappings.get(edge.target_id)
+            if source is None or target is None or source.canonical_slot_id == target.canonical_slot_id:
+                continue
+            ends = (source.canonical_slot_id, target.canonical_slot_id, edge.edge_type)
+            support.setdefault(ends, []).append(edge.id)
+        old = self.canonical.edges
+        self.canonical.edges = {}
+        for (source_id, target_id, kind), edges in support.items():
+            edge_id = derived_id(self._session_id, 0, "canonical_edge", f"{source_id}/{target_id}/{kind}")
+            known = old.get(edge_id)
+            if known is None or known.surface_edge_ids != tuple(edges):
+                known = CanonicalEdge(
+                    id=edge_id,
+                    source_slot_id=source_id,
+                    target_slot_id=target_id,
+                    edge_type=kind,
+                    support_count=len(edges),
+                    surface_edge_ids=tuple(edges),
+                )
+                self.edges_changed.append(known)
+            self.canonical.edges[edge_id] = known

@@ -1,0 +1,69 @@
+"""The second lane of a turn: the answer's ratings, fresh for each answer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pipeline.context import TurnContext
+from pipeline.contracts import ContextOutput, Contract, RatingOutput, UtteranceOutput
+from pipeline.errors import ProviderOutputInvalid
+from pipeline.graph.tracker import Depth
+from pipeline.ports import RATED_SIGNALS, Rater, Rating, RatingRequest
+from pipeline.signals.base import Rated
+
+DEPTH_OF_SCORE: dict[int, Depth] = {1: "surface", 2: "shallow", 3: "moderate", 4: "deep", 5: "deep"}
+HEDGING = ("none", "low", "medium", "high")
+
+
+def normalised(score: int) -> float:
+    """A score from 1 to 5 as a number in [0, 1]; scores outside are clamped first. Source: semantics §5."""
+    return (min(5, max(1, score)) - 1) / 4
+
+
+def as_signals(rating: Rating) -> Rated:
+    """A rating as signals.
+
+    Raises:
+        ProviderOutputInvalid: a score is missing.
+    """
+    missing = [name for name in RATED_SIGNALS if name not in rating.scores]
+    if missing:
+        raise ProviderOutputInvalid(f"the rating lacks {', '.join(missing)}", stage="rating")
+    scores = rating.scores
+    return Rated(
+        depth=DEPTH_OF_SCORE[min(5, max(1, scores["response_depth"]))],
+        specificity=normalised(scores["specificity"]),
+        certainty=normalised(scores["certainty"]),
+        valence=normalised(scores["valence"]),
+        engagement=normalised(scores["engagement"]),
+        intellectual_engagement=normalised(scores["intellectual_engagement"]),
+        hedging=rating.hedging,
+    )
+
+
+class AnswerRating:
+    """Asks the rater once; runs beside srl → extraction → graph → slots."""
+
+    name: ClassVar[str] = "rating"
+    requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, UtteranceOutput)
+    provides: ClassVar[type[Contract]] = RatingOutput
+
+    def __init__(self, rater: Rater) -> None:
+        self._rater = rater
+
+    async def run(self, context: TurnContext) -> RatingOutput:
+        """The ratings of this answer; none for a skip. Raises ProviderError."""
+        said = context.get(UtteranceOutput)
+        if not said.has_content:
+            return RatingOutput(rating=None, rated=None)
+        limit = context.configuration.settings.rating_max_chars
+        text = said.utterance.text
+        rating = await self._rater.rate(
+            RatingRequest(
+                text=text[:limit],
+                question=context.get(ContextOutput).question,
+                language=context.state.language,
+                seed=context.state.seed,
+            )
+        )
+        return RatingOutput(rating=rating, rated=as_signals(rating), cut_chars=max(0, len(text) - limit))

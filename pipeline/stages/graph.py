@@ -1,0 +1,105 @@
+"""Stage `graph`: what was found becomes part of the surface graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pipeline.context import TurnContext
+from pipeline.contracts import ContextOutput, Contract, ExtractionOutput, GraphOutput, UtteranceOutput
+from pipeline.graph.dedup import BUILT_IN_SYNONYMS, Deduplicator, SynonymTable
+from pipeline.graph.identity import fresh_state, refresh_edge_counts
+from pipeline.graph.surface import SurfaceGraph
+from pipeline.graph.update import GraphUpdate
+from pipeline.ports import Embedder, ExtractedConcept, Parser, Vectors
+
+
+class GraphStage:
+    """Deduplicates mentions, adds nodes and edges, keeps refusals, brings the tracker up to date."""
+
+    name: ClassVar[str] = "graph"
+    requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, UtteranceOutput, ExtractionOutput)
+    provides: ClassVar[type[Contract]] = GraphOutput
+
+    def __init__(self, embedder: Embedder, parser: Parser) -> None:
+        self._embedder = embedder
+        self._parser = parser
+
+    async def run(self, context: TurnContext) -> GraphOutput:
+        """The graph after this answer. Raises ProviderError."""
+        start = context.get(ContextOutput)
+        said = context.get(UtteranceOutput)
+        extraction = context.get(ExtractionOutput).extraction
+        graph = start.graph.copy()
+        concepts = extraction.concepts
+        lemmas, vectors, known = await self._describe(context, graph, concepts)
+        settings = context.configuration.settings
+        dedup = Deduplicator(
+            graph,
+            {**context.embeddings, **known},
+            await self._synonyms(context),
+            method=settings.dedup_method,
+            jaccard=settings.surface_jaccard_threshold,
+            cosine=settings.surface_similarity_threshold,
+        )
+        update = GraphUpdate(
+            graph, dedup, context.configuration.methodology.ontology, said.utterance, context.state.session_id
+        )
+        for concept, own_lemmas, vector in zip(concepts, lemmas, vectors, strict=True):
+            update.add_concept(concept, own_lemmas, vector)
+        for relationship in extraction.relationships:
+            update.add_relationship(relationship)
+        update.keep_dropped(extraction.dropped)
+        if said.utterance.corrects is not None:
+            update.supersede_corrected(said.utterance.corrects)
+
+        tracker = start.tracker.copy()
+        key_of = start.canonical.key_of
+        ontology = context.configuration.methodology.ontology
+        for node_id in update.mentioned:
+            tracker.register(fresh_state(graph.nodes[node_id], key_of(node_id), ontology))
+        refresh_edge_counts(tracker, graph, key_of)
+        if update.gained and tracker.previous_focus in tracker.states:
+            assert tracker.previous_focus is not None
+            tracker.record_yield(tracker.previous_focus, start.turn_number)
+        created = {node.id for node in update.nodes_added}
+        for edge in update.edges_added:
+            for end in (edge.source_id, edge.target_id):
+                if end not in created and key_of(end) in tracker.states:
+                    tracker.revive(key_of(end))
+        for node_id in update.superseded:
+            tracker.forget(node_id, key_of(node_id))
+        return GraphOutput(
+            graph=graph,
+            tracker=tracker,
+            nodes_added=tuple(graph.nodes[node.id] for node in update.nodes_added),
+            nodes_mentioned=tuple(graph.nodes[i] for i in update.mentioned if i not in created),
+            edges_added=tuple(graph.edges[edge.id] for edge in update.edges_added),
+            edges_mentioned=tuple(graph.edges[i] for i in update.edges_mentioned),
+            tensions=tuple(update.tensions),
+            superseded=tuple(update.superseded),
+            embeddings={**known, **update.vectors},
+        )
+
+    async def _describe(
+        self, context: TurnContext, graph: SurfaceGraph, concepts: Sequence[ExtractedConcept]
+    ) -> tuple[list[tuple[str, ...]], list[Vectors | None], dict[str, Vectors]]:
+        """Lemmas and vectors of the mentions, and vectors of nodes whose own are gone."""
+        if not concepts:
+            return [], [], {}
+        labels = [concept.label for concept in concepts]
+        lemmas = await self._parser.lemmas(labels)
+        if context.configuration.settings.dedup_method not in ("embeddings", "hybrid"):
+            return lemmas, [None] * len(labels), {}
+        missing = [node for node in graph.live_nodes() if node.id not in context.embeddings]
+        rows = await self._embedder.embed([*labels, *(node.label for node in missing)])
+        known = {node.id: rows[len(labels) + i] for i, node in enumerate(missing)}
+        return lemmas, [rows[i] for i in range(len(labels))], known
+
+    async def _synonyms(self, context: TurnContext) -> SynonymTable:
+        if context.configuration.settings.dedup_method not in ("jaccard", "hybrid"):
+            return SynonymTable(())
+        sets = (*context.configuration.synonyms, *BUILT_IN_SYNONYMS)
+        flat = await self._parser.lemmas([phrase for members in sets for phrase in members])
+        at = iter(flat)
+        return SynonymTable([[next(at) for _ in members] for members in sets])

@@ -1,0 +1,61 @@
+"""Stage `state`: fresh measures of both graphs. The two lanes of a turn meet here."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pipeline.context import TurnContext
+from pipeline.contracts import (
+    ContextOutput,
+    Contract,
+    GraphOutput,
+    RatingOutput,
+    SlotsOutput,
+    StateOutput,
+    UtteranceOutput,
+)
+from pipeline.graph.metrics import measure, measure_canonical
+from pipeline.graph.saturation import advanced, next_metrics
+
+
+class StateStage:
+    """Measures; chooses nothing."""
+
+    name: ClassVar[str] = "state"
+    requires: ClassVar[tuple[type[Contract], ...]] = (
+        ContextOutput,
+        UtteranceOutput,
+        GraphOutput,
+        SlotsOutput,
+        RatingOutput,
+    )
+    provides: ClassVar[type[Contract]] = StateOutput
+
+    async def run(self, context: TurnContext) -> StateOutput:
+        """Graph states, saturation metrics and velocities after this answer."""
+        start = context.get(ContextOutput)
+        changed = context.get(GraphOutput)
+        slots = context.get(SlotsOutput)
+        rated = context.get(RatingOutput).rated
+        state = context.state
+        alpha = context.configuration.settings.velocity_alpha
+        graph_state = measure(changed.graph, context.configuration.methodology.ontology)
+        saturation = next_metrics(
+            state.saturation,
+            changed.graph,
+            created=len(changed.nodes_added),
+            mentioned=len(changed.nodes_added) + len(changed.nodes_mentioned),
+            gained=changed.gained,
+            depth=rated.depth if rated else None,
+            max_depth=graph_state.max_depth,
+            has_content=context.get(UtteranceOutput).has_content,
+        )
+        canonical = slots.canonical
+        return StateOutput(
+            graph_state=graph_state,
+            canonical_state=measure_canonical(canonical) if canonical else None,
+            saturation=saturation,
+            surface_velocity=advanced(state.surface_velocity, len(changed.graph.nodes), alpha),
+            canonical_velocity=advanced(state.canonical_velocity, len(canonical.slots) if canonical else 0, alpha),
+            computed_for_turn=start.turn_number,
+        )

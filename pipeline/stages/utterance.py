@@ -1,0 +1,67 @@
+"""Stage `utterance`: the respondent's words, checked and named."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import ClassVar
+
+from pipeline.context import TurnContext
+from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
+from pipeline.errors import InvalidAnswer
+from pipeline.records import derived_id
+from pipeline.state import Utterance
+
+
+def check_answer(text: str, max_chars: int) -> str:
+    """The answer as it is kept: outer white space removed, everything else as it was said.
+
+    Args:
+        text: what came in.
+        max_chars: longest answer, in characters (code points).
+    Raises:
+        InvalidAnswer: blank or without a visible character, with NUL or lone surrogates (`invalid_input`), or too
+            long (`answer_too_long`).
+    """
+    if "\x00" in text:
+        raise InvalidAnswer("The answer contains NUL characters, which can't be stored.")
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise InvalidAnswer("The answer contains broken characters (lone surrogates).")
+    kept = text.strip()
+    if len(kept) > max_chars:
+        raise InvalidAnswer(
+            f"The answer has {len(kept)} characters; at most {max_chars} are possible.", code="answer_too_long"
+        )
+    if not any(unicodedata.category(char)[0] not in "CZ" for char in kept):
+        raise InvalidAnswer("The answer is empty.")
+    return kept
+
+
+class UtteranceStage:
+    """Makes the utterance; a skip has no text."""
+
+    name: ClassVar[str] = "utterance"
+    requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput,)
+    provides: ClassVar[type[Contract]] = UtteranceOutput
+
+    async def run(self, context: TurnContext) -> UtteranceOutput:
+        """The utterance of this turn. Raises InvalidAnswer."""
+        answer = context.answer
+        turn = context.get(ContextOutput).turn_number
+        text = ""
+        if answer.kind != "skip":
+            text = check_answer(answer.text, context.configuration.settings.max_answer_chars)
+        if answer.kind == "correct":
+            last = context.state.last_answer()
+            if last is None or last.id != answer.corrects:
+                raise InvalidAnswer("Only the last answer can be corrected.")
+        utterance = Utterance(
+            id=derived_id(context.state.session_id, turn, "utterance", "respondent"),
+            turn_number=turn,
+            speaker="respondent",
+            kind=answer.kind,
+            text=text,
+            recorded_at=context.now,
+            focus_key=context.get(ContextOutput).focus_key,
+            corrects=answer.corrects if answer.kind == "correct" else None,
+        )
+        return UtteranceOutput(utterance=utterance, kind=answer.kind, has_content=bool(text))
