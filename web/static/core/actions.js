@@ -1,0 +1,142 @@
+/** What the respondent does, as changes of the page's state. */
+
+import { answerFault, cleanAnswer } from "./answer.js";
+import { connect } from "./link.js";
+import { consentMessage, sendPending } from "./session.js";
+import { canAnswer, correctable, online } from "./state.js";
+
+/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./state.js").Step} Step */
+/** @typedef {import("./state.js").Effect} Effect */
+
+/** @param {State} state @returns {Step} */
+export function agree(state) {
+  /** @type {State} */
+  const next = { ...state, agreed: true, problem: null };
+  return [next, online(state) ? consentMessage(next) : []];
+}
+
+/** @param {State} state @param {string} text @returns {Step} */
+export function draft(state, text) {
+  const problem = state.problem?.at === "answer" ? null : state.problem;
+  return [{ ...state, draft: text, problem }, []];
+}
+
+/** @param {State} state @param {string} turnKey a fresh UUID. @returns {Step} */
+export function submit(state, turnKey) {
+  if (!canAnswer(state)) return [state, []];
+  const fault = answerFault(state.draft);
+  if (fault) return [{ ...state, problem: { code: fault, at: "answer", retry: false } }, [{ type: "focus", on: "answer" }]];
+  return sendPending({
+    ...state, draft: "", problem: null,
+    pending: { kind: "answer", text: cleanAnswer(state.draft), turnKey, accepted: false, sent: false, failed: null },
+  });
+}
+
+/** "Rather not say": a turn of its own; what stands in the box stays there. @param {State} state @param {string} turnKey @returns {Step} */
+export function skip(state, turnKey) {
+  if (!canAnswer(state)) return [state, []];
+  return sendPending({
+    ...state, problem: null,
+    pending: { kind: "skip", text: "", turnKey, accepted: false, sent: false, failed: null },
+  });
+}
+
+/** @param {State} state @returns {Step} the same question in other words. */
+export function rephrase(state) {
+  if (!canAnswer(state) || !online(state)) return [state, []];
+  return [{ ...state, rephrasing: true, problem: null }, [
+    { type: "send", message: { type: "rephrase" } }, { type: "timer", name: "silence", delayMs: 20_000 },
+  ]];
+}
+
+/** @param {State} state @returns {Step} */
+export function edit(state) {
+  const entry = correctable(state);
+  if (!entry) return [state, []];
+  return [
+    { ...state, editing: { utteranceId: entry.utteranceId ?? "", key: entry.key, text: entry.text }, problem: null },
+    [{ type: "focus", on: "edit" }],
+  ];
+}
+
+/** @param {State} state @param {string} text @returns {Step} */
+export function editText(state, text) {
+  if (!state.editing) return [state, []];
+  return [{ ...state, editing: { ...state.editing, text }, problem: null }, []];
+}
+
+/** @param {State} state @returns {Step} */
+export function editCancel(state) {
+  return [{ ...state, editing: null, problem: state.problem?.at === "edit" ? null : state.problem }, [{ type: "focus", on: "correct" }]];
+}
+
+/** @param {State} state @param {string} turnKey a fresh UUID. @returns {Step} */
+export function editSubmit(state, turnKey) {
+  const editing = state.editing;
+  if (!editing || state.pending) return [state, []];
+  const text = cleanAnswer(editing.text);
+  const before = state.log.find((entry) => entry.key === editing.key)?.text;
+  if (text === before) return editCancel(state);
+  const fault = answerFault(text);
+  if (fault) return [{ ...state, problem: { code: fault, at: "edit", retry: false } }, [{ type: "focus", on: "edit" }]];
+  const [next, effects] = sendPending({
+    ...state, editing: null, problem: null,
+    pending: {
+      kind: "correct", text, turnKey, utteranceId: editing.utteranceId, accepted: false, sent: false, failed: null,
+    },
+  });
+  return [next, [...effects, { type: "focus", on: "answer" }]];
+}
+
+/** @param {State} state @param {"pause" | "resume"} wish @returns {Step} */
+export function pauseOrResume(state, wish) {
+  if (!online(state)) return [state, []];
+  return [{ ...state, problem: null }, [{ type: "send", message: { type: wish } }]];
+}
+
+/** @param {State} state @param {"finish" | "withdraw"} dialog @returns {Step} */
+export function askToLeave(state, dialog) {
+  return [{ ...state, dialog }, []];
+}
+
+/** @param {State} state @returns {Step} */
+export function stay(state) {
+  return [{ ...state, dialog: null }, []];
+}
+
+/**
+ * Finishing waits for the connection; erasing takes whichever way is open.
+ * @param {State} state
+ * @returns {Step}
+ */
+export function leave(state) {
+  const leaving = state.dialog;
+  if (!leaving) return [state, []];
+  /** @type {State} */
+  const next = { ...state, dialog: null, leaving, problem: null };
+  if (online(state)) {
+    return [next, [{ type: "send", message: { type: leaving } }, { type: "timer", name: "silence", delayMs: 20_000 }]];
+  }
+  return [next, leaving === "withdraw" ? [{ type: "erase" }] : []];
+}
+
+/** @param {State} state @param {string} code @returns {Step} */
+export function eraseFailed(state, code) {
+  const waits = code === "network" && state.link !== "closed" && state.link !== "taken";
+  if (waits) return [state, []];
+  return [{ ...state, leaving: null, problem: { code: "storage_unavailable", at: "page", retry: false } }, []];
+}
+
+/** The failed answer again, under its own key; without one, knock anew. @param {State} state @returns {Step} */
+export function retry(state) {
+  const pending = state.pending;
+  const calm = { ...state, problem: null };
+  if (pending?.failed && online(state)) {
+    return sendPending({ ...calm, pending: { ...pending, failed: null, accepted: false, sent: false } });
+  }
+  /** @type {State} */
+  const again = { ...calm, pending: pending && (pending.failed ? { ...pending, failed: null, accepted: false, sent: false } : pending) };
+  const [next, effects] = connect(again);
+  return [next, [{ type: "disconnect" }, ...effects]];
+}

@@ -1,0 +1,90 @@
+/** The whole page as one function: an event comes in, the next state and what to do about it come out. */
+
+import * as act from "./actions.js";
+import * as link from "./link.js";
+import * as session from "./session.js";
+
+/**
+ * @typedef {import("./state.js").State} State
+ * @typedef {import("./state.js").Step} Step
+ * @typedef {import("./state.js").Detail} Detail
+ * @typedef {import("./pending.js").Saved} Saved
+ *
+ * Randomness, time and fresh keys come in with the events.
+ * @typedef {{type: "start"} | {type: "opened"} | {type: "message", message: import("./messages.js").ServerMessage}
+ *   | {type: "closed", code: number, random: number} | {type: "nudged"} | {type: "offline"}
+ *   | {type: "timer", name: import("./state.js").Timer, now: number, random: number}
+ *   | {type: "continue", saved: Saved}
+ *   | {type: "fetched", detail: Detail} | {type: "fetch_failed", code: string}
+ *   | {type: "erased"} | {type: "erase_failed", code: string}
+ *   | {type: "agree"} | {type: "draft", text: string} | {type: "submit", turnKey: string}
+ *   | {type: "skip", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
+ *   | {type: "edit"} | {type: "edit_text", text: string} | {type: "edit_cancel"} | {type: "edit_submit", turnKey: string}
+ *   | {type: "ask_to_leave", dialog: "finish" | "withdraw"} | {type: "stay"} | {type: "leave"}
+ *   | {type: "retry"} | {type: "take_back"}} Event
+ */
+
+/**
+ * @param {State} state
+ * @param {Event} event
+ * @returns {Step} a `save` follows whenever something worth keeping on the device changed.
+ */
+export function reduce(state, event) {
+  const [next, effects] = step(state, event);
+  const kept = next.draft === state.draft && next.pending === state.pending;
+  return kept || next.erased ? [next, effects] : [next, [...effects, { type: "save" }]];
+}
+
+/** @param {State} state @param {Event} event @returns {Step} */
+function step(state, event) {
+  switch (event.type) {
+    case "start": {
+      const [next, effects] = link.connect({ ...state, fetching: true });
+      return [next, [{ type: "fetch" }, ...effects]];
+    }
+    case "opened": return link.opened(state);
+    case "message": return session.received(state, event.message);
+    case "closed": return link.closed(state, event.code, event.random);
+    case "nudged": return link.nudged(state);
+    case "offline": return link.wentOffline(state);
+    case "continue": return link.continueHere(state, event.saved);
+    case "timer": return timer(state, event);
+    case "fetched": return session.fetched(state, event.detail);
+    case "fetch_failed": return session.fetchFailed(state, event.code);
+    case "erased": return session.erased(state);
+    case "erase_failed": return act.eraseFailed(state, event.code);
+    case "agree": return act.agree(state);
+    case "draft": return act.draft(state, event.text);
+    case "submit": return act.submit(state, event.turnKey);
+    case "skip": return act.skip(state, event.turnKey);
+    case "rephrase": return act.rephrase(state);
+    case "pause":
+    case "resume": return act.pauseOrResume(state, event.type);
+    case "edit": return act.edit(state);
+    case "edit_text": return act.editText(state, event.text);
+    case "edit_cancel": return act.editCancel(state);
+    case "edit_submit": return act.editSubmit(state, event.turnKey);
+    case "ask_to_leave": return act.askToLeave(state, event.dialog);
+    case "stay": return act.stay(state);
+    case "leave": return act.leave(state);
+    case "retry": return act.retry(state);
+    case "take_back": return [session.takeBack({ ...state, problem: null }), [{ type: "focus", on: "answer" }]];
+  }
+}
+
+/** @param {State} state @param {{name: import("./state.js").Timer, now: number, random: number}} fired @returns {Step} */
+function timer(state, { name, now, random }) {
+  switch (name) {
+    case "reconnect": return state.link === "waiting" ? link.connect(state) : [state, []];
+    case "heartbeat": return link.heartbeat(state, now);
+    case "silence": return session.silent(state);
+    case "refetch": return [{ ...state, fetching: true }, [{ type: "fetch" }]];
+    case "deadline": {
+      const [next, effects] = link.closed(state, NO_ANSWER, random);
+      return [next, [{ type: "disconnect" }, ...effects]];
+    }
+  }
+}
+
+/** Our own close code for a server that went quiet. */
+const NO_ANSWER = 4000;

@@ -1,0 +1,147 @@
+/** Everything the interview page knows, and what can be read from it. No browser in here. */
+
+import { lastAnswer, lastQuestion } from "./log.js";
+
+/**
+ * @typedef {import("./log.js").Entry} Entry
+ * @typedef {import("./log.js").TranscriptRow} TranscriptRow
+ * @typedef {import("./messages.js").ServerMessage} ServerMessage
+ * @typedef {import("./messages.js").ClientMessage} ClientMessage
+ * @typedef {import("./pending.js").Kept} Kept
+ *
+ * @typedef {"idle" | "connecting" | "greeting" | "ready" | "waiting" | "offline" | "taken" | "closed"} LinkStatus
+ * @typedef {"pause" | "resume" | "rephrase" | "finish" | "withdraw"} Wish
+ * @typedef {"reconnect" | "deadline" | "heartbeat" | "silence" | "refetch"} Timer
+ *
+ * An answer on its way: what is kept on the device, and whether it went out over the present connection.
+ * @typedef {Kept & {sent: boolean, failed: {code: string, retryable: boolean} | null}} Pending
+ *
+ * The public detail of a session, `GET /api/sessions/{id}`.
+ * @typedef {{session_id?: string, state: string, concept: {id: string, name: string}, language?: string,
+ *   consent?: {text: string, version: string, required?: boolean, given?: boolean} | null, max_turns?: number,
+ *   progress?: number | null, closing_text?: string | null, helpline_text?: string | null,
+ *   transcript?: TranscriptRow[]}} Detail
+ *
+ * @typedef {object} State
+ * @property {LinkStatus} link
+ * @property {number} failures connections lost in a row without a `ready` between.
+ * @property {boolean} welcomed whether this connection has had its `ready`.
+ * @property {string | null} epoch
+ * @property {number} lastEventId newest durable event seen; 0 before the first.
+ * @property {number} syncTo durable events up to here belong to the replay.
+ * @property {boolean} synced replay and transcript are in; what waited may be sent.
+ * @property {Detail | null} detail
+ * @property {boolean} fetching
+ * @property {string | null} session the session's state, as last heard.
+ * @property {"you" | "moderator" | null} pausedBy
+ * @property {boolean} agreed consent given on this page.
+ * @property {Entry[]} log
+ * @property {{turn: number, attempt: number, text: string} | null} stream the question being written.
+ * @property {string | null} running turn key the server is working on; "" when it did not say which.
+ * @property {number} progress in [0, 1].
+ * @property {string} draft
+ * @property {Pending | null} pending
+ * @property {{utteranceId: string, key: string, text: string} | null} editing the answer being corrected.
+ * @property {boolean} rephrasing
+ * @property {"finish" | "withdraw" | null} dialog
+ * @property {"finish" | "withdraw" | null} leaving asked for, not yet confirmed by the server.
+ * @property {boolean} erased
+ * @property {string | null} blocked error code of a link that opens nothing.
+ * @property {{code: string, at: "answer" | "edit" | "page", retry: boolean} | null} problem
+ * @property {{code: string, text: string} | null} notice
+ * @property {{text: string, count: number}} spoken the newest finished question, for assistive technology.
+ *
+ * @typedef {{type: "connect"} | {type: "disconnect"} | {type: "send", message: ClientMessage} | {type: "greet"}
+ *   | {type: "timer", name: Timer, delayMs: number} | {type: "cancel", name: Timer}
+ *   | {type: "fetch"} | {type: "erase"} | {type: "save"} | {type: "wipe"}
+ *   | {type: "focus", on: "answer" | "edit" | "correct" | "heading"}} Effect
+ *
+ * @typedef {[State, Effect[]]} Step
+ */
+
+/** @param {{draft: string, pending: Kept | null}} saved @returns {State} */
+export function initialState(saved) {
+  return {
+    link: "idle", failures: 0, welcomed: false, epoch: null, lastEventId: 0, syncTo: 0, synced: false,
+    detail: null, fetching: false, session: null, pausedBy: null, agreed: false,
+    log: [], stream: null, running: null, progress: 0,
+    draft: saved.draft, pending: saved.pending && { ...saved.pending, sent: false, failed: null },
+    editing: null, rephrasing: false, dialog: null, leaving: null, erased: false,
+    blocked: null, problem: null, notice: null, spoken: { text: "", count: 0 },
+  };
+}
+
+export const ENDED = new Set(["completed", "failed"]);
+export const ERASED = new Set(["withdrawn", "erased"]);
+
+/** @typedef {"loading" | "consent" | "talk" | "done" | "goodbye" | "blocked"} Scene */
+
+/** @param {State} state @returns {Scene} which page to show. */
+export function scene(state) {
+  if (state.erased) return "goodbye";
+  if (state.blocked) return "blocked";
+  if (!state.detail || state.session === null) return "loading";
+  if (ENDED.has(state.session)) return "done";
+  return needsConsent(state) ? "consent" : "talk";
+}
+
+/** @param {State} state */
+export function needsConsent(state) {
+  const consent = state.detail?.consent;
+  if (!consent?.text || state.agreed || consent.given || state.session !== "created") return false;
+  return consent.required !== false;
+}
+
+/** Whether the connection can carry a wish right now. @param {State} state */
+export function online(state) {
+  return state.link === "ready" && state.synced;
+}
+
+/** The question to answer now; null while one is being written. @param {State} state @returns {Entry | null} */
+export function openQuestion(state) {
+  if (state.stream && !state.rephrasing) return null;
+  const question = lastQuestion(state.log);
+  if (!question || question.kind === "closing") return null;
+  const reply = lastAnswer(state.log);
+  return reply && reply.turn > question.turn ? null : question;
+}
+
+/** Whether an answer or a skip is on its way or being worked on. @param {State} state */
+export function busy(state) {
+  return state.running !== null || (state.pending !== null && !state.pending.failed);
+}
+
+/** @param {State} state whether the respondent may answer now. */
+export function canAnswer(state) {
+  return scene(state) === "talk" && !busy(state) && !state.pending && !state.leaving && !state.editing
+    && state.session !== "paused" && !state.rephrasing && openQuestion(state) !== null;
+}
+
+/**
+ * What the page says about itself, most pressing first.
+ * @typedef {"taken" | "offline" | "reconnecting" | "connecting" | "leaving" | "paused_by_moderator" | "paused"
+ *   | "failed" | "sending" | "writing" | "thinking" | "opening" | "rephrasing" | "yours"} Mood
+ *
+ * @param {State} state
+ * @returns {Mood}
+ */
+export function mood(state) {
+  if (state.link === "taken") return "taken";
+  if (state.link === "offline") return "offline";
+  if (state.link !== "ready") return state.epoch === null ? "connecting" : "reconnecting";
+  if (state.leaving) return "leaving";
+  if (state.session === "paused") return state.pausedBy === "moderator" ? "paused_by_moderator" : "paused";
+  if (state.rephrasing) return "rephrasing";
+  if (state.stream) return "writing";
+  if (state.pending?.failed) return "failed";
+  if (state.running !== null || state.pending?.accepted) return "thinking";
+  if (state.pending) return "sending";
+  return openQuestion(state) ? "yours" : "opening";
+}
+
+/** The answer that may be corrected: the last one, and only while its utterance is known. @param {State} state */
+export function correctable(state) {
+  const entry = lastAnswer(state.log);
+  if (!entry || entry.kind === "skip" || !entry.utteranceId || !canAnswer(state)) return null;
+  return entry;
+}

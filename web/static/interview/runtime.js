@@ -1,0 +1,149 @@
+/** Carries out what the reducer asks for: socket, timers, HTTP, storage. Feeds back what happens. */
+
+import { parseMessage } from "../core/messages.js";
+import { saveSaved, wipeSaved } from "../core/pending.js";
+
+/** @typedef {import("../core/state.js").State} State */
+/** @typedef {import("../core/state.js").Effect} Effect */
+/** @typedef {import("../core/reduce.js").Event} Event */
+
+const PROTOCOL = "askwell.v1";
+const HTTP_DEADLINE_MS = 10_000;
+
+export class Runtime {
+  /**
+   * @param {object} options
+   * @param {string} options.sessionId
+   * @param {string} options.token
+   * @param {Storage | null} options.shelf
+   * @param {(event: Event) => void} options.dispatch
+   * @param {() => State} options.state
+   * @param {(on: "answer" | "edit" | "correct" | "heading") => void} options.focus
+   */
+  constructor({ sessionId, token, shelf, dispatch, state, focus }) {
+    this.sessionId = sessionId;
+    this.token = token;
+    this.shelf = shelf;
+    this.dispatch = dispatch;
+    this.state = state;
+    this.focus = focus;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    /** @type {Map<string, ReturnType<typeof setTimeout>>} */
+    this.timers = new Map();
+  }
+
+  /** @param {Effect} effect */
+  run(effect) {
+    switch (effect.type) {
+      case "connect": return this.#connect();
+      case "disconnect": return this.#disconnect();
+      case "greet": return this.#greet();
+      case "send": return this.#send(effect.message);
+      case "timer": return this.#timer(effect.name, effect.delayMs);
+      case "cancel": return this.#cancel(effect.name);
+      case "fetch": return void this.#fetch();
+      case "erase": return void this.#erase();
+      case "save": {
+        const { draft, pending } = this.state();
+        const kept = pending && { kind: pending.kind, text: pending.text, turnKey: pending.turnKey, accepted: pending.accepted,
+          ...(pending.utteranceId === undefined ? {} : { utteranceId: pending.utteranceId }) };
+        return void saveSaved(this.shelf, this.sessionId, { draft, pending: kept });
+      }
+      case "wipe": return wipeSaved(this.shelf, this.sessionId);
+      case "focus": return this.focus(effect.on);
+    }
+  }
+
+  #connect() {
+    this.#disconnect();
+    const url = new URL("/ws/respondent", location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    url.hash = "";
+    const socket = new WebSocket(url, PROTOCOL);
+    this.socket = socket;
+    const current = () => this.socket === socket;
+    socket.addEventListener("open", () => current() && this.dispatch({ type: "opened" }));
+    socket.addEventListener("message", ({ data }) => {
+      const message = current() ? parseMessage(data) : null;
+      if (message) this.dispatch({ type: "message", message });
+    });
+    socket.addEventListener("close", ({ code }) => {
+      if (!current()) return;
+      this.socket = null;
+      this.dispatch({ type: "closed", code, random: Math.random() });
+    });
+  }
+
+  /** Lets go of the socket; what it still has to say is not heard. */
+  #disconnect() {
+    const socket = this.socket;
+    this.socket = null;
+    socket?.close(1000);
+  }
+
+  #greet() {
+    const { epoch, lastEventId } = this.state();
+    this.#send({ type: "hello", token: this.token, last_event_id: lastEventId, ...(epoch ? { epoch } : {}) });
+  }
+
+  /** @param {import("../core/messages.js").ClientMessage} message */
+  #send(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  /** @param {import("../core/state.js").Timer} name @param {number} delayMs */
+  #timer(name, delayMs) {
+    this.#cancel(name);
+    this.timers.set(name, setTimeout(() => {
+      this.timers.delete(name);
+      this.dispatch({ type: "timer", name, now: Date.now(), random: Math.random() });
+    }, delayMs));
+  }
+
+  /** @param {string} name */
+  #cancel(name) {
+    clearTimeout(this.timers.get(name));
+    this.timers.delete(name);
+  }
+
+  /** @param {"GET" | "DELETE"} method @returns {Promise<Response>} */
+  #request(method) {
+    return fetch(`/api/sessions/${encodeURIComponent(this.sessionId)}`, {
+      method, cache: "no-store", headers: { authorization: `Bearer ${this.token}`, accept: "application/json" },
+      signal: AbortSignal.timeout(HTTP_DEADLINE_MS),
+    });
+  }
+
+  async #fetch() {
+    let event;
+    try {
+      const response = await this.#request("GET");
+      event = response.ok
+        ? { type: /** @type {const} */ ("fetched"), detail: await response.json() }
+        : { type: /** @type {const} */ ("fetch_failed"), code: codeOf(response.status) };
+    } catch {
+      event = { type: /** @type {const} */ ("fetch_failed"), code: "network" };
+    }
+    this.dispatch(event);
+  }
+
+  async #erase() {
+    let code = "network";
+    try {
+      const { ok, status } = await this.#request("DELETE");
+      code = ok ? "" : codeOf(status);
+    } catch {
+      code = "network";
+    }
+    const gone = code === "" || code === "not_found";
+    this.dispatch(gone ? { type: "erased" } : { type: "erase_failed", code });
+  }
+}
+
+/** @param {number} status @returns {string} */
+function codeOf(status) {
+  if (status === 401) return "unauthorised";
+  if (status === 403) return "forbidden";
+  return status === 404 || status === 410 ? "not_found" : "internal";
+}

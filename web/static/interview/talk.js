@@ -1,0 +1,184 @@
+/** The scene in which the interview happens: question, log, answer box, and what the page says about itself. */
+
+import { COUNTER_FROM_CHARS, MAX_ANSWER_CHARS, answerLength } from "../core/answer.js";
+import { errorText } from "../core/errors.js";
+import { busy, canAnswer, mood, online, openQuestion, scene } from "../core/state.js";
+import { Conversation, rows } from "./conversation.js";
+import { byId, enable, fitHeight, isCoarse, isEnabled, show, write } from "./dom.js";
+import { QuestionView } from "./question.js";
+
+/** @typedef {import("../core/state.js").State} State */
+/** @typedef {import("../texts/index.js").Texts} Texts */
+/** @typedef {import("./conversation.js").Dispatch} Dispatch */
+
+/** Moods in which the rings spread below the conversation. */
+const STIRRING = new Set(["thinking", "sending", "opening"]);
+
+export class Talk {
+  /** @param {Texts} t @param {Dispatch} dispatch @param {() => string} freshKey */
+  constructor(t, dispatch, freshKey) {
+    this.t = t;
+    this.dispatch = dispatch;
+    this.answer = /** @type {HTMLTextAreaElement} */ (byId("answer"));
+    this.question = new QuestionView(byId("question"));
+    this.conversation = new Conversation(byId("log"), t, dispatch, freshKey);
+    this.spoken = 0;
+    this.scrolled = "";
+    this.#listen(freshKey);
+  }
+
+  /** @param {() => string} freshKey */
+  #listen(freshKey) {
+    const { answer, dispatch } = this;
+    const submit = () => dispatch({ type: "submit", turnKey: freshKey() });
+    answer.addEventListener("input", () => {
+      fitHeight(answer);
+      dispatch({ type: "draft", text: answer.value });
+    });
+    answer.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing) return;
+      const always = event.ctrlKey || event.metaKey;
+      if (!always && (event.shiftKey || event.altKey || isCoarse())) return;
+      event.preventDefault();
+      submit();
+    });
+    byId("composer").addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (isEnabled(byId("send"))) submit();
+    });
+    /** @param {string} id @param {() => void} act */
+    const on = (id, act) => byId(id).addEventListener("click", (event) => {
+      if (isEnabled(/** @type {Element} */ (event.currentTarget))) act();
+    });
+    on("skip", () => dispatch({ type: "skip", turnKey: freshKey() }));
+    on("rephrase", () => dispatch({ type: "rephrase" }));
+    on("pause", () => dispatch({ type: "pause" }));
+    on("resume", () => dispatch({ type: "resume" }));
+    on("finish", () => dispatch({ type: "ask_to_leave", dialog: "finish" }));
+    on("withdraw", () => dispatch({ type: "ask_to_leave", dialog: "withdraw" }));
+    on("retry", () => dispatch({ type: "retry" }));
+    on("take-back", () => dispatch({ type: "take_back" }));
+    write(byId("answer-hint"), this.t(isCoarse() ? "answer.hint.coarse" : "answer.hint.fine"));
+  }
+
+  /** @param {State} state */
+  render(state) {
+    const now = mood(state);
+    this.#renderQuestion(state, now);
+    this.#renderBox(state, now);
+    this.#renderStatus(state, now);
+    this.#renderProblem(state);
+    this.#renderBar(state);
+    this.#announce(state);
+    this.#scroll(state, now);
+  }
+
+  /** @param {State} state @param {import("../core/state.js").Mood} now */
+  #renderQuestion(state, now) {
+    const list = rows(state, this.t);
+    this.conversation.render(list);
+    show(byId("log-region"), list.length > 0);
+    const open = openQuestion(state);
+    const asked = state.pending && !state.pending.accepted && state.pending.kind !== "correct" ? null : open;
+    const text = state.stream?.text || (asked?.text ?? "");
+    const live = state.synced && document.visibilityState === "visible";
+    this.question.set(text, { whole: !state.stream && asked !== null, unfold: live });
+    const element = this.question.element;
+    element.dataset["turn"] = String(state.stream?.turn ?? asked?.turn ?? "");
+    element.classList.toggle("resting", state.session === "paused" || (state.rephrasing && !state.stream) || (busy(state) && !state.stream));
+    element.lang = state.detail?.language ?? "";
+    show(byId("ripple"), text === "" && STIRRING.has(now));
+  }
+
+  /** @param {State} state @param {import("../core/state.js").Mood} now */
+  #renderBox(state, now) {
+    const { answer } = this;
+    if (answer.value !== state.draft) {
+      answer.value = state.draft;
+      fitHeight(answer);
+    }
+    answer.lang = state.detail?.language ?? "";
+    const faulty = state.problem?.at === "answer";
+    answer.setAttribute("aria-invalid", String(faulty));
+    byId("composer").classList.toggle("invalid", faulty);
+    show(byId("composer"), now !== "taken");
+    const free = canAnswer(state);
+    const length = answerLength(state.draft);
+    enable(byId("send"), free && length <= MAX_ANSWER_CHARS);
+    enable(byId("skip"), free);
+    enable(byId("rephrase"), free && online(state));
+    const count = byId("answer-count");
+    const left = MAX_ANSWER_CHARS - length;
+    const shown = length >= COUNTER_FROM_CHARS;
+    write(count, !shown ? "" : left >= 0 ? this.t("answer.left", { count: left }) : this.t("answer.over", { count: -left }));
+    count.classList.toggle("over", left < 0);
+  }
+
+  /** @param {State} state @param {import("../core/state.js").Mood} now */
+  #renderStatus(state, now) {
+    const status = byId("status");
+    const noticed = state.notice && ["thinking", "yours", "opening", "sending"].includes(now) ? noticeText(state.notice, this.t) : "";
+    write(status, noticed || this.t(`mood.${now}`));
+    status.dataset["state"] = now;
+    show(byId("continue-here"), now === "taken");
+    show(byId("resume"), now === "paused");
+    enable(byId("resume"), online(state));
+  }
+
+  /** @param {State} state */
+  #renderProblem(state) {
+    const problem = state.problem?.at === "edit" ? null : state.problem;
+    const box = byId("error");
+    const text = problem ? this.t(problemText(problem.code, state.draft)) : "";
+    write(byId("error-text"), text);
+    show(box, problem !== null);
+    box.dataset["code"] = problem?.code ?? "";
+    show(byId("retry"), problem?.retry === true);
+    show(byId("take-back"), problem !== null && state.pending?.failed != null);
+  }
+
+  /** @param {State} state */
+  #renderBar(state) {
+    const calm = online(state) && !state.leaving;
+    const paused = state.session === "paused";
+    show(byId("pause"), !paused);
+    enable(byId("pause"), calm);
+    enable(byId("finish"), calm);
+    enable(byId("withdraw"), !state.leaving);
+    const percent = Math.round(state.progress * 100);
+    const bar = byId("progress");
+    bar.setAttribute("aria-valuenow", String(percent));
+    bar.setAttribute("aria-valuetext", this.t("talk.progress.value", { percent }));
+    byId("progress-fill").style.transform = `scaleX(${state.progress})`;
+  }
+
+  /** @param {State} state */
+  #announce(state) {
+    if (state.spoken.count === this.spoken) return;
+    this.spoken = state.spoken.count;
+    write(byId("announcer"), state.spoken.text);
+  }
+
+  /** Brings the newest thing into view, once per thing. @param {State} state @param {string} now */
+  #scroll(state, now) {
+    const at = `${state.stream?.turn ?? openQuestion(state)?.turn ?? now}:${state.pending?.turnKey ?? ""}`;
+    if (at === this.scrolled || scene(state) !== "talk" || state.editing) return;
+    this.scrolled = at;
+    requestAnimationFrame(() => {
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      window.scrollTo({ top: document.documentElement.scrollHeight, behavior: still ? "auto" : "smooth" });
+    });
+  }
+}
+
+/** @param {string} code @param {string} draft @returns {string} */
+function problemText(code, draft) {
+  return code === "invalid_input" && draft.trim() !== "" ? "error.invalid_input.server" : errorText(code);
+}
+
+const NOTICES = new Set(["still_thinking", "answer_kept", "moderator_here", "time_almost_up", "didnt_catch"]);
+
+/** @param {{code: string, text: string}} notice @param {Texts} t */
+function noticeText(notice, t) {
+  return NOTICES.has(notice.code) ? t(`notice.${notice.code}`) : notice.text;
+}

@@ -1,0 +1,196 @@
+/** Shows the state: which scene, what stands in it, where the focus goes. */
+
+import { errorText } from "../core/errors.js";
+import { scene } from "../core/state.js";
+import { transcriptMarkdown, transcriptName, transcriptText } from "../core/transcript.js";
+import { Conversation } from "./conversation.js";
+import { byId, enable, isCoarse, show, write, writeProse } from "./dom.js";
+import { Talk } from "./talk.js";
+
+/** @typedef {import("../core/state.js").State} State */
+/** @typedef {import("../core/state.js").Scene} Scene */
+/** @typedef {import("../texts/index.js").Texts} Texts */
+/** @typedef {import("./conversation.js").Dispatch} Dispatch */
+
+/** @type {Scene[]} */
+const SCENES = ["loading", "consent", "talk", "done", "goodbye", "blocked"];
+/** @type {Record<Scene, string>} */
+const SECTION = { loading: "loading", consent: "consent", talk: "talk", done: "thanks", goodbye: "goodbye", blocked: "blocked" };
+/** @type {Record<Scene, string>} */
+const HEADING = {
+  loading: "", consent: "consent-heading", talk: "talk-heading", done: "thanks-heading",
+  goodbye: "goodbye-heading", blocked: "blocked-heading",
+};
+
+export class View {
+  /**
+   * @param {Texts} t
+   * @param {Dispatch} dispatch
+   * @param {() => string} freshKey
+   */
+  constructor(t, dispatch, freshKey) {
+    this.t = t;
+    this.dispatch = dispatch;
+    this.talk = new Talk(t, dispatch, freshKey);
+    this.finalLog = new Conversation(byId("thanks-log"), t, dispatch, freshKey);
+    this.dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
+    /** @type {State | null} */
+    this.state = null;
+    /** @type {Scene} */
+    this.scene = "loading";
+    this.#listen();
+  }
+
+  #listen() {
+    const { dispatch, dialog } = this;
+    byId("consent-agree").addEventListener("click", () => dispatch({ type: "agree" }));
+    byId("consent-decline").addEventListener("click", () => dispatch({ type: "ask_to_leave", dialog: "withdraw" }));
+    byId("withdraw-late").addEventListener("click", () => dispatch({ type: "ask_to_leave", dialog: "withdraw" }));
+    byId("dialog-confirm").addEventListener("click", () => dispatch({ type: "leave" }));
+    byId("dialog-stay").addEventListener("click", () => dispatch({ type: "stay" }));
+    dialog.addEventListener("cancel", () => dispatch({ type: "stay" }));
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dispatch({ type: "stay" });
+    });
+    byId("transcript-download").addEventListener("click", () => this.#download("txt"));
+    byId("transcript-download-md").addEventListener("click", () => this.#download("md"));
+    byId("transcript-copy").addEventListener("click", () => void this.#copy());
+  }
+
+  /** @param {State} state */
+  render(state) {
+    this.state = state;
+    const now = scene(state);
+    const name = state.detail?.concept.name ?? "";
+    for (const other of SCENES) show(byId(SECTION[other]), other === now);
+    document.body.dataset["scene"] = now;
+    document.title = name ? `${name} · ${this.t("app.name")}` : this.t("app.name");
+    write(byId("concept"), now === "talk" ? name : "");
+    show(byId("controls"), now === "talk");
+    show(byId("progress"), now === "talk");
+    show(byId("skip-link"), now === "talk");
+    if (now === "loading") write(byId("loading-text"), this.t(state.failures > 1 ? "interview.loading.slow" : "interview.loading"));
+    if (now === "consent") this.#consent(state, name);
+    if (now === "talk") {
+      write(byId("talk-heading"), name);
+      this.talk.render(state);
+    }
+    if (now === "done") this.#thanks(state);
+    if (now === "blocked") write(byId("blocked-text"), this.t(errorText(state.blocked ?? "internal")));
+    this.#dialog(state, now);
+    if (now !== this.scene) {
+      this.scene = now;
+      window.scrollTo(0, now === "talk" ? document.documentElement.scrollHeight : 0);
+      this.focus(now === "talk" ? "answer" : "heading");
+    }
+  }
+
+  /** @param {State} state @param {string} name */
+  #consent(state, name) {
+    const consent = state.detail?.consent;
+    write(byId("consent-heading"), name);
+    writeProse(byId("consent-text"), consent?.text ?? "");
+    byId("consent-text").lang = state.detail?.language ?? "";
+    write(byId("consent-version"), this.t("consent.version", { version: consent?.version ?? "" }));
+    enable(byId("consent-agree"), !state.leaving);
+  }
+
+  /** @param {State} state */
+  #thanks(state) {
+    const failed = state.session === "failed";
+    const closing = state.log.findLast((entry) => entry.kind === "closing");
+    write(byId("thanks-heading"), this.t(failed ? "thanks.failed.title" : "thanks.title"));
+    write(byId("thanks-text"), failed ? this.t("thanks.failed.text") : closing?.text || state.detail?.closing_text || this.t("thanks.text"));
+    const helpline = state.detail?.helpline_text ?? "";
+    show(byId("thanks-helpline"), helpline !== "");
+    writeProse(byId("thanks-helpline"), helpline);
+    const unsent = [state.pending && !state.pending.accepted ? state.pending.text : "", state.draft].filter((text) => text.trim() !== "").join("\n\n");
+    show(byId("unsent"), unsent !== "");
+    write(byId("unsent-text"), unsent);
+    const rows = state.log.filter((entry) => entry !== closing);
+    show(byId("copy"), rows.length > 0);
+    this.finalLog.render(rows.map((entry) => ({
+      ...entry, note: entry.edited ? this.t("talk.edited") : "", correct: false, edit: null, fault: "",
+    })));
+    write(byId("thanks-error"), state.problem ? this.t(errorText(state.problem.code)) : "");
+    show(byId("thanks-error"), state.problem !== null);
+  }
+
+  /** @param {State} state @param {Scene} now */
+  #dialog(state, now) {
+    const { dialog } = this;
+    if (!state.dialog) {
+      if (dialog.open) dialog.close();
+      return;
+    }
+    const kind = state.dialog === "withdraw" && now === "consent" ? "decline" : state.dialog;
+    write(byId("dialog-title"), this.t(`${kind}.title`));
+    write(byId("dialog-text"), this.t(`${kind}.text`));
+    write(byId("dialog-confirm"), this.t(`${kind}.confirm`));
+    byId("dialog-confirm").classList.toggle("danger", kind === "withdraw");
+    if (!dialog.open) {
+      dialog.showModal();
+      byId("dialog-stay").focus();
+    }
+  }
+
+  /** @param {"answer" | "edit" | "correct" | "heading"} on */
+  focus(on) {
+    if (this.dialog.open) return;
+    if (on === "heading") {
+      const id = HEADING[this.scene];
+      if (id) byId(id).focus({ preventScroll: true });
+      return;
+    }
+    const active = document.activeElement;
+    if (on === "answer") {
+      const typing = active instanceof HTMLTextAreaElement;
+      if (typing || this.scene !== "talk") return;
+      if (isCoarse() && active?.id !== "send") return;
+      byId("answer").focus({ preventScroll: true });
+      return;
+    }
+    document.getElementById(on)?.focus();
+  }
+
+  /** Says that a problem needs a look, unless the respondent is writing. */
+  focusProblem() {
+    if (document.activeElement instanceof HTMLTextAreaElement || this.dialog.open) return;
+    byId("error").focus({ preventScroll: true });
+  }
+
+  /** @param {State} state */
+  #labels(state) {
+    return {
+      title: state.detail?.concept.name ?? this.t("interview.title"), interviewer: this.t("talk.interviewer"),
+      you: this.t("talk.you"), skipped: this.t("answer.skip"),
+    };
+  }
+
+  /** @param {"txt" | "md"} extension */
+  #download(extension) {
+    const state = this.state;
+    if (!state) return;
+    const labels = this.#labels(state);
+    const text = extension === "md" ? transcriptMarkdown(state.log, labels) : transcriptText(state.log, labels);
+    const url = URL.createObjectURL(new Blob([text], { type: extension === "md" ? "text/markdown" : "text/plain" }));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = transcriptName(labels.title, extension);
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  }
+
+  async #copy() {
+    const state = this.state;
+    if (!state) return;
+    const status = byId("copy-status");
+    try {
+      await navigator.clipboard.writeText(transcriptText(state.log, this.#labels(state)));
+      write(status, this.t("thanks.copied"));
+    } catch {
+      write(status, this.t("thanks.not_copied"));
+    }
+  }
+}
+
