@@ -1,0 +1,109 @@
+"""What an exception means to a client: the only place that knows wire codes and HTTP statuses together.
+
+Packages raise their own errors, each with `code` and `retryable`; what they say about addresses, files or programs
+stays in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+STATUS: Final[dict[str, int]] = {
+    "invalid_message": 400,
+    "unauthorised": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "invalid_input": 422,
+    "answer_too_long": 413,
+    "consent_required": 403,
+    "turn_in_progress": 409,
+    "session_completed": 409,
+    "session_paused": 409,
+    "audio_format": 415,
+    "audio_gap": 409,
+    "audio_too_long": 413,
+    "rate_limited": 429,
+    "llm_unavailable": 503,
+    "transcriber_unavailable": 503,
+    "storage_unavailable": 503,
+    "too_many_sessions": 503,
+    "language_unsupported": 422,
+    "internal": 500,
+}
+"""HTTP status of every wire code."""
+
+TITLE: Final[dict[str, str]] = {
+    "invalid_message": "The request can't be read",
+    "unauthorised": "A token is missing or wrong",
+    "forbidden": "This is not allowed",
+    "not_found": "There is no such thing here",
+    "invalid_input": "The input can't be used",
+    "answer_too_long": "The answer is too long",
+    "consent_required": "Consent is needed first",
+    "turn_in_progress": "Another answer is being worked on",
+    "session_completed": "The interview is over",
+    "session_paused": "The interview is paused",
+    "audio_format": "The audio format is not supported",
+    "audio_gap": "Part of the audio is missing",
+    "audio_too_long": "The recording is too long",
+    "rate_limited": "Too many requests",
+    "llm_unavailable": "The language model can't be reached",
+    "transcriber_unavailable": "Speech can't be transcribed here",
+    "storage_unavailable": "Storage is unavailable",
+    "too_many_sessions": "The server is full",
+    "language_unsupported": "The language is not supported",
+    "internal": "Something went wrong",
+}
+"""A short name for people, the same for every occurrence of a code."""
+
+_PLAIN: Final[dict[str, str]] = {
+    "storage_unavailable": "Nothing can be saved at the moment. What was saved is safe; please try again shortly.",
+    "llm_unavailable": "The interviewer can't think at the moment. Your answer is kept; please try again.",
+    "internal": "Something went wrong on our side. Nothing that was saved is lost.",
+}
+
+
+class ApiError(Exception):
+    """A refusal that the server itself decides on; `message` is for the client."""
+
+    def __init__(self, code: str, message: str, *, retryable: bool = False, status: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.retryable = retryable
+        self.status = status
+
+
+@dataclass(frozen=True)
+class WireError:
+    """An error as a client sees it."""
+
+    code: str
+    message: str
+    retryable: bool
+    status: int
+
+    def problem(self) -> dict[str, Any]:
+        """The body of an `application/problem+json` response (RFC 9457)."""
+        return {
+            "type": f"urn:askwell:error:{self.code}",
+            "title": TITLE[self.code],
+            "status": self.status,
+            "detail": self.message,
+            "code": self.code,
+        }
+
+
+def wire_error(exc: BaseException) -> WireError:
+    """What the client is told about an exception. Never fails; unknown ones become `internal`."""
+    code = str(getattr(exc, "wire_code", None) or getattr(exc, "code", None) or "internal")
+    if isinstance(exc, TimeoutError):
+        code = "storage_unavailable"
+    if code not in STATUS:
+        code = "internal"
+    retryable = bool(getattr(exc, "retryable", False)) or code in ("storage_unavailable", "llm_unavailable")
+    message = _PLAIN.get(code) or str(exc) or TITLE[code] + "."
+    if isinstance(exc, ApiError):
+        message = str(exc)
+    status = getattr(exc, "status", None)
+    return WireError(code, message, retryable, status if isinstance(status, int) else STATUS[code])
