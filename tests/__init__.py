@@ -1,0 +1,1 @@
+"""Tests of askwell; the folders mirror the packages."""

@@ -1,0 +1,78 @@
+"""Rules for every test: what a machine lacks is skipped in plain sight, and is a failure where all is required.
+
+Things are declared with `@pytest.mark.needs("chromium")` (see tests/support/needs.py); `e2e` implies Chromium.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.needs import NEEDS, require_all
+
+ROOT = Path(__file__).resolve().parent.parent
+_skipped: Counter[str] = Counter()
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder of the checkout."""
+    return ROOT
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what this machine can't run, saying how it could."""
+    missing = {name: need.how for name, need in NEEDS.items() if not need.present()}
+    for item in items:
+        wanted = {str(name) for mark in item.iter_markers("needs") for name in mark.args}
+        if item.get_closest_marker("e2e"):
+            wanted.add("chromium")
+        unknown = wanted - NEEDS.keys()
+        if unknown:
+            raise pytest.UsageError(f"{item.nodeid}: unknown need {sorted(unknown)}; known: {sorted(NEEDS)}")
+        for name in sorted(wanted & missing.keys()):
+            item.add_marker(pytest.mark.skip(reason=f"needs {missing[name]}"))
+
+
+def _skip_reason(longrepr: object) -> str:
+    text = longrepr[2] if isinstance(longrepr, tuple) else longrepr
+    return str(text).removeprefix("Skipped: ")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Count every skip; where all is required, make a failure of it."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail"):
+        reason = _skip_reason(report.longrepr)
+        _skipped[reason] += 1
+        if require_all():
+            report.outcome = "failed"
+            report.longrepr = f"skipped where everything is required: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for a whole module that asks to be skipped."""
+    report = yield
+    if report.skipped:
+        reason = _skip_reason(report.longrepr)
+        _skipped[reason] += 1
+        if require_all():
+            report.outcome = "failed"
+            report.longrepr = f"skipped where everything is required: {reason}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what was left out, and how to get it."""
+    if not _skipped:
+        return
+    terminalreporter.section("left out on this machine")
+    for reason, count in sorted(_skipped.items()):
+        terminalreporter.write_line(f"{count} × {reason}")

@@ -1,0 +1,97 @@
+"""Every direction of docs/architecture.md is a contract, and every contract bites."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+PACKAGES = ("server", "pipeline", "audio", "web", "config")
+
+OFFENCES: tuple[tuple[str, str, str], ...] = (
+    # (start of the contract's name, module that offends, what it imports)
+    ("server above config", "config/zz_offence.py", "server"),
+    ("server above config", "pipeline/zz_upwards.py", "config"),
+    ("server above config", "pipeline/stages/zz_sideways.py", "audio"),
+    ("server above config", "audio/zz_sideways.py", "pipeline"),
+    ("web holds assets", "web/zz_offence.py", "pipeline"),
+    ("only server reads the assets", "config/zz_assets.py", "web"),
+    ("in pipeline only turn and language know asyncio", "pipeline/stages/zz_tasks.py", "asyncio"),
+    ("in pipeline only turn and language know asyncio", "pipeline/zz_tasks.py", "asyncio"),
+    ("in pipeline only language knows", "pipeline/graph/zz_clock.py", "time"),
+    ("in pipeline only language knows", "pipeline/zz_chance.py", "random"),
+    ("in pipeline only language knows", "pipeline/signals/zz_parse.py", "spacy"),
+    ("in pipeline only language knows", "pipeline/engines/zz_model.py", "onnxruntime"),
+    ("the interview reaches language providers", "pipeline/stages/zz_provider.py", "pipeline.language"),
+    ("pipeline, audio and config never meet", "pipeline/language/zz_web.py", "starlette"),
+    ("httpx only in", "server/zz_http.py", "httpx"),
+    ("httpx only in", "pipeline/language/zz_http.py", "httpx"),
+    ("redis only in", "server/zz_redis.py", "redis"),
+    ("redis only in", "pipeline/language/zz_redis.py", "redis"),
+    ("sqlalchemy only in", "server/zz_sql.py", "sqlalchemy"),
+    ("sqlalchemy only in", "server/hot/zz_sql.py", "sqlalchemy"),
+    ("sqlalchemy only in", "pipeline/language/zz_sql.py", "sqlalchemy"),
+    ("faster_whisper only in", "audio/zz_whisper.py", "faster_whisper"),
+    ("stages don't import each other", "pipeline/stages/zz_neighbour.py", "pipeline.stages.srl"),
+    ("engines don't import each other", "pipeline/engines/zz_neighbour.py", "pipeline.engines.signal_pools"),
+)
+
+
+def contract_names(root: Path) -> list[str]:
+    """Names of the contracts in pyproject.toml."""
+    with (root / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    return [contract["name"] for contract in contracts]
+
+
+def lint(folder: Path) -> str:
+    """What import-linter says about the packages in `folder`."""
+    program = Path(sys.executable).with_name("lint-imports")
+    env = os.environ | {"COLUMNS": "240"}
+    run = subprocess.run([program, "--no-cache"], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return run.stdout + run.stderr
+
+
+@pytest.fixture(scope="module")
+def broken(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """By contract: what the linter says about a copy of the packages with every offence in it."""
+    copy = tmp_path_factory.mktemp("copy")
+    shutil.copy(root / "pyproject.toml", copy)
+    for package in PACKAGES:
+        for source in (root / package).rglob("*.py"):
+            if "node_modules" in source.parts:
+                continue
+            target = copy / source.relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    for _, path, imported in OFFENCES:
+        target = copy / path
+        target.write_text(f'"""Not allowed."""\n\nimport {imported}\n\n__all__ = ["{imported.split(".")[0]}"]\n')
+    said = lint(copy)
+    sections = re.split(r"^(.+)\n-{3,}\n", said, flags=re.M)
+    return dict(zip(sections[1::2], sections[2::2], strict=True))
+
+
+@pytest.mark.parametrize(("contract", "path", "imported"), OFFENCES)
+def test_contract_offending_module_is_reported(
+    broken: Mapping[str, str], contract: str, path: str, imported: str
+) -> None:
+    told = [text for name, text in broken.items() if name.startswith(contract)]
+    module = path.removesuffix(".py").replace("/", ".")
+    arrow = re.compile(rf"{re.escape(module)} ?-> ?{re.escape(imported)}\b")
+    assert told, f"nothing said about {contract!r}; broken: {sorted(broken)}"
+    assert arrow.search(told[0]), told[0]
+
+
+def test_contracts_each_has_an_offence_that_it_catches(root: Path) -> None:
+    untested = [
+        name for name in contract_names(root) if not any(name.startswith(contract) for contract, _, _ in OFFENCES)
+    ]
+    assert untested == []
