@@ -1,0 +1,221 @@
+"""The client of the hot server: its errors translated, its scripts sent by hash, its writes waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from hashlib import sha1
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    ClusterDownError,
+    MasterDownError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from server.hot.errors import HotMisconfigured, OutcomeUnknown, ScriptFailed, StorageUnavailable
+from server.hot.values import HotSettings
+
+T = TypeVar("T")
+Client = Redis | RedisCluster
+
+SCRIPT_NAMES = (
+    "create",
+    "restore",
+    "claim",
+    "read",
+    "accept",
+    "commit",
+    "fail",
+    "stored",
+    "erase",
+    "erased",
+    "inbox_push",
+    "inbox_drop",
+)
+_TRANSIENT = (
+    RedisConnectionError,
+    RedisTimeoutError,
+    BusyLoadingError,
+    ClusterDownError,
+    MasterDownError,
+    ReadOnlyError,
+    TryAgainError,
+    OSError,
+)
+
+
+def load_scripts() -> dict[str, str]:
+    """The scripts by name, each with the shared prelude in front.
+
+    A line that ends in `-- guard:<name>` is one guard; a test may leave it out and hand the result to `HotStore`.
+    """
+    folder = files("server.hot") / "scripts"
+    shared = (folder / "shared.lua").read_text(encoding="utf-8")
+    return {name: shared + (folder / f"{name}.lua").read_text(encoding="utf-8") for name in SCRIPT_NAMES}
+
+
+def open_client(url: str, *, timeout_s: float, max_connections: int, cluster: bool = False) -> Client:
+    """A client that gives up on a command after `timeout_s` and leaves trying again to its caller."""
+    if cluster:
+        return RedisCluster.from_url(
+            url,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            max_connections=max_connections,
+            protocol=2,
+        )
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=max_connections,
+        timeout=timeout_s,
+        socket_timeout=timeout_s,
+        socket_connect_timeout=timeout_s,
+        retry=Retry(NoBackoff(), 0),
+        protocol=2,
+    )
+    return Redis.from_pool(pool)
+
+
+class Connection:
+    """Sends scripts and commands, and tries again for as long as the deadline of an operation allows.
+
+    Args:
+        client: made by `open_client`.
+        settings: deadlines and what to wait for after a write.
+        scripts: other scripts than the packaged ones, for tests of the guards.
+        on_retry: called with the name of an operation that is tried again.
+        on_unconfirmed: called when fewer replicas or disks than asked for confirmed a write in time.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        settings: HotSettings,
+        *,
+        scripts: Mapping[str, str] | None = None,
+        on_retry: Callable[[str], None] | None = None,
+        on_unconfirmed: Callable[[str], None] | None = None,
+    ) -> None:
+        self.client = client
+        self.settings = settings
+        texts = load_scripts() if scripts is None else dict(scripts)
+        self._scripts = {
+            name: (sha1(text.encode(), usedforsecurity=False).hexdigest(), text) for name, text in texts.items()
+        }
+        self._on_retry = on_retry
+        self._on_unconfirmed = on_unconfirmed
+        self._waits = self._wait_commands()
+
+    async def run(self, name: str, keys: Sequence[str], *arguments: str | bytes | int, writes: bool) -> list[Any]:
+        """Run a script and return its reply, a list that begins with a status word.
+
+        Raises:
+            OutcomeUnknown: a write got no answer within the deadline.
+            StorageUnavailable: a read got none, or the server can't write.
+            ScriptFailed: the server refused it.
+        """
+        return await self.insist(name, lambda: self._evaluate(name, keys, arguments, confirm=writes), writes=writes)
+
+    async def insist(self, name: str, send: Callable[[], Awaitable[T]], *, writes: bool) -> T:
+        """Call `send` until it answers or the deadline of an operation passes; errors as in `run`."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self.settings.op_deadline_s
+        pause_s = 0.01
+        while True:
+            try:
+                return await send()
+            except (AuthenticationError, AuthorizationError) as exc:
+                raise HotMisconfigured(f"the Redis server refused the login: {exc}") from exc
+            except OutOfMemoryError as exc:
+                raise StorageUnavailable("the Redis server is out of memory") from exc
+            except _TRANSIENT as exc:
+                cause: Exception = exc
+            except ResponseError as exc:
+                if not str(exc).startswith(("MISCONF", "NOREPLICAS", "LOADING", "BUSY", "UNBLOCKED")):
+                    raise ScriptFailed(f"{name}: {exc}") from exc
+                cause = exc
+            except RedisError as exc:
+                raise ScriptFailed(f"{name}: {exc}") from exc
+            if loop.time() + pause_s >= end:
+                if writes:
+                    raise OutcomeUnknown(f"{name} was sent and not answered: {cause}") from cause
+                raise StorageUnavailable(f"{name} got no answer: {cause}") from cause
+            if self._on_retry is not None:
+                self._on_retry(name)
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, 0.5)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.client.aclose()
+
+    async def _evaluate(
+        self, name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int], *, confirm: bool
+    ) -> list[Any]:
+        digest, text = self._scripts[name]
+        try:
+            return await self._send("EVALSHA", digest, keys, arguments, confirm=confirm)
+        except NoScriptError:
+            return await self._send("EVAL", text, keys, arguments, confirm=confirm)
+
+    async def _send(
+        self,
+        verb: str,
+        script: str,
+        keys: Sequence[str],
+        arguments: Sequence[str | bytes | int],
+        *,
+        confirm: bool,
+    ) -> list[Any]:
+        command = (verb, script, len(keys), *keys, *arguments)
+        if not (confirm and self._waits) or not isinstance(self.client, Redis):
+            reply: list[Any] = await self.client.execute_command(*command)
+            return reply
+        # WAIT speaks of the writes of its own connection, so both travel in one pipeline.
+        pipeline = self.client.pipeline(transaction=False)
+        pipeline.execute_command(*command)
+        for wait in self._waits:
+            pipeline.execute_command(*wait)
+        first, *confirmations = await pipeline.execute(raise_on_error=False)
+        if isinstance(first, Exception):
+            raise first
+        if not self._confirmed(confirmations) and self._on_unconfirmed is not None:
+            self._on_unconfirmed(str(script))
+        return list(first)
+
+    def _wait_commands(self) -> list[tuple[str | int, ...]]:
+        settings = self.settings
+        commands: list[tuple[str | int, ...]] = []
+        if settings.wait_replicas:
+            commands.append(("WAIT", settings.wait_replicas, settings.wait_timeout_ms))
+        if settings.wait_aof:
+            commands.append(("WAITAOF", settings.wait_aof, settings.wait_replicas, settings.wait_timeout_ms))
+        return commands
+
+    def _confirmed(self, replies: Sequence[Any]) -> bool:
+        settings = self.settings
+        for command, reply in zip(self._waits, replies, strict=True):
+            if isinstance(reply, Exception):
+                return False
+            if command[0] == "WAIT" and int(reply) < settings.wait_replicas:
+                return False
+            if command[0] == "WAITAOF" and (
+                int(reply[0]) < settings.wait_aof or int(reply[1]) < settings.wait_replicas
+            ):
+                return False
+        return True

@@ -1,0 +1,143 @@
+"""What can go wrong with hot state.
+
+    HotError
+    ├── StorageUnavailable      the server can't be reached or can't write now
+    │   ├── OutcomeUnknown      it was asked to write and never answered: ask again with the same key
+    │   └── JournalFull         the relational store is too far behind to take more answers
+    ├── NotOwner                another connection took the session over
+    ├── Conflict                the session moved on since the caller read it
+    │   └── SessionExists       there is hot state under this id already
+    ├── SessionNotHot           no hot state; it may be rebuilt from its snapshot
+    ├── Gone                    the session was erased
+    ├── TurnInProgress          another answer is running
+    ├── TurnKeyReused           the key was used before, with other text
+    ├── AnswerSuperseded        a later answer replaced the one of this key
+    ├── InboxFull               too many commands wait for the owner
+    ├── ScriptFailed            the server refused a script; a defect
+    └── HotMisconfigured        the server's settings would lose data
+        ├── PartitionMismatch   the data were made with another number of partitions
+        ├── DataDirUnusable     the data directory can't be written
+        ├── DataDirInUse        another process works in the data directory
+        └── EmbeddedFailed      the embedded server does not start or stay up
+
+Every error carries `code` (a wire code of the protocol) and `retryable`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class HotError(Exception):
+    """Base of everything this package raises on purpose."""
+
+    code: ClassVar[str] = "internal"
+    retryable: ClassVar[bool] = False
+
+
+class StorageUnavailable(HotError):
+    """The server can't be reached, or can't write at the moment."""
+
+    code = "storage_unavailable"
+    retryable = True
+
+
+class OutcomeUnknown(StorageUnavailable):
+    """A write was sent and not answered within the deadline; repeating it with the same key is safe."""
+
+
+class JournalFull(StorageUnavailable):
+    """The journal reached its bound because the relational store is behind."""
+
+
+class NotOwner(HotError):
+    """Another connection took the session over; its owner will run a pending answer again."""
+
+    code = "turn_in_progress"
+    retryable = True
+
+    def __init__(self, message: str, *, owner: str = "") -> None:
+        super().__init__(message)
+        self.owner = owner
+
+
+class Conflict(HotError):
+    """The session moved on since the caller read it."""
+
+    code = "turn_in_progress"
+    retryable = True
+
+
+class SessionExists(Conflict):
+    """There is hot state under this id already."""
+
+
+class SessionNotHot(HotError):
+    """No hot state under this id; a snapshot may exist in the store."""
+
+    code = "not_found"
+
+
+class Gone(HotError):
+    """The session was erased; nothing may be written under its id again."""
+
+    code = "not_found"
+
+
+class TurnInProgress(HotError):
+    """Another answer of this session is running."""
+
+    code = "turn_in_progress"
+    retryable = True
+
+    def __init__(self, message: str, *, turn_key: str = "") -> None:
+        super().__init__(message)
+        self.turn_key = turn_key
+
+
+class TurnKeyReused(HotError):
+    """The turn key was used before, with other text."""
+
+    code = "invalid_input"
+
+
+class AnswerSuperseded(HotError):
+    """A later answer replaced the one of this key after it had failed."""
+
+    code = "invalid_input"
+
+
+class InboxFull(HotError):
+    """More commands wait for the owner than the bound allows."""
+
+    code = "rate_limited"
+    retryable = True
+
+
+class ScriptFailed(HotError):
+    """The server refused a script or an argument."""
+
+
+class HotMisconfigured(HotError):
+    """The server's settings would lose data, so nothing is started."""
+
+
+class PartitionMismatch(HotMisconfigured):
+    """The data were made with another number of partitions than configured."""
+
+
+class DataDirUnusable(HotMisconfigured):
+    """The data directory can't be created or written."""
+
+
+class DataDirInUse(HotMisconfigured):
+    """Another process works in the data directory; `pid` and `url` say which, if it told."""
+
+    def __init__(self, message: str, *, pid: int | None, url: str | None) -> None:
+        super().__init__(message)
+        self.pid = pid
+        self.url = url
+
+
+class EmbeddedFailed(HotMisconfigured):
+    """The embedded server does not start, or dies again and again."""

@@ -1,0 +1,206 @@
+"""The journal: what the relational store still has to learn, one stream per partition, read in order.
+
+Where a partition's reader stands is kept in the relational store, not here; so there are no consumer groups.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from server.hot.connection import Connection, open_client
+from server.hot.keys import KeySpace
+from server.hot.packing import unpack
+from server.hot.values import HotSettings
+
+START = "0-0"
+
+KINDS = frozenset({"create", "accept", "superseded", "fail", "commit", "erase"})
+
+_IF_HOLDER = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
+_RENEW = _IF_HOLDER + "return redis.call('PEXPIRE', KEYS[1], ARGV[2])"
+_RELEASE = _IF_HOLDER + "return redis.call('DEL', KEYS[1])"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRecord:
+    """One record of a partition's stream; fields that a kind doesn't have are empty.
+
+    `mode` of a commit is `turn`, `keep` or `drop`. `id` is the position in the stream, `<ms>-<n>`.
+    """
+
+    partition: int
+    id: str
+    kind: str
+    session_id: str
+    rev: int
+    turn_key: str = ""
+    digest: str = ""
+    turn_number: int = 0
+    attempt: int = 0
+    mode: str = ""
+    payload: bytes = b""
+    receipt: bytes = b""
+    packed_state: bytes = b""
+    packed_data: bytes = b""
+
+    @property
+    def state(self) -> bytes | None:
+        """The session's state at `rev` (create, commit), None for other kinds.
+
+        Raises:
+            ValueError: the stored bytes are damaged.
+        """
+        return unpack(self.packed_state) if self.packed_state else None
+
+    @property
+    def data(self) -> bytes:
+        """What the caller added, a JSON object; errors as in `state`."""
+        return unpack(self.packed_data) if self.packed_data else b"{}"
+
+    @property
+    def at_ms(self) -> int:
+        """When it was written, in ms since 1970 by the clock of the hot server."""
+        return int(self.id.partition("-")[0])
+
+
+def position_key(record_id: str) -> tuple[int, int]:
+    """A record id as something that sorts in stream order."""
+    ms, _, n = record_id.partition("-")
+    return int(ms), int(n)
+
+
+class Journal:
+    """The journals of all partitions, for one writer.
+
+    Args:
+        connection: to the server, with room for one waiting read per partition.
+        keys: names, for the number of partitions that the data were made with.
+    """
+
+    def __init__(self, connection: Connection, keys: KeySpace) -> None:
+        self.connection = connection
+        self.keys = keys
+
+    @classmethod
+    def connect(cls, url: str, keys: KeySpace, settings: HotSettings | None = None, *, cluster: bool = False) -> Self:
+        """A journal with connections of its own, so that waiting reads never keep a session waiting."""
+        settings = settings or HotSettings()
+        client = open_client(
+            url,
+            timeout_s=settings.attempt_timeout_s + 5.0,
+            max_connections=2 * keys.partitions + 4,
+            cluster=cluster,
+        )
+        return cls(Connection(client, settings, scripts={}), keys)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.connection.close()
+
+    async def read(
+        self, partition: int, after: str, *, count: int = 100, wait_ms: int | None = None
+    ) -> list[JournalRecord]:
+        """Up to `count` records after the position `after`, in order.
+
+        Args:
+            partition: which journal.
+            after: id of the last record known, `START` for the beginning.
+            count: how many at most.
+            wait_ms: how long to wait for the first when there is none, at most 5 000; not at all if None.
+
+        Raises:
+            StorageUnavailable: the server doesn't answer.
+        """
+        command: list[str | int] = ["XREAD", "COUNT", count]
+        if wait_ms is not None:
+            command += ["BLOCK", max(1, min(wait_ms, 5_000))]
+        command += ["STREAMS", self.keys.journal(partition), after]
+        reply = await self._ask(*command)
+        if not reply:
+            return []
+        entries = reply[0][1]
+        return [_record(partition, entry_id, fields) for entry_id, fields in entries]
+
+    async def trim(self, partition: int, applied: str) -> None:
+        """Remove every record up to and including the position `applied`."""
+        ms, n = position_key(applied)
+        await self._ask("XTRIM", self.keys.journal(partition), "MINID", f"{ms}-{n + 1}")
+
+    async def length(self, partition: int) -> int:
+        """Records that wait."""
+        return int(await self._ask("XLEN", self.keys.journal(partition)))
+
+    async def lag_s(self, partition: int) -> float:
+        """Age in seconds of the oldest record that waits, 0 when there is none."""
+        reply = await self._ask("XRANGE", self.keys.journal(partition), "-", "+", "COUNT", 1)
+        if not reply:
+            return 0.0
+        return max(0.0, time.time() - position_key(_text(reply[0][0]))[0] / 1000)
+
+    async def last_id(self, partition: int) -> str:
+        """Id of the last record ever written to the journal, `START` when there was none."""
+        key = self.keys.journal(partition)
+        if not await self._ask("EXISTS", key):
+            return START
+        info = await self._ask("XINFO", "STREAM", key)
+        return _text(dict(zip(info[::2], info[1::2], strict=True))[b"last-generated-id"])
+
+    async def continue_after(self, partition: int, position: str) -> None:
+        """Make sure that new records get ids after `position`.
+
+        The journal may have been lost, or its server's clock set back, while the relational store remembers a later
+        position; records with earlier ids would never be read.
+        """
+        if position_key(await self.last_id(partition)) >= position_key(position):
+            return
+        key = self.keys.journal(partition)
+        if not await self._ask("XLEN", key):
+            await self._ask("DEL", key)
+            await self._ask("XADD", key, position, "kind", "mark")
+            await self._ask("XDEL", key, position)
+        else:
+            await self._ask("XSETID", key, position)
+
+    async def lock(self, partition: int, holder: str, ttl_s: float) -> bool:
+        """Become, or stay, the partition's only writer for `ttl_s`; False while another is."""
+        key, ttl_ms = self.keys.writer_lock(partition), int(ttl_s * 1000)
+        if await self._ask("EVAL", _RENEW, 1, key, holder, ttl_ms):
+            return True
+        return bool(await self._ask("SET", key, holder, "NX", "PX", ttl_ms))
+
+    async def unlock(self, partition: int, holder: str) -> None:
+        """Let another writer take the partition at once."""
+        await self._ask("EVAL", _RELEASE, 1, self.keys.writer_lock(partition), holder)
+
+    async def _ask(self, *command: str | int) -> Any:
+        client = self.connection.client
+        return await self.connection.insist(str(command[0]), lambda: client.execute_command(*command), writes=False)
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _record(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> JournalRecord:
+    def text(name: bytes) -> str:
+        return fields.get(name, b"").decode()
+
+    return JournalRecord(
+        partition=partition,
+        id=_text(entry_id),
+        kind=text(b"kind"),
+        session_id=text(b"session"),
+        rev=int(text(b"rev") or 0),
+        turn_key=text(b"key"),
+        digest=text(b"digest"),
+        turn_number=int(text(b"turn") or 0),
+        attempt=int(text(b"attempt") or 0),
+        mode=text(b"mode"),
+        payload=fields.get(b"payload", b""),
+        receipt=fields.get(b"receipt", b""),
+        packed_state=fields.get(b"state", b""),
+        packed_data=fields.get(b"data", b""),
+    )

@@ -1,0 +1,104 @@
+"""Names of everything kept in Redis.
+
+A session's keys and the journal of its partition share one hash tag, so that a script never crosses slots.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from zlib import crc32
+
+from server.hot.errors import SessionNotHot
+
+DEFAULT_PARTITIONS = 16
+PARTITIONS_KEY = "askwell:partitions"
+WAKE_CHANNEL = "askwell:wake"
+
+KEYS_WITHOUT_TTL: tuple[re.Pattern[str], ...] = (
+    re.compile(r"askwell:partitions"),
+    re.compile(r"askwell:\{p\d\d+\}:journal"),
+)
+"""Keys that live as long as the data: the number of partitions, and the journals, which the writer trims.
+
+The keys of a session have no TTL either while a record of it waits in the journal.
+"""
+
+SESSION_KEY = re.compile(r"askwell:\{p(?P<partition>\d\d+)\}:(?P<session>[A-Za-z0-9_-]+):(?P<part>[a-z]+)(?::.*)?")
+_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKeys:
+    """The keys of one session and the journal of its partition."""
+
+    meta: str
+    state: str
+    events: str
+    embeddings: str
+    receipts: str
+    inbox: str
+    gone: str
+    journal: str
+
+    def all(self) -> tuple[str, ...]:
+        """Every key, in the order in which the scripts expect them."""
+        return (
+            self.meta,
+            self.state,
+            self.events,
+            self.embeddings,
+            self.receipts,
+            self.inbox,
+            self.gone,
+            self.journal,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KeySpace:
+    """Names for a given number of partitions; the number never changes for one set of data."""
+
+    partitions: int = DEFAULT_PARTITIONS
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.partitions <= 1024:
+            raise ValueError(f"partitions must be between 1 and 1024, not {self.partitions}")
+
+    def partition_of(self, session_id: str) -> int:
+        """The partition of a session, in [0, partitions): CRC-32 of its id, the same on every machine."""
+        return crc32(session_id.encode()) % self.partitions
+
+    def session(self, session_id: str) -> SessionKeys:
+        """The session's keys.
+
+        Raises:
+            SessionNotHot: the id can't be the id of a session.
+        """
+        if not _SESSION_ID.fullmatch(session_id):
+            raise SessionNotHot("this is not the id of a session")
+        partition = self.partition_of(session_id)
+        prefix = f"askwell:{{p{partition:02d}}}:{session_id}"
+        return SessionKeys(
+            meta=f"{prefix}:meta",
+            state=f"{prefix}:state",
+            events=f"{prefix}:events",
+            embeddings=f"{prefix}:embeddings",
+            receipts=f"{prefix}:receipts",
+            inbox=f"{prefix}:inbox",
+            gone=f"{prefix}:gone",
+            journal=self.journal(partition),
+        )
+
+    def reply(self, session_id: str, command_id: str) -> str:
+        """Where the owner leaves its answer to a command."""
+        partition = self.partition_of(session_id)
+        return f"askwell:{{p{partition:02d}}}:{session_id}:reply:{command_id}"
+
+    def journal(self, partition: int) -> str:
+        """The stream of a partition's records."""
+        return f"askwell:{{p{partition:02d}}}:journal"
+
+    def writer_lock(self, partition: int) -> str:
+        """The short lock of the partition's writer."""
+        return f"askwell:{{p{partition:02d}}}:writer"

@@ -1,0 +1,2 @@
+-- ARGV: session item
+return {'OK', redis.call('LREM', INBOX, 1, ARGV[2])}

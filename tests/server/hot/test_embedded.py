@@ -1,0 +1,210 @@
+"""The embedded server as a child process: kills, survivors, locks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from server.hot.datadir import DataDir, running_server
+from server.hot.embedded import EmbeddedValkey, runtime_dir
+from server.hot.errors import DataDirInUse, DataDirUnusable, EmbeddedFailed
+from server.hot.redis import HotStore
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from server.hot.datadir import DataDir
+from server.hot.embedded import EmbeddedValkey
+with DataDir(Path(sys.argv[1])) as data:
+    server = EmbeddedValkey(data.path)
+    server.start()
+    data.publish("http://127.0.0.1:8080")
+    print(server.pid, server.socket_path, flush=True)
+    time.sleep(120)
+"""
+
+
+def wait_until(condition: Callable[[], bool], deadline_s: float = 10.0) -> None:
+    end = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < end, "the condition did not come true in time"
+        time.sleep(0.01)
+
+
+def runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[EmbeddedValkey]:
+    embedded = EmbeddedValkey(tmp_path)
+    embedded.start()
+    yield embedded
+    embedded.stop()
+
+
+async def test_restart_keeps_what_was_written(tmp_path: Path) -> None:
+    for expected in range(3):
+        server = EmbeddedValkey(tmp_path)
+        server.start()
+        hot = HotStore.connect(server.url)
+        if expected:
+            assert (await hot.read(f"s{expected - 1}")).state == b"kept"
+        await hot.create(f"s{expected}", state=b"kept")
+        await hot.close()
+        server.stop()
+        assert not server.socket_path.exists()
+
+
+async def test_killed_child_is_started_again_and_loses_nothing(server: EmbeddedValkey) -> None:
+    statuses: list[int] = []
+    server._on_restart = statuses.append
+    hot = HotStore.connect(server.url)
+    async with asyncio.TaskGroup() as group:
+        supervisor = group.create_task(server.supervise(poll_s=0.01))
+        for number in range(20):
+            if number % 7 == 3:
+                kill(server)
+            await hot.create(f"s{number}", state=b"kept", events=[{"type": "x"}])
+        for number in range(20):
+            session = await hot.read(f"s{number}")
+            assert (session.state, session.last_event_id) == (b"kept", 1)
+        supervisor.cancel()
+    assert server.restarts == len(statuses) >= 2
+    assert set(statuses) == {-signal.SIGKILL}
+    assert server.is_alive()
+    await hot.close()
+
+
+async def test_child_that_dies_again_and_again_is_given_up(tmp_path: Path) -> None:
+    server = EmbeddedValkey(tmp_path, max_restarts=1, on_restart=lambda _: kill(server))
+    server.start()
+    kill(server)
+    async with asyncio.timeout(20):
+        with pytest.raises(EmbeddedFailed, match="2 times"):
+            await server.supervise(poll_s=0.01)
+    server.stop()
+
+
+def kill(server: EmbeddedValkey) -> None:
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGKILL)
+
+
+def test_child_dies_with_its_killed_parent(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline().split()[0])
+        assert runs(pid)
+        with pytest.raises(DataDirInUse, match=r"http://127\.0\.0\.1:8080") as refused:
+            DataDir(tmp_path).acquire()
+        assert (refused.value.pid, refused.value.url) == (parent.pid, "http://127.0.0.1:8080")
+        assert running_server(tmp_path) == (parent.pid, "http://127.0.0.1:8080")
+        parent.kill()
+        parent.wait()
+        if sys.platform.startswith("linux"):
+            wait_until(lambda: not runs(pid))
+    assert running_server(tmp_path) is None
+    with DataDir(tmp_path) as data:
+        server = EmbeddedValkey(data.path)
+        server.start()
+        assert server.is_alive()
+        server.stop()
+
+
+def test_surviving_child_is_shut_down_first(tmp_path: Path) -> None:
+    first = EmbeddedValkey(tmp_path)
+    first.start()
+    survivor = first.pid
+    second = EmbeddedValkey(tmp_path)
+    second.start()
+    assert survivor is not None
+    assert first._child is not None
+    wait_until(lambda: first._child is None or first._child.poll() is not None)
+    assert second.is_alive()
+    assert second.pid != survivor
+    second.stop()
+
+
+def test_stale_child_file_of_a_stranger_kills_nobody(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        home = tmp_path / "valkey"
+        home.mkdir()
+        (home / "child.json").write_text(json.dumps({"pid": stranger.pid, "socket": "/nonexistent"}))
+        server = EmbeddedValkey(tmp_path)
+        server.start()
+        assert stranger.poll() is None
+        server.stop()
+        stranger.kill()
+
+
+def test_damaged_child_file_is_ignored(tmp_path: Path) -> None:
+    home = tmp_path / "valkey"
+    home.mkdir()
+    (home / "child.json").write_text("{")
+    server = EmbeddedValkey(tmp_path)
+    server.start()
+    assert server.is_alive()
+    server.stop()
+
+
+def test_long_data_directory_has_a_short_socket(tmp_path: Path) -> None:
+    deep = tmp_path / ("x" * 100) / ("y" * 100)
+    deep.mkdir(parents=True)
+    assert len(str(runtime_dir(deep) / "valkey.sock")) <= 107
+    assert runtime_dir(deep) == runtime_dir(deep)
+    assert runtime_dir(deep) != runtime_dir(tmp_path)
+    runtime_dir(deep).rmdir()
+    runtime_dir(tmp_path).rmdir()
+
+
+def test_server_that_ends_while_starting_shows_its_log(tmp_path: Path) -> None:
+    script = tmp_path / "broken"
+    script.write_text("#!/bin/sh\necho no luck today\nexit 3\n")
+    script.chmod(0o755)
+    with pytest.raises(EmbeddedFailed, match="no luck today"):
+        EmbeddedValkey(tmp_path, binary=script).start()
+
+
+def test_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
+    script = tmp_path / "silent"
+    script.write_text("#!/bin/sh\nexec sleep 60\n")
+    script.chmod(0o755)
+    silent = EmbeddedValkey(tmp_path, binary=script, ready_deadline_s=0.2, stop_deadline_s=1.0)
+    with pytest.raises(EmbeddedFailed, match="not ready"):
+        silent.start()
+    assert silent.pid is None
+
+
+def test_directory_that_is_a_file_is_unusable(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    with pytest.raises(DataDirUnusable, match="can't be written"):
+        DataDir(tmp_path / "data").acquire()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_directory_without_write_permission_is_unusable(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(DataDirUnusable):
+        DataDir(tmp_path).acquire()
+
+
+def test_directory_is_free_again_after_release(tmp_path: Path) -> None:
+    first = DataDir(tmp_path).acquire()
+    with pytest.raises(DataDirInUse):
+        DataDir(tmp_path).acquire()
+    first.release()
+    DataDir(tmp_path).acquire().release()
