@@ -22,11 +22,7 @@ from config.settings import ROLES
 from config.yamlfile import ConfigError, ConfigProblem, Document, parse, suggest, validate
 from pipeline.concept import DEFAULT_MAX_TURNS, Concept, PipelineSettings, SessionConfiguration
 from pipeline.methodology import Methodology
-
-try:
-    from pipeline.signals import registry
-except ImportError:  # until the registry exists
-    registry = None  # type: ignore[assignment]
+from pipeline.signals import registry
 
 ENGINES = ("signal_pools",)
 """Decision engines that this version has."""
@@ -148,7 +144,7 @@ def read_methodology(text: str, file: str, stem: str) -> tuple[Methodology, Docu
     """
     document = parse(text, file)
     methodology = validate(document, Methodology)
-    problems = [document.problem(problem.path, problem.reason) for problem in (registry.check(methodology) if registry else ())]
+    problems = [document.problem(problem.path, problem.reason) for problem in registry.check(methodology)]
     if methodology.name != stem:
         problems.append(document.problem(("method", "name"), f"should be `{stem}`, the name of the file"))
     if problems:
@@ -165,7 +161,9 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
         problems.append(document.problem(("id",), f"should be `{stem}`, the name of the file"))
     if concept.engine not in ENGINES:
         problems.append(
-            document.problem(("engine",), f"the engine `{concept.engine}` is not part of this version{suggest('', ENGINES)}")
+            document.problem(
+                ("engine",), f"the engine `{concept.engine}` is not part of this version{suggest('', ENGINES)}"
+            )
         )
     if isinstance(concept.opening_question, dict):
         problems += [
@@ -308,7 +306,9 @@ class Library:
         language = language or concept.languages[0]
         if language not in concept.languages:
             known = ", ".join(concept.languages)
-            raise LanguageUnsupported(f"The concept `{concept_id}` is not available in `{language}`; it is in: {known}.")
+            raise LanguageUnsupported(
+                f"The concept `{concept_id}` is not available in `{language}`; it is in: {known}."
+            )
         engine = engine or concept.engine
         if engine not in ENGINES:
             raise UnknownName(f"There is no decision engine `{engine}`{suggest(engine, ENGINES)}.")
@@ -316,7 +316,8 @@ class Library:
             unknown = _unknown_strategies(concept, chosen)
             if unknown:
                 raise UnknownName(
-                    f"The phases of `{concept_id}` name strategies that `{chosen.name}` does not have: {', '.join(unknown)}."
+                    f"The phases of `{concept_id}` name strategies that `{chosen.name}` does not have: "
+                    f"{', '.join(unknown)}."
                 )
             chosen = chosen.model_copy(update={"phases": concept.phases})
         others = tuple(name for name in concept.languages if name != language)
@@ -365,7 +366,9 @@ class Library:
             return [document.problem(("methodology",), f"there is no methodology `{concept.methodology}`{hint}")]
         known = [node.name for node in methodology.ontology.nodes]
         problems = [
-            document.problem(("elements", i, "connection_requirements", j), f"unknown node type `{name}`{suggest(name, known)}")
+            document.problem(
+                ("elements", i, "connection_requirements", j), f"unknown node type `{name}`{suggest(name, known)}"
+            )
             for i, element in enumerate(concept.elements)
             for j, name in enumerate(element.connection_requirements)
             if name not in known

@@ -51,7 +51,8 @@ class ServerSettings(Group):
     host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     public_url: str | None = Field(
-        default=None, description="How people reach the server, such as `https://ask.example.org`; made of host and port if not set."
+        default=None,
+        description="How people reach the server, such as `https://ask.example.org`; made of host and port if not set.",
     )
     allowed_origins: tuple[str, ...] = Field(
         default=(),
@@ -59,14 +60,15 @@ class ServerSettings(Group):
     )
     allowed_hosts: tuple[str, ...] = Field(
         default=(),
-        description="Further host names under which the server answers; on a loopback address only its own names do. `*` allows all.",
+        description="Further host names to answer under; on a loopback address only its own names work. `*` allows all.",
     )
     open_enrolment: bool | None = Field(
         default=None,
-        description="Whether anyone may start an interview; if not set, true on a loopback address and false elsewhere.",
+        description="Whether anyone may start an interview; if not set, only where the address is a loopback one.",
     )
     moderator_token: SecretStr | None = Field(
-        default=None, description="Token of the moderator; if not set, one is made, kept in the data directory and printed at start."
+        default=None,
+        description="Token of the moderator; if not set, one is made, kept in the data directory and printed at start.",
     )
     forwarded_allow_ips: str = Field(
         default="127.0.0.1", description="Proxies whose `X-Forwarded-*` headers are believed, separated by commas."
@@ -88,7 +90,8 @@ class StorageSettings(Group):
 
     data: Path = Field(default_factory=default_data_dir, description="Data directory.")
     config_dir: Path | None = Field(
-        default=None, description="Directory with `concepts/`, `methodologies/`, `texts/` of your own, besides those that come along."
+        default=None,
+        description="Directory with your own `concepts/`, `methodologies/`, `texts/`, over those that come along.",
     )
     redis_url: SecretStr | None = Field(
         default=None, description="Redis or Valkey to use instead of the embedded one, such as `redis://host:6379/0`."
@@ -100,9 +103,14 @@ class StorageSettings(Group):
         default=0, ge=0, description="Replicas of an external Redis that must have a write before it counts (`WAIT`)."
     )
     wait_aof: int = Field(
-        default=0, ge=0, le=1, description="1 if an external Redis must have synced a write to disk before it counts (`WAITAOF`)."
+        default=0,
+        ge=0,
+        le=1,
+        description="1 if an external Redis must have synced a write to disk before it counts (`WAITAOF`).",
     )
-    wait_timeout_ms: int = Field(default=1000, ge=1, description="How long to wait for replicas or disk, in milliseconds.")
+    wait_timeout_ms: int = Field(
+        default=1000, ge=1, description="How long to wait for replicas or disk, in milliseconds."
+    )
     hot_ttl_s: int = Field(
         default=86_400, ge=60, description="How long a stored session stays in Redis after its last turn, in seconds."
     )
@@ -111,11 +119,28 @@ class StorageSettings(Group):
 class SessionSettings(Group):
     """How long things may take and last."""
 
-    max_turns: int = Field(default=DEFAULT_MAX_TURNS, ge=3, le=200, description="Turns of an interview at the most, where its concept does not say.")
-    turn_deadline_s: float = Field(default=45.0, gt=0, description="Longest time for one turn, in seconds; then it fails and can be retried.")
-    abandon_after_s: int = Field(default=86_400, ge=60, description="A session without a sign of life for this long is abandoned, in seconds.")
-    resume_until_s: int = Field(default=604_800, ge=60, description="An abandoned session can be resumed until this long after the last sign of life, in seconds.")
-    idle_release_s: float = Field(default=120.0, gt=0, description="A session that nobody is connected to leaves the process's memory after this long, in seconds.")
+    max_turns: int = Field(
+        default=DEFAULT_MAX_TURNS,
+        ge=3,
+        le=200,
+        description="Turns of an interview at the most, where its concept does not say.",
+    )
+    turn_deadline_s: float = Field(
+        default=45.0, gt=0, description="Longest time for one turn, in seconds; then it fails and can be retried."
+    )
+    abandon_after_s: int = Field(
+        default=86_400, ge=60, description="A session without a sign of life for this long is abandoned, in seconds."
+    )
+    resume_until_s: int = Field(
+        default=604_800,
+        ge=60,
+        description="An abandoned session can be resumed until this long after the last sign of life, in seconds.",
+    )
+    idle_release_s: float = Field(
+        default=120.0,
+        gt=0,
+        description="A session that nobody is connected to leaves the process's memory after this long, in seconds.",
+    )
 
 
 class LimitSettings(Group):
@@ -124,23 +149,35 @@ class LimitSettings(Group):
     max_message_bytes: int = Field(default=65_536, ge=16_384, description="Largest WebSocket message, in bytes.")
     max_body_bytes: int = Field(default=262_144, ge=16_384, description="Largest HTTP request body, in bytes.")
     handshake_s: float = Field(default=5.0, gt=0, description="Time for the first message on a socket, in seconds.")
-    messages_per_s: float = Field(default=20.0, gt=0, description="Messages one socket may send per second, on average.")
+    messages_per_s: float = Field(
+        default=20.0, gt=0, description="Messages one socket may send per second, on average."
+    )
     message_burst: int = Field(default=60, ge=1, description="Messages one socket may send at once.")
-    requests_per_s: float = Field(default=20.0, gt=0, description="HTTP requests that change something, per second and address, on average.")
-    request_burst: int = Field(default=100, ge=1, description="HTTP requests that change something one address may send at once.")
+    requests_per_s: float = Field(
+        default=20.0, gt=0, description="HTTP requests that change something, per second and address, on average."
+    )
+    request_burst: int = Field(
+        default=100, ge=1, description="HTTP requests that change something one address may send at once."
+    )
     max_sessions: int = Field(default=1000, ge=1, description="Sessions that one process runs at the same time.")
-    max_connections: int = Field(default=4000, ge=1, description="Sockets and requests that one process serves at the same time.")
-    outbox_events: int = Field(default=256, ge=16, description="Events waiting for a slow client before its connection is dropped.")
+    max_connections: int = Field(
+        default=4000, ge=1, description="Sockets and requests that one process serves at the same time."
+    )
+    outbox_events: int = Field(
+        default=256, ge=16, description="Events waiting for a slow client before its connection is dropped."
+    )
 
 
 class LanguageSettings(Group):
     """What understands and measures text on this machine."""
 
     embedder: Literal["onnx", "sentence-transformers"] = Field(
-        default="onnx", description="Sentence embeddings: the packaged ONNX model, or any model of the `sentence-transformers` extra."
+        default="onnx",
+        description="Sentence embeddings: the packaged ONNX model, or any model of the `sentence-transformers` extra.",
     )
     embedder_model: str = Field(
-        default="sentence-transformers/all-MiniLM-L6-v2", description="Model of the sentence-transformers embedder, by name or path."
+        default="sentence-transformers/all-MiniLM-L6-v2",
+        description="Model of the sentence-transformers embedder, by name or path.",
     )
     spacy_model: str | None = Field(
         default=None, description="spaCy model by name; if not set, the best one that is installed."
@@ -151,21 +188,29 @@ class LanguageSettings(Group):
 class RoleSettings(Group):
     """Who does one of the language tasks."""
 
-    provider: ProviderName = Field(default="offline", description="Who does it; only `offline` is part of this version.")
+    provider: ProviderName = Field(
+        default="offline", description="Who does it; only `offline` is part of this version."
+    )
     model: str | None = Field(default=None, description="Model of the provider.")
     base_url: str | None = Field(default=None, description="Address of the provider's API.")
     api_key: SecretStr | None = Field(default=None, description="Key for the provider's API.")
     temperature: float | None = Field(default=None, ge=0, le=2, description="Sampling temperature.")
     max_tokens: int | None = Field(default=None, ge=1, description="Longest answer, in tokens.")
     deadline_s: float | None = Field(default=None, gt=0, description="Longest time for one call, in seconds.")
-    effort: Literal["minimal", "low", "medium", "high"] | None = Field(default=None, description="Reasoning effort, where the model has it.")
+    effort: Literal["minimal", "low", "medium", "high"] | None = Field(
+        default=None, description="Reasoning effort, where the model has it."
+    )
 
 
 class LogSettings(Group):
     """What is logged, and how."""
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The least important lines that are logged.")
-    log_format: Literal["auto", "json", "console"] = Field(default="auto", description="`json`, `console`, or console on a terminal and JSON elsewhere.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least important lines that are logged."
+    )
+    log_format: Literal["auto", "json", "console"] = Field(
+        default="auto", description="`json`, `console`, or console on a terminal and JSON elsewhere."
+    )
     log_pii: bool = Field(default=False, description="Whether what respondents say may appear in the log.")
 
 
@@ -229,7 +274,8 @@ def catalogue() -> Iterator[Setting]:
     """Every setting there is, in the order of the documentation."""
     for group, outer in Settings.model_fields.items():
         model = outer.annotation
-        assert isinstance(model, type) and issubclass(model, BaseModel)
+        assert isinstance(model, type)
+        assert issubclass(model, BaseModel)
         for name, info in model.model_fields.items():
             yield Setting(f"{group}_{name}" if group in ROLES else name, group, name, info)
 
@@ -242,9 +288,7 @@ class Loaded:
     warnings: tuple[str, ...] = ()
 
 
-def load(
-    environment: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None
-) -> Loaded:
+def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None) -> Loaded:
     """The settings of this process.
 
     Args:
@@ -320,7 +364,9 @@ def _from_toml(path: Path, known: Mapping[str, Setting]) -> dict[str, Any]:
         raise SettingsError(f"{path}: {exc}") from exc
     for key in data:
         if key == "data":
-            raise SettingsError(f"{path}: data: the data directory can't be set by a file inside it; use --data or ASKWELL_DATA")
+            raise SettingsError(
+                f"{path}: data: the data directory can't be set by a file inside it; use --data or ASKWELL_DATA"
+            )
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
             hint = f"; did you mean `{near[0]}`?" if near else ""

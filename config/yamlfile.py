@@ -115,9 +115,7 @@ def parse(text: str, file: str) -> Document:
         loader.dispose()
 
 
-def _walk(
-    node: yaml.Node, path: Path, lines: dict[Path, int], problems: list[ConfigProblem], file: str
-) -> None:
+def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], problems: list[ConfigProblem], file: str) -> None:
     lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
         seen: dict[str, int] = {}
@@ -180,10 +178,9 @@ def _path_in(data: Any, location: Sequence[str | int]) -> Path:
     """The part of a validation error's location that exists in the data; names of union members are left out."""
     path: list[str | int] = []
     for position, part in enumerate(location):
-        if isinstance(data, Mapping) and part in data:
-            path.append(part)
-            data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+        if (isinstance(data, Mapping) and part in data) or (
+            isinstance(data, list) and isinstance(part, int) and part < len(data)
+        ):
             path.append(part)
             data = data[part]
         elif position == len(location) - 1:

@@ -40,7 +40,7 @@ class KeyedBuckets:
     """One bucket per key, for the `capacity` keys seen last."""
 
     def __init__(self, per_s: float, burst: int, clock: Callable[[], float], capacity: int = 10_000) -> None:
-        self._make = lambda: Bucket(per_s, burst, clock)
+        self._shape = (per_s, burst, clock)
         self._capacity = capacity
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
@@ -48,7 +48,7 @@ class KeyedBuckets:
         """Take one token of that key: 0 if there was one, else the whole seconds to wait."""
         bucket = self._buckets.get(key)
         if bucket is None:
-            bucket = self._buckets[key] = self._make()
+            bucket = self._buckets[key] = Bucket(*self._shape)
             if len(self._buckets) > self._capacity:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(key)

@@ -25,9 +25,14 @@ class Metrics:
             "askwell_stage_ms", "Stages of turns, in ms.", ["stage"], buckets=_MS, registry=registry
         )
         self.first_token_ms = Histogram(
-            "askwell_first_token_ms", "From accepting an answer to the question's first word, in ms.", buckets=_MS, registry=registry
+            "askwell_first_token_ms",
+            "From accepting an answer to the question's first word, in ms.",
+            buckets=_MS,
+            registry=registry,
         )
-        self.fallbacks = Counter("askwell_fallback_questions", "Questions made by a template instead.", registry=registry)
+        self.fallbacks = Counter(
+            "askwell_fallback_questions", "Questions made by a template instead.", registry=registry
+        )
         self.sessions = Gauge("askwell_sessions", "Sessions this process runs.", registry=registry)
         self.connections = Gauge("askwell_connections", "Open sockets.", ["role"], registry=registry)
         self.requests = Counter("askwell_requests", "HTTP requests.", ["method", "route", "status"], registry=registry)
@@ -35,9 +40,15 @@ class Metrics:
             "askwell_request_ms", "HTTP requests, in ms.", ["route"], buckets=_MS, registry=registry
         )
         self.errors = Counter("askwell_errors", "Errors told to clients.", ["code"], registry=registry)
-        self.hot_retries = Counter("askwell_hot_retries", "Operations on Redis tried again.", ["operation"], registry=registry)
-        self.journal_length = Gauge("askwell_journal_records", "Records waiting for the store.", ["partition"], registry=registry)
-        self.journal_lag_s = Gauge("askwell_journal_lag_s", "Age of the oldest waiting record, in s.", ["partition"], registry=registry)
+        self.hot_retries = Counter(
+            "askwell_hot_retries", "Operations on Redis tried again.", ["operation"], registry=registry
+        )
+        self.journal_length = Gauge(
+            "askwell_journal_records", "Records waiting for the store.", ["partition"], registry=registry
+        )
+        self.journal_lag_s = Gauge(
+            "askwell_journal_lag_s", "Age of the oldest waiting record, in s.", ["partition"], registry=registry
+        )
         self.dead_letters = Gauge("askwell_journal_dead", "Records that could not be stored.", registry=registry)
         self.ready = Gauge("askwell_ready", "1 when the process can take interviews.", registry=registry)
 

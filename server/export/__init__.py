@@ -1,0 +1,36 @@
+"""A session in formats that other programs read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from server.export.documents import to_docx, to_qdpx
+from server.export.material import Material
+from server.export.text import to_csv, to_graphml, to_json, to_markdown, to_vtt
+
+
+@dataclass(frozen=True)
+class Format:
+    """One export format."""
+
+    name: str
+    media_type: str
+    suffix: str
+    write: Callable[[Material], bytes]
+
+
+FORMATS: dict[str, Format] = {
+    chosen.name: chosen
+    for chosen in (
+        Format("json", "application/json", "json", to_json),
+        Format("md", "text/markdown; charset=utf-8", "md", to_markdown),
+        Format("csv", "application/zip", "csv.zip", to_csv),
+        Format("graphml", "application/graphml+xml", "graphml", to_graphml),
+        Format("vtt", "text/vtt; charset=utf-8", "vtt", to_vtt),
+        Format("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx", to_docx),
+        Format("qdpx", "application/zip", "qdpx", to_qdpx),
+    )
+}
+
+__all__ = ["FORMATS", "Format", "Material"]

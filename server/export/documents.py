@@ -1,0 +1,201 @@
+"""Exports for office and research programs: Word, and a REFI-QDA project for ATLAS.ti, MAXQDA, NVivo and others."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+from xml.etree import ElementTree as ET
+
+from docx import Document
+from docx.shared import Pt
+
+from pipeline.graph.surface import Mention
+from pipeline.records import NAMESPACE
+from server.export.material import SPEAKERS, Material, spoken
+from server.export.text import xml_text
+
+_QDE = "urn:QDA-XML:project:1.0"
+_COLOURS = ("#3366CC", "#B8860B", "#2E8B57", "#A0522D", "#6A5ACD", "#C71585", "#008B8B", "#708090")
+
+
+def to_docx(material: Material) -> bytes:
+    """The transcript, then a table of concepts with their quotes."""
+    state = material.state
+    document = Document()
+    document.core_properties.title = xml_text(material.title)
+    document.core_properties.author = "askwell"
+    document.core_properties.created = state.created_at.astimezone(UTC).replace(tzinfo=None)
+    document.add_heading(xml_text(material.title), 0)
+    document.add_paragraph(
+        f"Session {state.session_id} · {state.created_at:%Y-%m-%d %H:%M} UTC · {state.methodology} · "
+        f"{state.turn_count} turns · {state.status}"
+    )
+    document.add_heading("Transcript", 1)
+    for utterance in state.utterances:
+        paragraph = document.add_paragraph()
+        amended = " (amended)" if utterance.kind == "correct" else ""
+        paragraph.add_run(f"{SPEAKERS[utterance.speaker]}{amended}: ").bold = True
+        paragraph.add_run(xml_text(spoken(utterance)))
+    if state.nodes:
+        document.add_heading("Concepts", 1)
+        table = document.add_table(rows=1, cols=3)
+        table.style = "Light Grid Accent 1"
+        for cell, heading in zip(table.rows[0].cells, ("Concept", "Type", "Said"), strict=True):
+            cell.text = heading
+        for node in state.nodes:
+            cells = table.add_row().cells
+            cells[0].text = xml_text(node.label)
+            cells[1].text = node.node_type.replace("_", " ")
+            cells[2].text = xml_text("\n".join(f"“{mention.quote}”" for mention in node.mentions))
+    if state.edges:
+        document.add_heading("Relations", 1)
+        labels = {node.id: node.label for node in state.nodes}
+        for edge in state.edges:
+            text = f"{labels[edge.source_id]} → {labels[edge.target_id]} ({edge.edge_type.replace('_', ' ')})"
+            document.add_paragraph(xml_text(text), style="List Bullet")
+    document.styles["Normal"].font.size = Pt(11)
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def to_qdpx(material: Material) -> bytes:
+    """A REFI-QDA project: the transcript as a text source, node types and nodes as codes, quotes as codings.
+
+    Positions count Unicode code points in the plain text. Source: REFI-QDA standard 1.5, project exchange.
+    """
+    state = material.state
+    text, places = _transcript(material)
+    source_guid = _guid(material, "source")
+    user = _guid(material, "user")
+    created = _moment(state.created_at)
+    root = ET.Element(
+        _tag("Project"),
+        {
+            "name": xml_text(material.title),
+            "origin": "askwell",
+            "creatingUserGUID": user,
+            "creationDateTime": created,
+        },
+    )
+    users = ET.SubElement(root, _tag("Users"))
+    ET.SubElement(users, _tag("User"), {"guid": user, "name": "askwell"})
+    _codes(root, material)
+    sources = ET.SubElement(root, _tag("Sources"))
+    source = ET.SubElement(
+        sources,
+        _tag("TextSource"),
+        {
+            "guid": source_guid,
+            "name": xml_text(f"{material.title} {state.session_id}"),
+            "plainTextPath": f"internal://{source_guid}.txt",
+            "creatingUser": user,
+            "creationDateTime": created,
+        },
+    )
+    for node_id, ordinal, mention in _mentions(material):
+        start, end = _position(text, places, mention)
+        if start is None:
+            continue
+        selection = ET.SubElement(
+            source,
+            _tag("PlainTextSelection"),
+            {
+                "guid": _guid(material, f"selection/{node_id}/{ordinal}"),
+                "name": xml_text(mention.quote[:60]),
+                "startPosition": str(start),
+                "endPosition": str(end),
+                "creatingUser": user,
+                "creationDateTime": created,
+            },
+        )
+        coding = ET.SubElement(
+            selection,
+            _tag("Coding"),
+            {
+                "guid": _guid(material, f"coding/{node_id}/{ordinal}"),
+                "creatingUser": user,
+                "creationDateTime": created,
+            },
+        )
+        ET.SubElement(coding, _tag("CodeRef"), {"targetGUID": _guid(material, f"node/{node_id}")})
+    if state.edges:
+        links = ET.SubElement(root, _tag("Links"))
+        for edge in state.edges:
+            ET.SubElement(
+                links,
+                _tag("Link"),
+                {
+                    "guid": _guid(material, f"edge/{edge.id}"),
+                    "name": edge.edge_type,
+                    "direction": "OneWay",
+                    "originGUID": _guid(material, f"node/{edge.source_id}"),
+                    "targetGUID": _guid(material, f"node/{edge.target_id}"),
+                },
+            )
+    ET.register_namespace("", _QDE)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+        target.writestr("project.qde", ET.tostring(root, encoding="utf-8", xml_declaration=True))
+        target.writestr(f"sources/{source_guid}.txt", text.encode("utf-8", "replace"))
+    return archive.getvalue()
+
+
+def _codes(root: ET.Element, material: Material) -> None:
+    codes = ET.SubElement(ET.SubElement(root, _tag("CodeBook")), _tag("Codes"))
+    ontology = material.configuration.methodology.ontology
+    for index, kind in enumerate(ontology.nodes):
+        colour = _COLOURS[index % len(_COLOURS)]
+        parent = ET.SubElement(
+            codes,
+            _tag("Code"),
+            {"guid": _guid(material, f"type/{kind.name}"), "name": kind.name, "isCodable": "true", "color": colour},
+        )
+        ET.SubElement(parent, _tag("Description")).text = xml_text(kind.description)
+        for node in material.state.nodes:
+            if node.node_type == kind.name:
+                guid = _guid(material, f"node/{node.id}")
+                name = xml_text(node.label)
+                ET.SubElement(parent, _tag("Code"), {"guid": guid, "name": name, "isCodable": "true", "color": colour})
+
+
+def _transcript(material: Material) -> tuple[str, dict[str, tuple[int, int]]]:
+    """The plain text, and where each utterance's words are in it, in code points."""
+    text, places = "", {}
+    for utterance in material.state.utterances:
+        said = xml_text(spoken(utterance)).replace("\r\n", "\n").replace("\r", "\n")
+        text += f"{SPEAKERS[utterance.speaker]}: "
+        places[utterance.id] = (len(text), len(text) + len(said))
+        text += said + "\n\n"
+    return text, places
+
+
+def _mentions(material: Material) -> Iterator[tuple[str, int, Mention]]:
+    for node in material.state.nodes:
+        for ordinal, mention in enumerate(node.mentions):
+            yield node.id, ordinal, mention
+
+
+def _position(text: str, places: dict[str, tuple[int, int]], mention: Mention) -> tuple[int, int] | tuple[None, None]:
+    """Where the quote stands; the whole utterance if the quote is not in it word for word."""
+    if mention.utterance_id not in places:
+        return None, None
+    begin, end = places[mention.utterance_id]
+    quote = xml_text(mention.quote)
+    found = text.find(quote, begin, end) if quote else -1
+    return (found, found + len(quote)) if found >= 0 else (begin, end)
+
+
+def _guid(material: Material, name: str) -> str:
+    return str(uuid5(NAMESPACE, f"{UUID(int=0)}/qdpx/{material.state.session_id}/{name}"))
+
+
+def _moment(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _tag(name: str) -> str:
+    return f"{{{_QDE}}}{name}"

@@ -1,0 +1,190 @@
+"""A session as plain rows: what the HTTP API answers with and what every export is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pipeline.concept import SessionConfiguration
+from pipeline.state import InterviewState, Utterance
+
+Row = dict[str, Any]
+
+SPEAKERS = {"interviewer": "Interviewer", "respondent": "Respondent", "moderator": "Moderator"}
+SKIPPED = "(rather not say)"
+
+
+@dataclass(frozen=True)
+class Material:
+    """One session, complete.
+
+    `turns` are the stored records of its turns (scores, signals, decompositions), oldest first; `actions` what
+    moderators did.
+    """
+
+    state: InterviewState
+    configuration: SessionConfiguration
+    turns: Sequence[Row] = ()
+    actions: Sequence[Row] = field(default=())
+
+    @property
+    def title(self) -> str:
+        """The topic, for headings."""
+        return self.configuration.concept.title or self.state.concept_name
+
+
+def iso(moment: datetime | None) -> str | None:
+    """A moment as ISO 8601 text."""
+    return moment.isoformat() if moment is not None else None
+
+
+def session_row(state: InterviewState) -> Row:
+    """The session in one row."""
+    return {
+        "id": state.session_id,
+        "state": state.status,
+        "reason": state.status_reason,
+        "concept_id": state.concept_id,
+        "concept_name": state.concept_name,
+        "methodology": state.methodology,
+        "engine": state.engine,
+        "language": state.language,
+        "turn_count": state.turn_count,
+        "max_turns": state.max_turns,
+        "respondent_ref": state.respondent_ref,
+        "pilot": state.pilot,
+        "created_at": iso(state.created_at),
+        "updated_at": iso(state.updated_at),
+        "node_count": len(state.nodes),
+        "edge_count": len(state.edges),
+    }
+
+
+def utterance_rows(state: InterviewState) -> list[Row]:
+    """Everything said, in order; `corrected_by` names a later amendment of an answer."""
+    corrected = {u.corrects: u.id for u in state.utterances if u.corrects}
+    return [
+        {
+            "id": u.id,
+            "turn_number": u.turn_number,
+            "speaker": u.speaker,
+            "kind": u.kind,
+            "text": u.text,
+            "recorded_at": iso(u.recorded_at),
+            "strategy": u.strategy,
+            "focus_key": u.focus_key,
+            "fallback": u.fallback,
+            "corrects": u.corrects,
+            "corrected_by": corrected.get(u.id),
+        }
+        for u in state.utterances
+    ]
+
+
+def public_utterance_rows(state: InterviewState) -> list[Row]:
+    """What the respondent may see of the transcript."""
+    return [
+        {"id": u.id, "turn_number": u.turn_number, "speaker": u.speaker, "kind": u.kind, "text": u.text}
+        for u in state.utterances
+    ]
+
+
+def spoken(utterance: Utterance) -> str:
+    """The utterance for a reader; a skipped question leaves a mark."""
+    return utterance.text or SKIPPED
+
+
+def node_rows(state: InterviewState, configuration: SessionConfiguration) -> list[Row]:
+    """Concepts of the surface graph with their quotes, slot and level."""
+    ontology = configuration.methodology.ontology
+    canonical = state.canonical_graph()
+    rows = []
+    for node in state.nodes:
+        slot = canonical.slot_of(node.id)
+        rows.append(
+            {
+                "id": node.id,
+                "label": node.label,
+                "node_type": node.node_type,
+                "level": ontology.level_of(node.node_type),
+                "confidence": node.confidence,
+                "stance": node.stance,
+                "created_turn": node.created_turn,
+                "last_mention_turn": node.last_mention_turn,
+                "mention_count": node.mention_count,
+                "quotes": [mention.model_dump() for mention in node.mentions],
+                "source_utterance_ids": list(node.source_utterance_ids),
+                "type_alternatives": [list(pair) for pair in node.type_alternatives],
+                "element_ids": list(node.element_ids),
+                "superseded_by": node.superseded_by,
+                "slot_id": slot.id if slot else None,
+                "slot_name": slot.slot_name if slot else None,
+            }
+        )
+    return rows
+
+
+def edge_rows(state: InterviewState) -> list[Row]:
+    """Relations of the surface graph with their quotes."""
+    return [
+        {
+            "id": edge.id,
+            "source_id": edge.source_id,
+            "target_id": edge.target_id,
+            "edge_type": edge.edge_type,
+            "confidence": edge.confidence,
+            "stance": edge.stance,
+            "created_turn": edge.created_turn,
+            "quotes": [mention.model_dump() for mention in edge.mentions],
+            "source_utterance_ids": list(edge.source_utterance_ids),
+        }
+        for edge in state.edges
+    ]
+
+
+def tension_rows(state: InterviewState) -> list[Row]:
+    """What the methodology's schema had no place for."""
+    return [tension.model_dump(mode="json") for tension in state.tensions]
+
+
+def slot_rows(state: InterviewState) -> list[Row]:
+    """Canonical slots with the surface nodes mapped to them."""
+    rows = []
+    for slot in state.slots:
+        members = [m for m in state.mappings if m.canonical_slot_id == slot.id]
+        rows.append(
+            {
+                **slot.model_dump(mode="json"),
+                "surface_nodes": [
+                    {"id": m.surface_node_id, "similarity": m.similarity, "assigned_turn": m.assigned_turn}
+                    for m in members
+                ],
+            }
+        )
+    return rows
+
+
+def graph_view(material: Material) -> Row:
+    """The surface graph."""
+    state = material.state
+    return {
+        "session_id": state.session_id,
+        "turn_count": state.turn_count,
+        "nodes": node_rows(state, material.configuration),
+        "edges": edge_rows(state),
+        "tensions": tension_rows(state),
+    }
+
+
+def canonical_view(material: Material) -> Row:
+    """The canonical graph."""
+    state = material.state
+    return {
+        "session_id": state.session_id,
+        "turn_count": state.turn_count,
+        "slots": slot_rows(state),
+        "edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
+        "backlog": list(state.slot_backlog),
+    }

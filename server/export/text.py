@@ -1,0 +1,228 @@
+"""Exports that are text: JSON, Markdown, CSV tables in a zip, GraphML, WebVTT."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from server.export.material import (
+    SPEAKERS,
+    Material,
+    Row,
+    edge_rows,
+    node_rows,
+    session_row,
+    slot_rows,
+    spoken,
+    tension_rows,
+    utterance_rows,
+)
+
+_ILLEGAL_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~])")
+_LINE_START = re.compile(r"^(\s*)([-+=]|\d+[.)])", re.MULTILINE)
+_WORD_S = 0.4
+_GRAPHML = "http://graphml.graphdrawing.org/xmlns"
+
+
+def xml_text(text: str) -> str:
+    """Text without the characters that XML 1.0 can't hold."""
+    return _ILLEGAL_XML.sub("\ufffd", text)
+
+
+def to_json(material: Material) -> bytes:
+    """Everything about the session, and the configuration it ran with."""
+    state = material.state
+    data: dict[str, Any] = {
+        "format": "askwell.session",
+        "version": 1,
+        "session": session_row(state),
+        "consent": state.consent.model_dump(mode="json") if state.consent else None,
+        "utterances": utterance_rows(state),
+        "nodes": node_rows(state, material.configuration),
+        "edges": edge_rows(state),
+        "tensions": tension_rows(state),
+        "slots": slot_rows(state),
+        "canonical_edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
+        "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
+        "node_tracker_state": state.tracker.model_dump(mode="json"),
+        "turns": list(material.turns),
+        "moderator_actions": list(material.actions),
+        "configuration": material.configuration.model_dump(mode="json"),
+        "configuration_hash": state.config_hash,
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2).encode()
+
+
+def to_markdown(material: Material) -> bytes:
+    """The transcript and what was found in it, for reading."""
+    state = material.state
+    lines = [f"# {_plain(material.title)}", ""]
+    lines += [
+        f"- Session: `{state.session_id}`",
+        f"- Begun: {state.created_at:%Y-%m-%d %H:%M} UTC · state: {state.status} · turns: {state.turn_count}",
+        f"- Methodology: {state.methodology} · engine: {state.engine} · language: {state.language}",
+        "",
+        "## Transcript",
+        "",
+    ]
+    for utterance in state.utterances:
+        amended = " (amended)" if utterance.kind == "correct" else ""
+        lines += [f"**{SPEAKERS[utterance.speaker]}**{amended}: {_plain(spoken(utterance))}", ""]
+    labels = {node.id: node.label for node in state.nodes}
+    if state.nodes:
+        lines += ["## Concepts", ""]
+        for node_type in dict.fromkeys(node.node_type for node in state.nodes):
+            lines += [f"### {_plain(node_type.replace('_', ' '))}", ""]
+            for node in state.nodes:
+                if node.node_type == node_type:
+                    revised = " (revised later)" if node.superseded_by else ""
+                    lines.append(f"- **{_plain(node.label)}**{revised}")
+                    lines += [f"  - “{_plain(mention.quote)}”" for mention in node.mentions]
+            lines.append("")
+    if state.edges:
+        lines += ["## Relations", ""]
+        for edge in state.edges:
+            ends = f"{_plain(labels[edge.source_id])} → {_plain(labels[edge.target_id])}"
+            lines.append(f"- {ends} ({_plain(edge.edge_type.replace('_', ' '))})")
+        lines.append("")
+    return "\n".join(lines).encode()
+
+
+def _plain(text: str) -> str:
+    escaped = _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    return _LINE_START.sub(r"\1\\\2", escaped)
+
+
+def to_csv(material: Material) -> bytes:
+    """A zip of tables: session, utterances, nodes, edges, slots, scores. UTF-8 with a byte order mark, for Excel."""
+    state = material.state
+    quotes = [
+        {"element": kind, "element_id": item["id"], **quote}
+        for kind, rows in (("node", node_rows(state, material.configuration)), ("edge", edge_rows(state)))
+        for item in rows
+        for quote in item["quotes"]
+    ]
+    tables: dict[str, list[Row]] = {
+        "session": [session_row(state)],
+        "utterances": utterance_rows(state),
+        "nodes": node_rows(state, material.configuration),
+        "edges": edge_rows(state),
+        "quotes": quotes,
+        "slots": slot_rows(state),
+        "scores": [
+            {key: value for key, value in turn.items() if isinstance(value, str | int | float | None)}
+            for turn in material.turns
+        ],
+    }
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, rows in tables.items():
+            target.writestr(f"{name}.csv", _table(rows))
+    return archive.getvalue()
+
+
+def _table(rows: Sequence[Row]) -> bytes:
+    columns = list(dict.fromkeys(key for row in rows for key in row if key != "quotes"))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(row.get(column)) for column in columns])
+    return b"\xef\xbb\xbf" + out.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    """A cell; text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return "'" + value
+    return value
+
+
+def to_graphml(material: Material) -> bytes:
+    """The surface graph, for Gephi, yEd, Cytoscape or networkx."""
+    ET.register_namespace("", _GRAPHML)
+    root = ET.Element(_tag("graphml"))
+    nodes = node_rows(material.state, material.configuration)
+    edges = edge_rows(material.state)
+    kinds = {
+        "label": "string",
+        "node_type": "string",
+        "level": "int",
+        "confidence": "double",
+        "stance": "int",
+        "created_turn": "int",
+        "last_mention_turn": "int",
+        "mention_count": "int",
+        "slot_name": "string",
+        "superseded_by": "string",
+        "quotes": "string",
+    }
+    edge_kinds = {
+        "edge_type": "string",
+        "confidence": "double",
+        "stance": "int",
+        "created_turn": "int",
+        "quotes": "string",
+    }
+    for domain, known in (("node", kinds), ("edge", edge_kinds)):
+        for name, kind in known.items():
+            attributes = {"id": f"{domain}_{name}", "for": domain, "attr.name": name, "attr.type": kind}
+            ET.SubElement(root, _tag("key"), attributes)
+    graph = ET.SubElement(root, _tag("graph"), {"id": material.state.session_id, "edgedefault": "directed"})
+    for row in nodes:
+        element = ET.SubElement(graph, _tag("node"), {"id": row["id"]})
+        _attributes(element, "node", row, kinds)
+    for row in edges:
+        ends = {"id": row["id"], "source": row["source_id"], "target": row["target_id"]}
+        _attributes(ET.SubElement(graph, _tag("edge"), ends), "edge", row, edge_kinds)
+    ET.indent(root)
+    document: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return document
+
+
+def _tag(name: str) -> str:
+    return f"{{{_GRAPHML}}}{name}"
+
+
+def _attributes(element: ET.Element, domain: str, row: Row, names: Iterable[str]) -> None:
+    for name in names:
+        value = row[name]
+        if name == "quotes":
+            value = " | ".join(quote["quote"] for quote in value)
+        if value is not None:
+            ET.SubElement(element, _tag("data"), {"key": f"{domain}_{name}"}).text = xml_text(str(value))
+
+
+def to_vtt(material: Material) -> bytes:
+    """Captions in the time of the interview: each utterance from its time on, for as long as it takes to say."""
+    said = [u for u in material.state.utterances if u.text]
+    lines = ["WEBVTT", ""]
+    begin = said[0].recorded_at if said else material.state.created_at
+    for index, utterance in enumerate(said):
+        start = max(utterance.recorded_at - begin, timedelta())
+        end = start + timedelta(seconds=max(1.5, len(utterance.text.split()) * _WORD_S))
+        if index + 1 < len(said):
+            following = said[index + 1].recorded_at - begin
+            if following > start:
+                end = min(end, following)
+        name = SPEAKERS[utterance.speaker]
+        text = " ".join(utterance.text.split())
+        for character, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+            text = text.replace(character, escaped)
+        lines += [utterance.id, f"{_timestamp(start)} --> {_timestamp(end)}", f"<v {name}>{text}</v>", ""]
+    return "\n".join(lines).encode("utf-8", "replace")
+
+
+def _timestamp(offset: timedelta) -> str:
+    ms = round(offset.total_seconds() * 1000)
+    return f"{ms // 3_600_000:02d}:{ms // 60_000 % 60:02d}:{ms // 1000 % 60:02d}.{ms % 1000:03d}"
