@@ -1,0 +1,1 @@
+"""The built product, away from the checkout."""
