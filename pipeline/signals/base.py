@@ -56,6 +56,7 @@ class SignalContext:
     new_nodes: int
     new_slots: int
     yielded: bool
+    velocity_alpha: float = 0.4
     nodes: Sequence[NodeState] = ()
     found: dict[str, Any] = field(default_factory=dict)
     """Values of signals detected before, by name; for signals that depend on others."""

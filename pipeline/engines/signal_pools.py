@@ -1,0 +1,293 @@
+"""Decision engine `signal_pools`: weighted signals, strategies and nodes scored together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.engines.base import STORED_CANDIDATES, Decision, DecisionInputs, ScoredCandidate, SignalContribution
+from pipeline.methodology import Methodology, PhaseProfile, Strategy
+from pipeline.signals.base import SignalMatrix, SignalValue
+from pipeline.signals.registry import HIGH, LOW, WeightKey, weight_key
+
+SCORE_DIGITS = 9
+"""Scores are compared after rounding, so that the order of summation can't break a tie."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A weight key with its weight."""
+
+    key: WeightKey
+    weight: float
+
+
+@dataclass(frozen=True)
+class CompiledStrategy:
+    """A strategy with its weights taken apart into global and node ones."""
+
+    strategy: Strategy
+    position: int
+    global_weights: tuple[Weighted, ...]
+    node_weights: tuple[Weighted, ...]
+
+
+def compile_strategies(methodology: Methodology) -> tuple[CompiledStrategy, ...]:
+    """The methodology's strategies, in file order. Raises ValueError for a key that `registry.check` refuses."""
+    compiled = []
+    for position, strategy in enumerate(methodology.strategies):
+        weighted = [Weighted(weight_key(key), weight) for key, weight in strategy.signal_weights.items()]
+        compiled.append(
+            CompiledStrategy(
+                strategy,
+                position,
+                tuple(w for w in weighted if w.key.signal.scope != "node"),
+                tuple(w for w in weighted if w.key.signal.scope == "node"),
+            )
+        )
+    return tuple(compiled)
+
+
+def strength(key: WeightKey, value: SignalValue) -> float:
+    """How much of a weight applies for this value: 0 or 1 for matches, the number itself for numbers.
+
+    Numbers with a suffix: `.low` ≤ 0.25, `.high` ≥ 0.75, `.mid` between. Source: semantics §8.
+    """
+    if key.matcher == "equals":
+        return float(value == key.wanted)
+    if key.matcher in ("true", "false"):
+        return float(bool(value) is (key.matcher == "true"))
+    number = float(value)
+    if key.matcher == "low":
+        return float(number <= LOW)
+    if key.matcher == "high":
+        return float(number >= HIGH)
+    if key.matcher == "mid":
+        return float(LOW < number < HIGH)
+    normalise: Callable[[float], float] | None = getattr(key.signal, "normalise", None)
+    return normalise(number) if normalise is not None else number
+
+
+def contribution(weighted: Weighted, value: SignalValue) -> SignalContribution:
+    """One line of a decomposition."""
+    return SignalContribution(
+        weight_key=weighted.key.key,
+        signal=weighted.key.signal.name,
+        value=value,
+        weight=weighted.weight,
+        contribution=weighted.weight * strength(weighted.key, value),
+    )
+
+
+class _Scoring:
+    """Scores of one turn's candidates; node columns are turned into arrays once per signal."""
+
+    def __init__(self, matrix: SignalMatrix, profile: PhaseProfile) -> None:
+        self.matrix = matrix
+        self.profile = profile
+        self.count = len(matrix.nodes.keys)
+        self._strengths: dict[str, Floats] = {}
+
+    def global_lines(self, compiled: CompiledStrategy) -> list[SignalContribution]:
+        """Contributions that are the same for every node; missing signals contribute nothing."""
+        lines = []
+        for weighted in compiled.global_weights:
+            name = weighted.key.signal.name
+            value = self.matrix.values.get(name)
+            if value is None:
+                value = self.matrix.strategies.get(name, {}).get(compiled.strategy.name)
+            if value is not None:
+                lines.append(contribution(weighted, value))
+        return lines
+
+    def node_scores(self, compiled: CompiledStrategy) -> Floats:
+        """Sum of node contributions for every candidate node, shape [nodes]."""
+        total = np.zeros(self.count)
+        for weighted in compiled.node_weights:
+            if weighted.key.signal.name in self.matrix.nodes.signals:
+                total += weighted.weight * self._strength(weighted.key)
+        return total
+
+    def node_lines(self, compiled: CompiledStrategy, index: int) -> list[SignalContribution]:
+        """The node contributions of one candidate."""
+        signals = self.matrix.nodes.signals
+        return [
+            contribution(weighted, signals[weighted.key.signal.name][index])
+            for weighted in compiled.node_weights
+            if weighted.key.signal.name in signals
+        ]
+
+    def final(self, strategy: str, base: Floats) -> Floats:
+        """`base × phase multiplier + phase bonus`."""
+        return base * self.multiplier(strategy) + self.bonus(strategy)
+
+    def multiplier(self, strategy: str) -> float:
+        return self.profile.signal_weights.get(strategy, 1.0)
+
+    def bonus(self, strategy: str) -> float:
+        return self.profile.phase_bonuses.get(strategy, 0.0)
+
+    def _strength(self, key: WeightKey) -> Floats:
+        found = self._strengths.get(key.key)
+        if found is None:
+            column = self.matrix.nodes.signals[key.signal.name]
+            of_value = {value: strength(key, value) for value in set(column)}
+            found = np.fromiter((of_value[value] for value in column), float, self.count)
+            self._strengths[key.key] = found
+        return found
+
+
+@dataclass(frozen=True)
+class _Pair:
+    compiled: CompiledStrategy
+    node: int | None
+    base: float
+    final: float
+
+
+class SignalPools:
+    """Scores every (strategy, node) pair, or strategies first and nodes second. Source: 000 and 001, D1."""
+
+    name: ClassVar[str] = "signal_pools"
+    closes_on_saturation: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._compiled = lru_cache(maxsize=64)(_compiled_of)
+
+    def decide(self, inputs: DecisionInputs) -> Decision:
+        """The best candidate; ties by YAML order, then latest mention, then creation. Source: semantics §8."""
+        matrix = inputs.signals
+        profile = inputs.methodology.phases.profile(matrix.phase)  # type: ignore[arg-type]
+        scoring = _Scoring(matrix, profile)
+        compiled = [
+            c
+            for c in self._compiled(_Hashed(inputs.methodology))
+            if inputs.strategy is None or c.strategy.name == inputs.strategy
+        ]
+        if inputs.methodology.selection == "two_stage":
+            pairs, count = self._two_stage(scoring, compiled, inputs.node_key)
+        else:
+            pairs, count = self._joint(scoring, compiled, inputs.node_key)
+        candidates = tuple(self._explained(scoring, pair, rank) for rank, pair in enumerate(pairs, start=1))
+        best = pairs[0]
+        return Decision(
+            engine=self.name,
+            strategy=best.compiled.strategy.name,
+            node_key=candidates[0].node_key,
+            close=best.compiled.strategy.generates_closing_question,
+            phase=matrix.phase,
+            reason=explanation(candidates[0]),
+            candidates=candidates,
+            candidate_count=count,
+        )
+
+    def _joint(
+        self, scoring: _Scoring, compiled: Sequence[CompiledStrategy], only: str | None
+    ) -> tuple[list[_Pair], int]:
+        keys = scoring.matrix.nodes.keys
+        strategy_of: list[NDArray[np.int64]] = []
+        node_of: list[NDArray[np.int64]] = []
+        bases: list[Floats] = []
+        finals: list[Floats] = []
+        for number, entry in enumerate(compiled):
+            shared = sum(line.contribution for line in scoring.global_lines(entry))
+            if entry.strategy.node_binding == "none" or not keys:
+                base, nodes = np.array([shared]), np.array([-1])
+            else:
+                base, nodes = shared + scoring.node_scores(entry), np.arange(len(keys))
+                if only is not None and only in keys:
+                    wanted = keys.index(only)
+                    base, nodes = base[[wanted]], np.array([wanted])
+            strategy_of.append(np.full(len(nodes), number))
+            node_of.append(nodes)
+            bases.append(base)
+            finals.append(scoring.final(entry.strategy.name, base))
+        strategies, nodes = np.concatenate(strategy_of), np.concatenate(node_of)
+        base, final = np.concatenate(bases), np.concatenate(finals)
+        mentions = np.array([*scoring.matrix.nodes.mention_sequence, 0])[nodes]
+        creation = np.array([*scoring.matrix.nodes.sequence, 0])[nodes]
+        order = np.lexsort((creation, -mentions, strategies, -np.round(final, SCORE_DIGITS)))
+        pairs = [
+            _Pair(
+                compiled[int(strategies[i])],
+                int(nodes[i]) if nodes[i] >= 0 else None,
+                float(base[i]),
+                float(final[i]),
+            )
+            for i in order[:STORED_CANDIDATES]
+        ]
+        return pairs, len(order)
+
+    def _two_stage(
+        self, scoring: _Scoring, compiled: Sequence[CompiledStrategy], only: str | None
+    ) -> tuple[list[_Pair], int]:
+        """Strategies on non-node weights, then nodes for the winner on node weights.
+
+        A pair's base is both sums; pairs of the winner come first, then the other strategies without a node.
+        """
+        ranked: list[_Pair] = []
+        for entry in compiled:
+            base = sum(line.contribution for line in scoring.global_lines(entry))
+            final = float(scoring.final(entry.strategy.name, np.array([base]))[0])
+            ranked.append(_Pair(entry, None, base, final))
+        ranked.sort(key=lambda pair: (-round(pair.final, SCORE_DIGITS), pair.compiled.position))
+        winner, others = ranked[0], ranked[1:]
+        if winner.compiled.strategy.node_binding == "none" or not scoring.count:
+            return ranked[:STORED_CANDIDATES], len(ranked)
+        pairs, count = self._joint(scoring, [winner.compiled], only)
+        return [*pairs, *others][:STORED_CANDIDATES], count + len(others)
+
+    def _explained(self, scoring: _Scoring, pair: _Pair, rank: int) -> ScoredCandidate:
+        name = pair.compiled.strategy.name
+        lines = scoring.global_lines(pair.compiled)
+        if pair.node is not None:
+            lines += scoring.node_lines(pair.compiled, pair.node)
+        nodes = scoring.matrix.nodes
+        return ScoredCandidate(
+            strategy=name,
+            node_key=nodes.keys[pair.node] if pair.node is not None else None,
+            node_label=nodes.labels[pair.node] if pair.node is not None else None,
+            contributions=tuple(lines),
+            base_score=pair.base,
+            phase_multiplier=scoring.multiplier(name),
+            phase_bonus=scoring.bonus(name),
+            final_score=pair.final,
+            rank=rank,
+            selected=rank == 1,
+        )
+
+
+class _Hashed:
+    """A methodology as a cache key, compared by identity: a session's configuration is pinned."""
+
+    __slots__ = ("methodology",)
+
+    def __init__(self, methodology: Methodology) -> None:
+        self.methodology = methodology
+
+    def __hash__(self) -> int:
+        return id(self.methodology)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hashed) and other.methodology is self.methodology
+
+
+def _compiled_of(key: _Hashed) -> tuple[CompiledStrategy, ...]:
+    """The compiled strategies of one methodology object."""
+    return compile_strategies(key.methodology)
+
+
+def explanation(candidate: ScoredCandidate, most: int = 3) -> str:
+    """The strongest reasons for a candidate, in words of its signals."""
+    strongest = sorted(candidate.contributions, key=lambda line: -line.contribution)[:most]
+    reasons = [f"{line.weight_key} {line.contribution:+.2f}" for line in strongest if line.contribution > 0]
+    if candidate.phase_multiplier != 1.0 or candidate.phase_bonus:
+        reasons.append(f"phase ×{candidate.phase_multiplier:g} {candidate.phase_bonus:+.2f}")
+    return "; ".join(reasons) or "no signal spoke for another strategy"

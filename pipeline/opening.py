@@ -1,0 +1,136 @@
+"""Questions outside the turns: the opening, and the present question in other words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pipeline.concept import SessionConfiguration
+from pipeline.errors import InvalidAnswer
+from pipeline.outcome import Outcome
+from pipeline.ports import Embedder, Line, QuestionRequest, QuestionSink, QuestionWriter
+from pipeline.question.asking import Asking
+from pipeline.records import derived_id
+from pipeline.state import InterviewState, QuestionAsked, Utterance
+
+
+async def opened(
+    state: InterviewState,
+    configuration: SessionConfiguration,
+    writer: QuestionWriter,
+    embedder: Embedder,
+    now: datetime,
+    sink: QuestionSink,
+) -> Outcome:
+    """The state with the opening question asked: turn 0, no focus. Raises ProviderError."""
+    asking = Asking(writer, embedder, configuration.settings, sink, 0)
+    fixed = configuration.concept.opening_in(state.language)
+    if fixed is not None:
+        output = await asking.verbatim(fixed, "concept")
+    else:
+        output = await asking.ask(_request(state, configuration, "opening"))
+    utterance = Utterance(
+        id=derived_id(state.session_id, 0, "utterance", "interviewer"),
+        turn_number=0,
+        speaker="interviewer",
+        kind="opening",
+        text=output.text,
+        recorded_at=now,
+        fallback=output.fallback,
+    )
+    asked = QuestionAsked(
+        utterance_id=utterance.id, turn_number=0, text=output.text, kind="opening", fallback=output.fallback
+    )
+    after = state.model_copy(
+        update={
+            "status": "active",
+            "status_reason": "",
+            "rev": state.rev + 1,
+            "updated_at": now,
+            "utterances": (*state.utterances, utterance),
+            "question": asked,
+        }
+    )
+    events: list[dict[str, object]] = []
+    if state.status != "active":
+        events.append({"type": "session.state", "state": "active", "reason": ""})
+    events.append({"type": "question.completed", "turn_number": 0, "text": output.text, "fallback": output.fallback})
+    return Outcome(state=after, events=tuple(events))
+
+
+async def rephrased(
+    state: InterviewState,
+    configuration: SessionConfiguration,
+    writer: QuestionWriter,
+    embedder: Embedder,
+    now: datetime,
+    sink: QuestionSink,
+) -> Outcome:
+    """The state with the present question put in other words; no turn is used.
+
+    Raises:
+        InvalidAnswer: no question waits for an answer.
+        ProviderError: the writer failed before anything was out.
+    """
+    present = state.question
+    if present is None:
+        raise InvalidAnswer("There is no question to put differently.")
+    earlier = sum(u.kind == "rephrase" and u.turn_number == present.turn_number for u in state.utterances)
+    request = _request(state, configuration, "rephrase").model_copy(
+        update={
+            "original": present.text,
+            "seed": state.seed + earlier + 1,
+            "strategy": (
+                configuration.methodology.strategy(present.strategy)
+                if present.strategy in {s.name for s in configuration.methodology.strategies}
+                else None
+            ),
+            "focus_label": present.focus_label,
+            "turn_number": present.turn_number,
+        }
+    )
+    output = await Asking(writer, embedder, configuration.settings, sink, present.turn_number).ask(request)
+    utterance = Utterance(
+        id=derived_id(state.session_id, present.turn_number, "rephrase", earlier),
+        turn_number=present.turn_number,
+        speaker="interviewer",
+        kind="rephrase",
+        text=output.text,
+        recorded_at=now,
+        strategy=present.strategy,
+        focus_key=present.focus_key,
+        fallback=output.fallback,
+    )
+    asked = present.model_copy(update={"text": output.text, "utterance_id": utterance.id})
+    after = state.model_copy(
+        update={
+            "rev": state.rev + 1,
+            "updated_at": now,
+            "utterances": (*state.utterances, utterance),
+            "question": asked,
+        }
+    )
+    event = {
+        "type": "question.completed",
+        "turn_number": present.turn_number,
+        "text": output.text,
+        "fallback": output.fallback,
+    }
+    return Outcome(state=after, events=(event,))
+
+
+def _request(state: InterviewState, configuration: SessionConfiguration, kind: str) -> QuestionRequest:
+    spoken = [utterance for utterance in state.utterances if utterance.text]
+    questions = [u.text for u in spoken if u.speaker == "interviewer"]
+    settings = configuration.settings
+    return QuestionRequest(
+        kind="opening" if kind == "opening" else "rephrase",
+        methodology=configuration.methodology,
+        topic=configuration.concept.name,
+        objective=configuration.concept.goal,
+        language=state.language,
+        seed=state.seed,
+        turn_number=0,
+        lines=tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-5:]),
+        recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
+        max_words=settings.question_max_words,
+    )

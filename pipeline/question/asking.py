@@ -1,0 +1,161 @@
+"""Gets one question out: written, guarded while it streams, rewritten once, else the strategy's template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.concept import PipelineSettings
+from pipeline.contracts import QuestionOutput
+from pipeline.errors import ProviderError
+from pipeline.ports import Embedder, QuestionRequest, QuestionSink, QuestionWriter
+from pipeline.question.checker import Refusal, check
+from pipeline.question.pieces import in_words
+from pipeline.question.selection import best
+from pipeline.question.stream import StreamGuard
+
+CANDIDATES = 3
+
+
+class Asking:
+    """One question on its way to `sink`. What is out stays, but for a retraction."""
+
+    def __init__(
+        self,
+        writer: QuestionWriter,
+        embedder: Embedder,
+        settings: PipelineSettings,
+        sink: QuestionSink,
+        turn_number: int,
+    ) -> None:
+        self._writer = writer
+        self._embedder = embedder
+        self._settings = settings
+        self._sink = sink
+        self._turn_number = turn_number
+        self._refused: list[str] = []
+        self._attempts = 0
+
+    async def verbatim(self, text: str, provider: str) -> QuestionOutput:
+        """Send a fixed text, unchecked."""
+        await self._sink.started(self._turn_number)
+        for piece in in_words(text):
+            await self._sink.delta(piece)
+        return QuestionOutput(text=text, fallback=False, provider=provider, attempts=1)
+
+    async def ask(self, request: QuestionRequest) -> QuestionOutput:
+        """Write, check and send a question.
+
+        Raises:
+            ProviderError: the writer failed before anything was out.
+        """
+        await self._sink.started(self._turn_number)
+        if self._settings.enable_question_self_selection and request.kind == "follow_up":
+            chosen = await self._selected(request)
+            if chosen is not None:
+                return await self._send(chosen, fallback=False)
+            return await self._send(self._writer.template(request), fallback=True)
+        for variant in (0, 1):
+            sent = await self._stream(request.model_copy(update={"variant": variant}))
+            if sent is not None:
+                return sent
+        return await self._send(self._writer.template(request), fallback=True)
+
+    async def _stream(self, request: QuestionRequest) -> QuestionOutput | None:
+        """One try; none when it was refused and nothing of it stays out."""
+        self._attempts += 1
+        cosines: dict[str, float] = {}
+        guard = self._guard(request, cosines)
+        try:
+            async for piece in self._writer.write(request):
+                verdict = guard.feed(piece)
+                if verdict.release:
+                    await self._sink.delta(verdict.release)
+                if verdict.action != "go":
+                    break
+            else:
+                cosines.update(await self._cosines(guard.text, request.recent_questions))
+                verdict = guard.finish()
+                if verdict.action == "go":
+                    if verdict.release:
+                        await self._sink.delta(verdict.release)
+                    return self._output(guard.out, fallback=False)
+        except ProviderError:
+            if not guard.out:
+                raise
+            self._refused.append("provider_error")
+            return await self._mend(guard, request)
+        self._note(verdict.refusals)
+        if verdict.action == "retract":
+            await self._sink.retracted()
+            await self._sink.started(self._turn_number)
+            return None
+        return None if verdict.action == "rewrite" else await self._mend(guard, request)
+
+    async def _mend(self, guard: StreamGuard, request: QuestionRequest) -> QuestionOutput:
+        """The beginning is out and stays: put an acceptable rest behind it."""
+        self._attempts += 1
+        rest = guard.replacement(self._writer.template(request))
+        for piece in in_words(rest):
+            await self._sink.delta(piece)
+        return self._output(guard.out + rest, fallback=True)
+
+    async def _selected(self, request: QuestionRequest) -> str | None:
+        """The best of three acceptable candidates; none if none is acceptable."""
+        acceptable: list[str] = []
+        for variant in range(CANDIDATES):
+            self._attempts += 1
+            pieces = [p async for p in self._writer.write(request.model_copy(update={"variant": variant}))]
+            text = "".join(pieces).strip()
+            refusals = check(
+                text,
+                recent_questions=request.recent_questions,
+                language=request.language,
+                max_words=request.max_words,
+                cosine=await self._cosines(text, request.recent_questions),
+                allowed_words=_own_words(request),
+            )
+            if refusals:
+                self._note(refusals)
+            else:
+                acceptable.append(text)
+        return best(acceptable, request) if acceptable else None
+
+    async def _send(self, text: str, *, fallback: bool) -> QuestionOutput:
+        for piece in in_words(text):
+            await self._sink.delta(piece)
+        return self._output(text, fallback=fallback)
+
+    async def _cosines(self, text: str, recent: Sequence[str]) -> dict[str, float]:
+        if not recent or not text.strip():
+            return {}
+        rows = await self._embedder.embed([text, *recent])
+        return dict(zip(recent, (rows[1:] @ rows[0]).tolist(), strict=True))
+
+    def _guard(self, request: QuestionRequest, cosines: dict[str, float]) -> StreamGuard:
+        return StreamGuard(
+            mode=self._settings.question_streaming,
+            hold_words=self._settings.hold_words,
+            language=request.language,
+            max_words=request.max_words,
+            recent_questions=request.recent_questions,
+            allowed_words=_own_words(request),
+            cosine=cosines,
+        )
+
+    def _note(self, refusals: Sequence[Refusal]) -> None:
+        self._refused.extend(refusal.code for refusal in refusals)
+
+    def _output(self, text: str, *, fallback: bool) -> QuestionOutput:
+        return QuestionOutput(
+            text=text,
+            fallback=fallback,
+            provider=type(self._writer).__name__,
+            attempts=max(1, self._attempts),
+            refusals=tuple(self._refused),
+        )
+
+
+def _own_words(request: QuestionRequest) -> tuple[str, ...]:
+    """Words that the respondent or the concept brought in and a question may therefore use."""
+    said = [line.text for line in request.lines if line.speaker == "respondent"]
+    return tuple(" ".join((*said, request.topic, request.focus_label or "")).casefold().split())

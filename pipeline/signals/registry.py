@@ -1,0 +1,184 @@
+"""All signals by name: what a methodology may weigh, and how they are detected together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from graphlib import TopologicalSorter
+from typing import Literal
+
+from pipeline.graph.surface import SurfaceGraph
+from pipeline.methodology import Methodology
+from pipeline.signals import graph, llm, meta, nodes, temporal
+from pipeline.signals.base import NodeColumns, Signal, SignalContext, SignalMatrix
+
+SIGNALS: dict[str, Signal] = {
+    signal.name: signal
+    for pool in (graph.SIGNALS, nodes.SIGNALS, llm.SIGNALS, temporal.SIGNALS, meta.SIGNALS)
+    for signal in pool
+}
+ORDER: tuple[str, ...] = tuple(
+    TopologicalSorter({name: signal.depends_on for name, signal in SIGNALS.items()}).static_order()
+)
+
+LOW, HIGH = 0.25, 0.75
+NUMBER_SUFFIXES = ("low", "mid", "high")
+BOOL_SUFFIXES = ("true", "false")
+Matcher = Literal["value", "true", "false", "low", "mid", "high", "equals"]
+
+
+@dataclass(frozen=True)
+class WeightKey:
+    """A weight key taken apart: which signal, and which of its values counts.
+
+    `matcher` "value" multiplies a number (1 or 0 for a bool); the others count 1 when the value matches.
+    """
+
+    key: str
+    signal: Signal
+    matcher: Matcher
+    wanted: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something in a methodology that can't work: where (keys and list positions), and why."""
+
+    path: tuple[str | int, ...]
+    reason: str
+
+
+def suffixes(signal: Signal) -> tuple[str, ...]:
+    """Value suffixes that can match the signal."""
+    if signal.type == "category":
+        return signal.values
+    return BOOL_SUFFIXES if signal.type == "bool" else NUMBER_SUFFIXES if signal.type == "number" else ()
+
+
+def weight_key(key: str) -> WeightKey:
+    """The signal and value that a weight key names. An exact signal name wins. Source: semantics §8.
+
+    Raises:
+        ValueError: no such signal, or a suffix that can never match.
+    """
+    exact = SIGNALS.get(key)
+    if exact is not None:
+        if exact.type == "category":
+            raise ValueError(f"{key} is a category and needs one of its values: {', '.join(exact.values)}")
+        if exact.type == "count" and not hasattr(exact, "normalise"):
+            raise ValueError(f"{key} is a count without a normaliser and may carry no weight")
+        return WeightKey(key, exact, "value")
+    name, _, suffix = key.rpartition(".")
+    signal = SIGNALS.get(name)
+    if signal is None:
+        near = get_close_matches(key, SIGNALS, 1) or get_close_matches(name, SIGNALS, 1)
+        raise ValueError(f"unknown signal {key}" + (f"; did you mean {near[0]}?" if near else ""))
+    if suffix not in suffixes(signal):
+        allowed = ", ".join(suffixes(signal)) or "none"
+        raise ValueError(f"{name} can never be {suffix!r}; possible: {allowed}")
+    if signal.type == "category":
+        return WeightKey(key, signal, "equals", suffix)
+    matchers: dict[str, Matcher] = {"true": "true", "false": "false", "low": "low", "mid": "mid", "high": "high"}
+    return WeightKey(key, signal, matchers[suffix], suffix)
+
+
+def check(methodology: Methodology) -> list[Problem]:
+    """Everything in a methodology that could never take effect or contradicts itself. Source: semantics §8."""
+    problems: list[Problem] = []
+    for pool, names in methodology.signals.items():
+        for position, name in enumerate(names):
+            if name not in SIGNALS:
+                near = get_close_matches(name, SIGNALS, 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                problems.append(Problem(("signals", pool, position), f"unknown signal {name}{hint}"))
+    detected = set(methodology.signal_names)
+    seen: set[str] = set()
+    for position, strategy in enumerate(methodology.strategies):
+        at = ("strategies", position)
+        if strategy.name in seen:
+            problems.append(Problem((*at, "name"), f"the strategy {strategy.name} is defined twice"))
+        seen.add(strategy.name)
+        for key in strategy.signal_weights:
+            where = (*at, "signal_weights", key)
+            try:
+                parsed = weight_key(key)
+            except ValueError as error:
+                problems.append(Problem(where, str(error)))
+                continue
+            if parsed.signal.name not in detected:
+                problems.append(Problem(where, f"{parsed.signal.name} is weighed but not listed under signals"))
+            if parsed.signal.scope == "node" and strategy.node_binding == "none":
+                problems.append(Problem(where, f"{strategy.name} has node_binding: none and can't weigh a node signal"))
+    for phase in ("early", "mid", "late"):
+        profile = methodology.phases.profile(phase)  # type: ignore[arg-type]
+        for field, weights in (("signal_weights", profile.signal_weights), ("phase_bonuses", profile.phase_bonuses)):
+            problems.extend(
+                Problem(("phases", phase, field, name), f"unknown strategy {name}")
+                for name in weights
+                if name not in seen
+            )
+    problems.extend(_ontology_problems(methodology))
+    if sum(strategy.generates_closing_question for strategy in methodology.strategies) > 1:
+        problems.append(Problem(("strategies",), "more than one strategy generates the closing question"))
+    return problems
+
+
+def _ontology_problems(methodology: Methodology) -> list[Problem]:
+    problems: list[Problem] = []
+    names: set[str] = set()
+    for position, node in enumerate(methodology.ontology.nodes):
+        if node.name in names:
+            problems.append(Problem(("ontology", "nodes", position, "name"), f"the type {node.name} is defined twice"))
+        names.add(node.name)
+    for position, edge in enumerate(methodology.ontology.edges):
+        for number, pair in enumerate(edge.permitted_connections):
+            problems.extend(
+                Problem(
+                    ("ontology", "edges", position, "permitted_connections", number), f"unknown node type {kind}"
+                )
+                for kind in pair
+                if kind != "*" and kind not in names
+            )
+    return problems
+
+
+def detect(context: SignalContext, names: tuple[str, ...]) -> SignalMatrix:
+    """The named signals (and the phase, always), in the order of their dependencies."""
+    wanted = {*names, "meta.interview.phase"}
+    for name in reversed(ORDER):
+        if name in wanted:
+            wanted.update(SIGNALS[name].depends_on)
+    values, per_strategy, columns = {}, {}, {}
+    for name in ORDER:
+        if name not in wanted:
+            continue
+        signal = SIGNALS[name]
+        found = signal.detect(context)
+        if found is None:
+            continue
+        context.found[name] = found
+        if signal.scope == "global":
+            values[name] = found
+        elif signal.scope == "strategy":
+            per_strategy[name] = found
+        else:
+            columns[name] = tuple(found)
+    return SignalMatrix.model_construct(
+        values=values,
+        strategies=per_strategy,
+        nodes=_columns(context, columns, context.graph),
+        phase=values["meta.interview.phase"],
+    )
+
+
+def _columns(context: SignalContext, columns: dict[str, tuple[object, ...]], graph: SurfaceGraph) -> NodeColumns:
+    return NodeColumns.model_construct(
+        keys=tuple(state.key for state in context.nodes),
+        labels=tuple(state.label for state in context.nodes),
+        node_types=tuple(state.node_type for state in context.nodes),
+        sequence=tuple(state.sequence for state in context.nodes),
+        mention_sequence=tuple(
+            max(graph.nodes[member].mention_sequence for member in state.surface_ids) for state in context.nodes
+        ),
+        signals=columns,
+    )

@@ -1,0 +1,100 @@
+"""Stage `continuation`: does the interview go on, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pipeline.concept import PipelineSettings
+from pipeline.context import TurnContext
+from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, Focus, StateOutput, StrategyOutput
+from pipeline.engines.base import DecisionEngine
+from pipeline.graph.tracker import NodeStateTracker
+from pipeline.signals.nodes import STAGNATION_TURNS
+from pipeline.state import SaturationMetrics
+
+MAXIMUM_TURNS = "Maximum turns reached"
+CLOSING_STRATEGY = "Closing strategy selected"
+CLOSING_ANSWERED = "Closing question answered"
+MODERATOR = "moderator"
+
+
+def saturation_reason(
+    metrics: SaturationMetrics, tracker: NodeStateTracker, settings: PipelineSettings, flagged: bool
+) -> str | None:
+    """Why the interview has run dry, or none if it has not. Source: semantics §7, rule 4."""
+    if metrics.consecutive_low_info >= settings.low_info_limit:
+        return "graph_saturated"
+    if metrics.consecutive_shallow >= settings.shallow_limit:
+        return "quality_degraded"
+    if metrics.consecutive_depth_plateau >= settings.depth_plateau_limit:
+        return "depth_plateau"
+    focused = tracker.focused()
+    if focused and all(state.turns_since_last_yield >= STAGNATION_TURNS for state in focused):
+        return "all_nodes_exhausted"
+    return "saturated" if flagged else None
+
+
+class ContinuationStage:
+    """Applies the rules in order and moves the focus to what is really asked."""
+
+    name: ClassVar[str] = "continuation"
+    requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, StateOutput, StrategyOutput)
+    provides: ClassVar[type[Contract]] = ContinuationOutput
+
+    def __init__(self, engines: Mapping[str, DecisionEngine]) -> None:
+        self._engines = engines
+
+    async def run(self, context: TurnContext) -> ContinuationOutput:
+        """Go on, ask the closing question, or end. Source: semantics §1 and §7."""
+        start = context.get(ContextOutput)
+        chosen = context.get(StrategyOutput)
+        decision = chosen.decision
+        turn = start.turn_number
+        if start.closing or turn >= start.max_turns:
+            reason = MAXIMUM_TURNS if turn >= start.max_turns else CLOSING_ANSWERED
+            return self._output(context, reason, complete=True)
+        if decision is None:
+            return self._output(context, "", strategy=MODERATOR)
+        if decision.close:
+            return self._output(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
+        settings = context.configuration.settings
+        reason_to_end = None
+        if self._engines[context.state.engine].closes_on_saturation and (
+            turn >= settings.min_turn_for_saturation or decision.phase == "late"
+        ):
+            metrics = context.get(StateOutput).saturation
+            reason_to_end = saturation_reason(metrics, chosen.tracker, settings, decision.saturated)
+        if reason_to_end is None:
+            return self._output(context, "", strategy=decision.strategy, focus=chosen.focus)
+        closing = context.configuration.methodology.closing_strategy
+        if closing is None:
+            return self._output(context, reason_to_end, complete=True)
+        return self._output(context, reason_to_end, strategy=closing.name, closing=True)
+
+    def _output(
+        self,
+        context: TurnContext,
+        reason: str,
+        *,
+        strategy: str | None = None,
+        focus: Focus | None = None,
+        closing: bool = False,
+        complete: bool = False,
+    ) -> ContinuationOutput:
+        start = context.get(ContextOutput)
+        tracker = context.get(StrategyOutput).tracker.copy()
+        if strategy is not None:
+            tracker.update_focus(focus.key if focus else None, start.turn_number, strategy)
+            if focus is not None:
+                tracker.rename(focus.key, focus.label)
+        return ContinuationOutput(
+            should_continue=not (closing or complete),
+            reason=reason,
+            ask_closing=closing,
+            complete=complete,
+            turns_remaining=max(0, start.max_turns - start.turn_number),
+            strategy=strategy,
+            focus=focus,
+            tracker=tracker,
+        )

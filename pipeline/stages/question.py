@@ -1,0 +1,83 @@
+"""Stage `question`: the next question is written, checked, and streamed while it is made."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from pipeline.context import TurnContext
+from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, QuestionOutput, StateOutput, StrategyOutput
+from pipeline.ports import Embedder, Line, QuestionRequest, QuestionWriter
+from pipeline.question.asking import Asking
+
+SIMILAR_COSINE = 0.80
+REPEAT_FOCUS_WINDOW = 6
+LINES = 5
+
+
+class QuestionStage:
+    """Turns the decision into words; the closing statement and a moderator's question go out verbatim."""
+
+    name: ClassVar[str] = "question"
+    requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, StateOutput, StrategyOutput, ContinuationOutput)
+    provides: ClassVar[type[Contract]] = QuestionOutput
+
+    def __init__(self, writer: QuestionWriter, embedder: Embedder) -> None:
+        self._writer = writer
+        self._embedder = embedder
+
+    async def run(self, context: TurnContext) -> QuestionOutput:
+        """The question as it went out. Raises ProviderError if nothing could be written."""
+        going = context.get(ContinuationOutput)
+        turn = context.get(ContextOutput).turn_number
+        asking = Asking(self._writer, self._embedder, context.configuration.settings, context.sink, turn)
+        injected = context.get(StrategyOutput).injected
+        if going.complete:
+            return await asking.verbatim(context.configuration.closing_text, "closing_text")
+        if injected is not None:
+            return await asking.verbatim(injected, "moderator")
+        return await asking.ask(await self._request(context))
+
+    async def _request(self, context: TurnContext) -> QuestionRequest:
+        start = context.get(ContextOutput)
+        going = context.get(ContinuationOutput)
+        chosen = context.get(StrategyOutput)
+        configuration = context.configuration
+        focus = going.focus
+        assert going.strategy is not None
+        answered = Line(speaker="respondent", text=context.answer.text.strip())
+        return QuestionRequest(
+            kind="closing" if going.ask_closing else "follow_up",
+            methodology=configuration.methodology,
+            topic=configuration.concept.name,
+            objective=configuration.concept.goal,
+            language=context.state.language,
+            seed=context.state.seed,
+            turn_number=start.turn_number,
+            strategy=configuration.methodology.strategy(going.strategy),
+            focus_label=focus.label if focus else None,
+            focus_type=focus.node_type if focus else None,
+            focus_quote=focus.quote if focus else None,
+            focus_is_jump=focus.is_jump if focus else False,
+            focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus else 0,
+            avoid_similar=await self._is_similar(context),
+            depth=context.get(StateOutput).graph_state.max_depth,
+            lines=(*start.lines, answered)[-LINES:],
+            recent_questions=start.recent_questions,
+            signals=chosen.active_signals,
+            rationale=chosen.rationale,
+            max_words=configuration.settings.question_max_words,
+        )
+
+    async def _is_similar(self, context: TurnContext) -> bool:
+        """Whether this strategy and focus would ask what was asked lately."""
+        going = context.get(ContinuationOutput)
+        recent = context.get(ContextOutput).recent_questions
+        if going.focus is None or not recent:
+            return False
+        latest = context.state.focus_history[-REPEAT_FOCUS_WINDOW:]
+        if any(entry.key == going.focus.key and entry.strategy == going.strategy for entry in latest):
+            return True
+        rows = await self._embedder.embed([going.focus.label, *recent])
+        return bool(np.max(rows[1:] @ rows[0]) >= SIMILAR_COSINE)

@@ -1,0 +1,87 @@
+"""Stage `scoring`: what is kept of the turn for whoever wants to check it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pipeline.context import TurnContext
+from pipeline.contracts import (
+    ContextOutput,
+    ContinuationOutput,
+    Contract,
+    QuestionOutput,
+    RatingOutput,
+    ResponseOutput,
+    ScoringOutput,
+    StateOutput,
+    StrategyOutput,
+    TurnRecord,
+)
+from pipeline.state import FocusEntry
+
+
+class ScoringStage:
+    """Collects decision, decomposition, signals and ratings into one record."""
+
+    name: ClassVar[str] = "scoring"
+    requires: ClassVar[tuple[type[Contract], ...]] = (
+        ContextOutput,
+        RatingOutput,
+        StateOutput,
+        StrategyOutput,
+        ContinuationOutput,
+        QuestionOutput,
+        ResponseOutput,
+    )
+    provides: ClassVar[type[Contract]] = ScoringOutput
+
+    async def run(self, context: TurnContext) -> ScoringOutput:
+        """The turn's record; `stages_ms` has the stages before this one."""
+        start = context.get(ContextOutput)
+        measured = context.get(StateOutput)
+        chosen = context.get(StrategyOutput)
+        going = context.get(ContinuationOutput)
+        decision = chosen.decision
+        focus = going.focus
+        depth = measured.graph_state.max_depth_ratio
+        saturation = chosen.signals.values.get("meta.conversation.saturation")
+        saturation_score = float(saturation) if isinstance(saturation, int | float) else None
+        record = TurnRecord(
+            turn_number=start.turn_number,
+            turn_key=context.answer.turn_key,
+            recorded_at=context.now,
+            strategy=going.strategy,
+            node_key=focus.key if focus else None,
+            node_id=focus.node_id if focus else None,
+            phase=chosen.signals.phase,
+            depth_score=depth,
+            saturation_score=saturation_score,
+            has_methodology_signals=bool(chosen.signals.values),
+            should_continue=going.should_continue,
+            reason=going.reason,
+            signals=chosen.signals,
+            candidates=decision.candidates if decision else (),
+            candidate_count=decision.candidate_count if decision else 0,
+            ratings=context.get(RatingOutput).rating,
+            saturation=measured.saturation,
+            stages_ms=dict(context.stages_ms),
+            fallback=context.get(QuestionOutput).fallback,
+        )
+        entry = None
+        if going.strategy is not None:
+            entry = FocusEntry(
+                turn=start.turn_number,
+                node_id=focus.node_id if focus else "",
+                label=focus.label if focus else "",
+                strategy=going.strategy,
+                key=focus.key if focus else "",
+            )
+        return ScoringOutput(
+            turn_number=start.turn_number,
+            strategy=going.strategy,
+            depth_score=depth,
+            saturation_score=saturation_score,
+            has_methodology_signals=record.has_methodology_signals,
+            focus_entry=entry,
+            record=record,
+        )

@@ -1,0 +1,218 @@
+"""The turn: twelve stages in order, two lanes in the middle, timings, cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from pipeline.concept import SessionConfiguration
+from pipeline.context import Answer, TurnContext
+from pipeline.contracts import Contract
+from pipeline.engines.base import DecisionEngine
+from pipeline.engines.signal_pools import SignalPools
+from pipeline.errors import PipelineError, PipelineMisbuilt
+from pipeline.opening import opened, rephrased
+from pipeline.outcome import Outcome, answer_digest, outcome_of
+from pipeline.ports import (
+    Clock,
+    Embedder,
+    Extractor,
+    Parser,
+    QuestionSink,
+    QuestionWriter,
+    Rater,
+    SlotProposer,
+    Vectors,
+)
+from pipeline.signals.rating import AnswerRating
+from pipeline.stages.base import Stage
+from pipeline.stages.context import ContextStage
+from pipeline.stages.continuation import ContinuationStage
+from pipeline.stages.extraction import ExtractionStage
+from pipeline.stages.graph import GraphStage
+from pipeline.stages.question import QuestionStage
+from pipeline.stages.response import ResponseStage
+from pipeline.stages.scoring import ScoringStage
+from pipeline.stages.slots import SlotsStage
+from pipeline.stages.srl import SrlStage
+from pipeline.stages.state import StateStage
+from pipeline.stages.strategy import StrategyStage
+from pipeline.stages.utterance import UtteranceStage, check_answer
+from pipeline.state import InterviewState
+
+__all__ = ["Answer", "Outcome", "Providers", "TurnPipeline", "answer_digest", "check_answer"]
+
+Lane = Literal["before", "knowledge", "rating", "decision", "speech"]
+
+
+@dataclass(frozen=True)
+class Providers:
+    """The ports a pipeline works with."""
+
+    extractor: Extractor
+    rater: Rater
+    slot_proposer: SlotProposer
+    writer: QuestionWriter
+    embedder: Embedder
+    parser: Parser
+
+
+def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) -> list[tuple[Lane, Stage]]:
+    """The stages in their order: context, utterance, then (srl, extraction, graph, slots) beside the rating, then
+    state, strategy, continuation, question, response, scoring."""
+    return [
+        ("before", ContextStage()),
+        ("before", UtteranceStage()),
+        ("knowledge", SrlStage(providers.parser)),
+        ("knowledge", ExtractionStage(providers.extractor)),
+        ("knowledge", GraphStage(providers.embedder, providers.parser)),
+        ("knowledge", SlotsStage(providers.slot_proposer, providers.embedder, providers.parser)),
+        ("rating", AnswerRating(providers.rater)),
+        ("decision", StateStage()),
+        ("decision", StrategyStage(engines)),
+        ("decision", ContinuationStage(engines)),
+        ("speech", QuestionStage(providers.writer, providers.embedder)),
+        ("speech", ResponseStage()),
+        ("speech", ScoringStage()),
+    ]
+
+
+def check_stages(stages: Sequence[tuple[Lane, Stage]]) -> None:
+    """Whether every stage finds what it requires.
+
+    Raises:
+        PipelineMisbuilt: a contract is required that no earlier stage provides (the two parallel lanes don't see
+            each other), or is provided twice.
+    """
+    provided: dict[type[Contract], Lane] = {}
+    for lane, stage in stages:
+        for needed in stage.requires:
+            if needed not in provided:
+                raise PipelineMisbuilt(
+                    f"{needed.__name__} is required but no earlier stage provides it", stage=stage.name
+                )
+            if {provided[needed], lane} == {"knowledge", "rating"}:
+                raise PipelineMisbuilt(f"{needed.__name__} comes from the parallel lane", stage=stage.name)
+        if stage.provides in provided:
+            raise PipelineMisbuilt(f"{stage.provides.__name__} is provided twice", stage=stage.name)
+        provided[stage.provides] = lane
+
+
+class TurnPipeline:
+    """Runs turns: state and answer in, outcome out. Writes nothing; can be retried, cancelled, run on a guess."""
+
+    def __init__(
+        self,
+        providers: Providers,
+        clock: Clock,
+        *,
+        engines: Mapping[str, DecisionEngine] | None = None,
+        stages: Sequence[tuple[Lane, Stage]] | None = None,
+    ) -> None:
+        """Args: clock: monotonic seconds, for timings only.
+
+        Raises:
+            PipelineMisbuilt: the stages don't fit together.
+        """
+        pools = SignalPools()
+        self._engines = engines if engines is not None else {pools.name: pools}
+        self._providers = providers
+        self._clock = clock
+        self._stages = list(stages if stages is not None else default_stages(providers, self._engines))
+        check_stages(self._stages)
+
+    @property
+    def engines(self) -> frozenset[str]:
+        """Names of the decision engines this pipeline can use."""
+        return frozenset(self._engines)
+
+    async def open(
+        self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
+    ) -> Outcome:
+        """The opening question: turn 0, without a focus. Raises ProviderError."""
+        return await opened(state, configuration, self._providers.writer, self._providers.embedder, now, sink)
+
+    async def rephrase(
+        self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
+    ) -> Outcome:
+        """The present question in other words; no turn. Raises ProviderError, InvalidAnswer without a question."""
+        return await rephrased(state, configuration, self._providers.writer, self._providers.embedder, now, sink)
+
+    async def run(
+        self,
+        state: InterviewState,
+        answer: Answer,
+        configuration: SessionConfiguration,
+        *,
+        now: datetime,
+        sink: QuestionSink,
+        embeddings: Mapping[str, Vectors],
+    ) -> Outcome:
+        """One turn.
+
+        Raises:
+            InvalidAnswer: the answer can't be taken.
+            ProviderError: a provider did not deliver; `stage` says where.
+        """
+        context = await self.decide(state, answer, configuration, now=now, sink=sink, embeddings=embeddings)
+        return await self.speak(context)
+
+    async def decide(
+        self,
+        state: InterviewState,
+        answer: Answer,
+        configuration: SessionConfiguration,
+        *,
+        now: datetime,
+        sink: QuestionSink,
+        embeddings: Mapping[str, Vectors],
+    ) -> TurnContext:
+        """The stages up to `continuation`: everything but the question. Nothing reaches the sink."""
+        context = TurnContext(
+            state=state,
+            answer=answer,
+            configuration=configuration,
+            now=now,
+            sink=sink,
+            embeddings=embeddings,
+            directives=state.directives,
+        )
+        await self._lane(context, "before")
+        try:
+            async with asyncio.TaskGroup() as lanes:
+                lanes.create_task(self._lane(context, "knowledge"))
+                lanes.create_task(self._lane(context, "rating"))
+        except* PipelineError as group:
+            raise _first(group) from group
+        await self._lane(context, "decision")
+        return context
+
+    async def speak(self, context: TurnContext) -> Outcome:
+        """The stages from `question` on, and the outcome of the whole turn."""
+        await self._lane(context, "speech")
+        return outcome_of(context)
+
+    async def _lane(self, context: TurnContext, lane: Lane) -> None:
+        for of_lane, stage in self._stages:
+            if of_lane != lane:
+                continue
+            started = self._clock()
+            try:
+                contract = await stage.run(context)
+            except PipelineError as error:
+                error.stage = error.stage or stage.name
+                raise
+            context.stages_ms[stage.name] = (self._clock() - started) * 1000
+            context.put(contract)
+
+
+def _first(group: BaseExceptionGroup[PipelineError]) -> PipelineError:
+    """The first error of a group, however nested."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, PipelineError)
+    return error
