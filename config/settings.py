@@ -60,7 +60,7 @@ class ServerSettings(Group):
     )
     allowed_hosts: tuple[str, ...] = Field(
         default=(),
-        description="Further host names to answer under; on a loopback address only its own names work. `*` allows all.",
+        description="Further host names to answer under; on loopback only its own names work. `*` allows all.",
     )
     open_enrolment: bool | None = Field(
         default=None,

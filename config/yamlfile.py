@@ -94,8 +94,8 @@ def parse(text: str, file: str) -> Document:
     Raises:
         ConfigError: it is not YAML, is empty, or has a key twice.
     """
-    loader = _Loader(text)
     try:
+        loader = _Loader(text)
         node = loader.get_single_node()
         if node is None:
             raise ConfigError([ConfigProblem(file, 1, "the file is empty")])
@@ -109,10 +109,11 @@ def parse(text: str, file: str) -> Document:
         mark = exc.problem_mark or exc.context_mark
         reason = " ".join(part for part in (exc.context, exc.problem) if part) or "not YAML"
         raise ConfigError([ConfigProblem(file, mark.line + 1 if mark else 1, reason)]) from exc
-    except yaml.YAMLError as exc:
-        raise ConfigError([ConfigProblem(file, 1, " ".join(str(exc).split()))]) from exc
-    finally:
-        loader.dispose()
+    except yaml.reader.ReaderError as exc:
+        line = text.count("\n", 0, exc.position) + 1
+        raise ConfigError([ConfigProblem(file, line, f"the character U+{exc.character:04X} can't be used")]) from exc
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:
+        raise ConfigError([ConfigProblem(file, 1, " ".join(str(exc).split()) or "not YAML")]) from exc
 
 
 def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], problems: list[ConfigProblem], file: str) -> None:

@@ -1,0 +1,128 @@
+"""Settings: where they come from, what is refused, and that the page tells of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config.reference import pages
+from config.settings import SettingsError, catalogue, load
+
+
+def test_load_without_anything_gives_defaults(tmp_path: Path) -> None:
+    settings = load({"ASKWELL_DATA": str(tmp_path)}).settings
+    assert (settings.server.host, settings.server.port) == ("127.0.0.1", 8080)
+    assert settings.storage.redis_url is None
+    assert settings.pipeline.enable_srl
+    assert settings.server.enrolment_open
+
+
+def test_load_command_line_beats_environment_beats_file(tmp_path: Path) -> None:
+    (tmp_path / "askwell.toml").write_text('port = 1\nhost = "h"\nlog_level = "error"\n')
+    env = {"ASKWELL_DATA": str(tmp_path), "ASKWELL_PORT": "2", "ASKWELL_HOST": "g"}
+    settings = load(env, {"port": 3, "host": None}).settings
+    assert (settings.server.port, settings.server.host, settings.logs.log_level) == (3, "g", "error")
+
+
+def test_load_data_option_decides_which_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "askwell.toml").write_text("enable_srl = false\n")
+    assert not load({"ASKWELL_DATA": "/nowhere"}, {"data": str(tmp_path)}).settings.pipeline.enable_srl
+
+
+@pytest.mark.parametrize(("raw", "expected"), [("true", True), ("0", False), ("no", False)])
+def test_load_boolean_accepts_usual_words(raw: str, expected: bool) -> None:
+    assert load({"ASKWELL_ENABLE_SRL": raw}).settings.pipeline.enable_srl is expected
+
+
+def test_load_list_is_split_at_commas() -> None:
+    found = load({"ASKWELL_ALLOWED_ORIGINS": "https://a.example, https://b.example,"}).settings
+    assert found.server.allowed_origins == ("https://a.example", "https://b.example")
+
+
+def test_load_empty_variable_counts_as_not_set() -> None:
+    assert load({"ASKWELL_REDIS_URL": ""}).settings.storage.redis_url is None
+
+
+def test_load_secret_file_is_read_and_stripped(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s3cret\n")
+    settings = load({"ASKWELL_MODERATOR_TOKEN_FILE": str(tmp_path / "secret")}).settings
+    assert settings.server.moderator_token is not None
+    assert settings.server.moderator_token.get_secret_value() == "s3cret"
+    assert "s3cret" not in repr(settings)
+
+
+def test_load_secret_file_missing_is_named() -> None:
+    with pytest.raises(SettingsError, match="ASKWELL_REDIS_URL_FILE: /nowhere/x can't be read"):
+        load({"ASKWELL_REDIS_URL_FILE": "/nowhere/x"})
+
+
+def test_load_file_variable_of_something_not_secret_is_unknown() -> None:
+    assert "ASKWELL_PORT_FILE" in load({"ASKWELL_PORT_FILE": "/x"}).warnings[0]
+
+
+def test_load_unknown_variable_is_reported_with_nearest() -> None:
+    loaded = load({"ASKWELL_ENABEL_SRL": "1", "OTHER": "1"})
+    assert loaded.warnings == (
+        "ASKWELL_ENABEL_SRL is not a setting of askwell and is ignored; did you mean ASKWELL_ENABLE_SRL?",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("prot = 1\n", r"askwell\.toml: prot: unknown setting; did you mean `port`\?"),
+        ('port = "x"\n', r"askwell\.toml: port: .*integer"),
+        ('data = "/x"\n', r"askwell\.toml: data: .*--data"),
+        ("port = \n", r"askwell\.toml: .*line 1"),
+    ],
+)
+def test_load_wrong_file_names_file_and_key(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "askwell.toml").write_text(text)
+    with pytest.raises(SettingsError, match=message):
+        load({"ASKWELL_DATA": str(tmp_path)})
+
+
+def test_load_wrong_variable_names_it() -> None:
+    with pytest.raises(SettingsError, match=r"^ASKWELL_PORT: .*got '99999'"):
+        load({"ASKWELL_PORT": "99999"})
+
+
+def test_load_wrong_option_names_it() -> None:
+    with pytest.raises(SettingsError, match=r"^--port: "):
+        load({}, {"port": "many"})
+
+
+def test_load_provider_of_a_later_version_says_so() -> None:
+    with pytest.raises(SettingsError, match="ASKWELL_SCORING_PROVIDER: the provider `openai` comes with the language"):
+        load({"ASKWELL_SCORING_PROVIDER": "openai"})
+
+
+def test_load_wrong_secret_is_not_repeated() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load({"ASKWELL_EXTRACTION_API_KEY": "topsecret", "ASKWELL_EXTRACTION_PROVIDER": "kimi"})
+    assert "topsecret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_open"), [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False)]
+)
+def test_enrolment_default_follows_the_address(host: str, is_open: bool) -> None:
+    assert load({"ASKWELL_HOST": host}).settings.server.enrolment_open is is_open
+
+
+def test_catalogue_names_are_unique_and_described() -> None:
+    settings = list(catalogue())
+    assert len({setting.name for setting in settings}) == len(settings) > 60
+    assert [setting.name for setting in settings if not setting.info.description] == []
+
+
+def test_reference_pages_are_as_published(root: Path) -> None:
+    for name, text in pages().items():
+        published = (root / "docs" / "configuration" / name).read_text(encoding="utf-8")
+        assert published == text, f"docs/configuration/{name} is out of date: run `askwell export-schema`"
+
+
+def test_reference_page_names_every_setting() -> None:
+    page = pages()["settings.md"]
+    assert [setting.env for setting in catalogue() if f"`{setting.env}`" not in page] == []
