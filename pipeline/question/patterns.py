@@ -1,0 +1,386 @@
+"""Word lists and patterns of the checker, per language.
+
+Every pattern is meant for text that went through `normalise`: lower case, straight apostrophes, quoted stretches
+replaced by `«q»`. A language without a table is checked by the rules that need none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+QUOTED = "«q»"
+
+_QUOTES = re.compile(r"[\"“„”»][^\"“”„»«]{1,200}[\"“”«»]|«[^«»]{1,200}»|(?<!\w)[‘‚'][^‘’‚'\n]{2,200}[’‘'](?!\w)")
+
+
+def normalise(text: str) -> str:
+    """Lower case, straight apostrophes, white space collapsed, quoted stretches replaced by `«q»`."""
+    unquoted = _QUOTES.sub(QUOTED, text)
+    return " ".join(unquoted.replace("’", "'").casefold().split())
+
+
+@dataclass(frozen=True)
+class LanguageTable:
+    """What the checker knows of one language.
+
+    `lead_ins` may stand before a question and are stripped, repeatedly. `interrogatives` are the question words,
+    `auxiliaries` the verb forms with which a closed question begins; `polite` are requests that are closed in form
+    and open in fact; `requests` are imperatives that invite a story. `function_words` tell the language of a text.
+    """
+
+    lead_ins: re.Pattern[str]
+    interrogatives: re.Pattern[str]
+    auxiliaries: re.Pattern[str]
+    polite: re.Pattern[str]
+    requests: re.Pattern[str]
+    closed: tuple[re.Pattern[str], ...]
+    leading: tuple[re.Pattern[str], ...]
+    leading_words: re.Pattern[str] | None
+    double: tuple[re.Pattern[str], ...]
+    double_spared: re.Pattern[str]
+    machinery: re.Pattern[str]
+    machinery_spared: re.Pattern[str]
+    function_words: frozenset[str]
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())
+
+
+def _any(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for pattern in patterns)
+
+
+_SUBJECT = (
+    r"(?:you|it|that|this|these|those|they|he|she|we|i|the|your|there|people|someone|anyone|"
+    r"anything|everything)"
+)
+_AUX = (
+    r"(?:do|does|did|is|are|am|was|were|has|have|had|can|could|will|would|should|shall|may|might|must|"
+    r"don't|doesn't|didn't|isn't|aren't|wasn't|weren't|hasn't|haven't|hadn't|can't|couldn't|won't|wouldn't|"
+    r"shouldn't)"
+)
+_WH = r"(?:what|why|how|which|who|whom|whose|where|when)"
+_NEGATED = (
+    r"(?:don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|wouldn't|couldn't|shouldn't|"
+    r"can't|haven't|hasn't)"
+)
+
+ENGLISH = LanguageTable(
+    lead_ins=re.compile(
+        r"(?:and|so|well|ok|okay|right|now|then|but|also|thanks|thank you|i see|got it|sure|alright|"
+        r"all right|"
+        r"great|interesting|just|finally|first|lastly|out of curiosity|if you don't mind|if i may|to start|"
+        r"before we finish|in that case|in your own words|put differently|put another way|more simply|"
+        r"let me put (?:that|it) differently|in other words|no problem|no worries|that's fine)"
+        r"(?:\s*[,.:;–—-]+\s*|\s+)"
+        r"|(?:when|while|if|after|before|once|whenever|because|since|although|thinking|looking|coming|"
+        r"going|turning|"
+        r"returning|moving|stepping|in|at|on|from|for|with|of|as|considering|given|beyond|besides|apart|"
+        r"among|during|"
+        r"earlier|compared|staying|picking|leaving|setting|taking|putting|about|regarding|"
+        r"something|speaking|talking)\b[^?,:;–—]*(?:,|:|;|\s[–—-]\s|–|—)\s*"
+        r"|(?:you|earlier you|a moment ago you|before that you) (?:said|mentioned|told|talked|spoke|"
+        r"brought|described)"
+        r"[^?,:;–—]*(?:,|:|;|\s[–—-]\s|–|—)\s*(?=" + _WH + r"|" + _AUX + r")"
+    ),
+    interrogatives=re.compile(rf"\b{_WH}(?:'s|'re|'d|'ll)?\b"),
+    auxiliaries=re.compile(rf"{_AUX}\b"),
+    polite=re.compile(
+        r"(?:can|could|would|will|might|may) (?:you|i|we)(?: please| perhaps| maybe| just| kindly)*"
+        r"(?: be willing to| like to| care to| try to)?(?: ask(?: you)? to| invite you to)?"
+        r" (?:tell (?:me|us)|describe|walk (?:me|us)|talk (?:me|us)|take (?:me|us)|explain|"
+        r"say (?:a (?:bit|little) )?more|"
+        r"say something|share|give (?:me|us) (?:an?|some|another) (?:\w+ )?(?:example|idea|sense|"
+        r"picture)|help (?:me|us) understand|"
+        r"paint|put (?:that|it|this) (?:in|into)|think (?:of|back)|expand|elaborate|go into|bring (?:me|"
+        r"us)|remember a|"
+        r"recall|name|picture|imagine|hear (?:more|a bit|a little|what|how|about)|show (?:me|us) how|"
+        r"sketch|unpack|"
+        r"ask (?:what|why|how|which|who|where|when))\b"
+        r"(?!(?: me| us)?,? (?:if|whether|is|are|do|does|did|was|were|has|have)\b)"
+    ),
+    requests=re.compile(
+        r"(?:please |perhaps |maybe |just )*(?:tell (?:me|us)|describe|walk (?:me|us)|talk (?:me|us)|"
+        r"take (?:me|us)|"
+        r"explain|say (?:a (?:bit|little) )?more|share|give (?:me|us)|help (?:me|us)|paint|think (?:of|"
+        r"back|about)|"
+        r"picture|imagine|go (?:on|back)|bring (?:me|us)|put (?:that|it|this) in|show (?:me|us)|recall|"
+        r"remember|"
+        r"pick|choose|start|begin|finish this sentence|complete this sentence|name|list|expand|"
+        r"i'd (?:like|love) to (?:hear|know|understand)|"
+        r"i would (?:like|love) to (?:hear|know|understand)|i'm curious|i am curious|i wonder)\b"
+        r"(?!(?: me| us)?,? (?:if|whether)\b)"
+    ),
+    closed=_any(
+        r",\s*[^,?]{1,30},?\s+or\s+[^,?]{1,30}\?$",
+        r"\b(?:yes or no|true or false)\b",
+        r"\bon a scale (?:of|from)\b",
+        r"^(?:what|which) (?:would|do|did) you prefer\b[^?]*\bor\b",
+        r"^which\b[^?]*(?:,|:|–|—| - )[^?]*\bor\b",
+        r"\b(?:tell|let) (?:me|us)(?: know)? (?:if|whether)\b",
+        r"^any(?:thing|one|body)? (?:\w+ )?(?:else|more|other|questions|thoughts|problems|reason)\b[^?]*\?$",
+    ),
+    leading=_any(
+        rf"^{_NEGATED} {_SUBJECT}\b",
+        rf"^{_AUX} {_SUBJECT} not\b",
+        r"[,–—-]\s*(?:right|correct|yes|no|yeah|eh|huh|ok|okay|agreed|true|is it|is that right|"
+        r"am i right|do you)\s*\?$",
+        rf",?\s+(?:or\s+)?{_NEGATED} (?:you|it|they|he|she|we|that|there|i)\s*\?$",
+        r"[,–—-]\s*(?:do|does|did|is|are|was|were|will|would|can|could) (?:you|it|they|he|she)\s*\?$",
+        r"^so,? (?:you|it|that|this|the|your|they|we|he|she|basically|really|clearly|i)\b",
+        r"(?:^|[.,;:–—-]\s*)(?:surely|obviously|clearly|naturally|undoubtedly|presumably|of course|no doubt|"
+        r"needless to say|admittedly)\b",
+        r"\b(?:is|are|was|were|it's|that's) (?:clearly|obviously|surely|undoubtedly|certainly)\b",
+        r"\b(?:surely|obviously|undoubtedly) (?:you|it|that|this|the)\b",
+        r"\b(?:as )?(?:we|you|they) all (?:know|agree)\b|\beveryone (?:knows|agrees|loves|hates|says)\b|"
+        r"\beverybody (?:knows|agrees|loves|hates|says)\b",
+        r"\b(?:most|many|other|lots of|a lot of) (?:people|users|customers|respondents|others|guests|"
+        r"commuters)"
+        r"(?: \w+)? (?:think|say|find|feel|agree|believe|love|like|hate|prefer|tell|complain|report|"
+        r"consider|told|said)\b",
+        r"\b(?:experts|studies|research|science|scientists|doctors) (?:say|agree|show|shows|recommend|"
+        r"think|suggest|suggests)\b",
+        r"\b(?:would|do|don't|wouldn't) you (?:not )?agree\b|\byou(?:'d| would| will) agree\b|\bagree that\b",
+        r"\b(?:would|wouldn't) you (?:not )?say (?:that|it|you|this|the)\b|\bis it fair to say\b|"
+        r"\bwould it be fair\b",
+        r"\b(?:i|we) (?:think|believe|assume|guess|suppose|imagine|bet|feel|take it|gather|expect|"
+        r"suspect|would say)\b",
+        r"\bi'm sure\b|\bi am sure\b|\bin my (?:opinion|view|experience)\b",
+        r"\byou (?:must|probably|surely|certainly|obviously|clearly|definitely|no doubt|undoubtedly) "
+        r"(?:be|have|feel|felt|find|found|love|hate|really|think|want|like|enjoy|know|were|had|agree|see)\b",
+        r"\byou'd probably\b|\byou're probably\b",
+        r"\b(?:it|that|this|which|things) must (?:be|have|feel|mean)\b",
+        r"\b(?:why|how much|what|how) (?:do|did|does|would) (?:you|it|they) (?:\w+ly |really |just )?"
+        r"(?:love|adore|hate|despise|loathe|detest)\b",
+        r"\bhow (?:much )?(?:very )?(?:great|amazing|awesome|awful|terrible|bad|good|wonderful|horrible|"
+        r"frustrat\w+|"
+        r"annoy\w+|disappoint\w+|happy|unhappy|angry|upset|satisfied|dissatisfied|pleased|useful|"
+        r"helpful|nice|lovely|"
+        r"poor|rude|delicious|relieved|excited|stress\w+|unfair|important|valuable|convenient|"
+        r"comfortable|proud) "
+        r"(?:was|is|were|are|did|do|does|would|will|has|have|you)\b",
+        r"\bhow much (?:better|worse|easier|nicer|happier|safer|more|less) (?:is|was|are|did|do|does|"
+        r"would|were)\b",
+        r"\b(?:makes?|made|is|are|was|were) (?:it|that|this|them|you)?\s*so "
+        r"(?:great|good|bad|special|amazing|terrible|awful|wonderful|frustrating|important|unique|"
+        r"perfect|horrible|"
+        r"attractive|appealing|annoying|popular)\b",
+        r"\bwhy don't you (?:just|try|use|switch|buy|simply|get|go)\b|\bhow about (?:\w+ing|we|you)\b",
+        r"[,–—-]\s*(?:perhaps|maybe|possibly|because|such as|for example|for instance|i guess|say|is it|"
+        r"was it|"
+        r"was that|is that)\b[^?]*\?$",
+        r"\b(?:problems|difficulties|issues|trouble|frustrations|pain) (?:did|do|does) (?:the )?(?:bad|"
+        r"poor|terrible)\b",
+        r"\b(?:isn't|wasn't|aren't|don't|doesn't) (?:it|that|you) (?:great|true|obvious|amazing|the case)\b",
+        r"\bjust admit\b|\badmit (?:that|it)\b|\byou do (?:like|love|want|think|agree|realise|realize)\b",
+    ),
+    leading_words=re.compile(
+        r"\b(?:terrible|awful|horrible|horrendous|amazing|awesome|fantastic|wonderful|excellent|superb|"
+        r"outstanding|"
+        r"superior|unacceptable|outrageous|ridiculous|disgusting|brilliant|fabulous|dreadful|shocking|"
+        r"incredible|"
+        r"marvellous|magnificent|appalling|pathetic|disgraceful|stupid)\b"
+    ),
+    double=_any(
+        rf"(?:,|;|\s|–|—|-)\s*(?:and|or|but|plus)\s+(?:also |then |if so,? |if not,? |in that case |"
+        rf"at the same time |for whom |in what |to what |of |about |with |for |at |from )?{_WH}\b",
+        rf"(?:,|;|\s|–|—|-)\s*(?:and|or|but)\s+(?:also |then |if so,? |"
+        rf"if not,? )?{_AUX}(?:n't)? {_SUBJECT}\b",
+        rf"\bas well as (?:what|why|how|which|who|where|when)\b|\bif so,? {_WH}\b|\bplus (?:what|why|"
+        rf"how|when|who|where)\b|\bif not,? {_WH}\b",
+        rf"\?\s*(?:and|or|but)?\s*{_WH}\b",
+        r"\b(?:and|,) (?:also )?(?:tell|describe|explain|say) (?:me |us )?(?:why|how|what|whether|if|"
+        r"where|when|who)\b",
+    ),
+    double_spared=re.compile(
+        r"\b(?:between|compare[sd]?|comparing|difference|differences|differs?)\b[^?.]*\b(?:and|or)\b"
+        r"|\b(?:and|or) (?:what|how|who|where|when)ever\b|\bwhen and where\b(?=[^?]*\btogether\b)"
+    ),
+    machinery=re.compile(
+        r"\b(?:nodes?|graphs?|subgraphs?|strateg(?:y|ies)|signals?|slots?|ontolog(?:y|ies)|"
+        r"methodolog(?:y|ies)|"
+        r"extractors?|embeddings?|schemas?|saturat(?:ed|ion)|exhaustion(?: score)?|canonical|laddering|"
+        r"means-end|"
+        r"llms?|chatbots?|language models?|ai models?|datasets?|data points?|algorithms?|json|yaml|"
+        r"templates?|"
+        r"psychosocial|functional consequences?|instrumental values?|terminal values?|job statements?|"
+        r"pain points?|"
+        r"gain points?|critical incidents?|jobs[- ]to[- ]be[- ]done|focus (?:concept|node|label)|"
+        r"interview (?:guide|protocol|phase)|"
+        r"turn number|max turns|follow-up (?:type|strategy)|knowledge (?:graph|base)|"
+        r"probing (?:question|technique))\b"
+    ),
+    machinery_spared=re.compile(
+        r"\b(?:time|parking|delivery|free|booking|appointment|coin|card|memory|collection|landing) slots?\b"
+        r"|\b(?:phone|mobile|wi-?fi|bluetooth|radio|gps|traffic|turn|hand|warning|weak|strong|poor|no|"
+        r"cell|network|tv) signals?\b"
+        r"|\bsignal (?:strength|failure|failures|box|loss)\b|\blymph nodes?\b|\b(?:email|meal|planning|"
+        r"spreadsheet) templates?\b"
+    ),
+    function_words=word_set(
+        "the of and to in that it is was for you your what how why when which who with this about did do does tell me "
+        "are have has on from most more as at by be an or not there would could"
+    ),
+)
+
+_DE_SUBJECT = r"(?:sie|du|es|das|der|die|ihr|ihnen|dir|dein\w*|diese\w*|man|wir|ich|er|ein\w*|etwas)"
+_DE_VERB = (
+    r"(?:haben|hast|hat|hatten|hattest|hatte|sind|bist|ist|war|waren|warst|wird|werden|wirst|würden|"
+    r"würdest|würde|"
+    r"können|kannst|kann|könnten|könntest|könnte|wollen|willst|mögen|magst|möchten|möchtest|müssen|"
+    r"musst|sollen|"
+    r"sollte|sollten|dürfen|finden|findest|fanden|glauben|glaubst|denken|denkst|meinen|meinst|gibt|gab|"
+    r"geht|ging|"
+    r"macht|machen|nutzen|nutzt|benutzen|kaufen|kaufst|trinken|trinkst|stimmen|stimmt|gefällt|gefiel|"
+    r"fühlen|fühlst|"
+    r"wissen|weißt|wünschen|spielt|hilft|hilfst|brauchen|brauchst|lieben|liebst|hassen|kennen|kennst|"
+    r"kommt|liegt)"
+)
+_DE_WH = (
+    r"(?:was|wie|warum|weshalb|wieso|wann|wo|wer|wen|wem|wessen|welche[rsmn]?|wodurch|womit|wofür|"
+    r"worauf|woran|wovon|"
+    r"worin|wozu|worüber|wobei|inwiefern|inwieweit|wohin|woher)"
+)
+
+GERMAN = LanguageTable(
+    lead_ins=re.compile(
+        r"(?:und|also|nun|gut|okay|ok|danke|vielen dank|aber|dann|ja|noch einmal|anders gefragt|kein problem|"
+        r"ich verstehe|verstehe|alles klar|schön|interessant|einfacher gefragt|zum schluss|zunächst|"
+        r"mit anderen worten)(?:\s*[,.:;–—-]+\s*|\s+)"
+        r"|(?:wenn|als|falls|nachdem|bevor|während|sobald|weil|da|obwohl|in|bei|an|auf|mit|von|vor|nach|"
+        r"für|aus|"
+        r"zurück|rückblickend|abgesehen|neben|vorhin|zu|um|unter|über|im|am|beim|zum|zur)\b"
+        r"[^?,:;–—]*(?:,|:|;|\s[–—-]\s|–|—)\s*"
+    ),
+    interrogatives=re.compile(rf"\b{_DE_WH}\b"),
+    auxiliaries=re.compile(rf"{_DE_VERB}\s+{_DE_SUBJECT}\b"),
+    polite=re.compile(
+        r"(?:können|könnten|würden|möchten|mögen|kannst|könntest|würdest|magst) (?:sie|du)(?: mir|"
+        r" uns)?(?: bitte| vielleicht)?"
+        r"(?!(?: mir| uns)? (?:sagen|verraten),? ob\b)(?![^?]*\bob\b)[^?]*"
+        r"\b(?:erzählen|beschreiben|erklären|schildern|berichten|mitnehmen|erläutern|sagen,? (?:was|wie|"
+        r"warum|woran))\b"
+    ),
+    requests=re.compile(
+        r"(?:bitte )?(?:erzählen|beschreiben|schildern|erklären|denken|stellen|nehmen|sagen|führen|"
+        r"geben|nennen|"
+        r"versetzen|erinnern|berichten) sie\b(?![^.?]*\bob\b)|(?:erzähl|beschreib|schilder|erklär|denk|"
+        r"stell|nimm|sag)e? (?:mir|uns|dir|an|mich)\b"
+    ),
+    closed=_any(
+        r"\bja oder nein\b",
+        r"\bauf einer skala\b",
+        r"\bsagen sie mir,? ob\b",
+        r",\s*[^,?]{1,30}\s+oder\s+[^,?]{1,30}\?$",
+    ),
+    leading=_any(
+        rf"^{_DE_VERB} {_DE_SUBJECT}(?: \w+)? nicht\b",
+        r"[,–—-]\s*(?:oder|nicht wahr|richtig|stimmt's|stimmt das|nicht|korrekt|ja|gell|oder nicht)\s*\?$",
+        r"^(?:also|sie) (?:haben sie|sind sie|haben|sind|finden|mögen|denken) (?:also|doch)\b|"
+        r"^also (?:haben|sind|finden|mögen|denken) sie\b",
+        r"\b(?:sicherlich|offensichtlich|natürlich|selbstverständlich|zweifellos|bestimmt|ja wohl|"
+        r"doch sicher|ja sicher)\b",
+        r"\b(?:stimmen sie (?:mir )?zu|würden sie (?:nicht )?zustimmen|würden sie sagen,? dass|"
+        r"sind sie auch der meinung)\b",
+        r"\b(?:die meisten|viele|alle) (?:menschen|leute|kunden|nutzer|befragten)\b|\bexperten (?:sagen|"
+        r"empfehlen)\b",
+        r"\bich (?:denke|glaube|nehme an|vermute|finde)\b|\bmeiner meinung nach\b",
+        r"\bsie müssen (?:doch|ja|sich)\b|\bdas muss (?:doch|ja|sehr|schrecklich|toll)\b",
+        r"\bwie (?:sehr|gut|schlecht|toll|schlimm|schrecklich|wichtig|zufrieden|unzufrieden|ärgerlich|"
+        r"frustrierend) "
+        r"(?:war|ist|sind|waren|hat|haben|finden|fanden|lieben|hassen|ärgern)\b",
+        r"\bwarum (?:lieben|hassen) sie\b|\bso (?:toll|großartig|schrecklich|furchtbar|wichtig)\b",
+        r"[,–—-]\s*(?:vielleicht|etwa|zum beispiel|weil|möglicherweise)\b[^?]*\?$",
+    ),
+    leading_words=re.compile(
+        r"\b(?:schrecklich\w*|furchtbar\w*|fantastisch\w*|großartig\w*|wunderbar\w*|ausgezeichnet\w*|"
+        r"unmöglich\w*|"
+        r"unverschämt\w*|hervorragend\w*|entsetzlich\w*|herrlich\w*)\b"
+    ),
+    double=_any(
+        rf"(?:,|;|\s|–|—)\s*(?:und|oder|aber|sowie)\s+(?:auch |dann |wenn ja,? |in |an |auf |mit |aus |"
+        rf"für |von )?{_DE_WH}\b",
+        rf"(?:,|;|\s)\s*(?:und|oder)\s+(?:wenn ja,? )?{_DE_VERB} (?:sie|du|es)\b",
+        rf"\bwenn ja,? {_DE_WH}\b|\?\s*(?:und|oder)?\s*{_DE_WH}\b",
+    ),
+    double_spared=re.compile(r"\b(?:zwischen|unterschied|vergleich\w*)\b[^?.]*\b(?:und|oder)\b"),
+    machinery=re.compile(
+        r"\b(?:knoten|graph(?:en)?|strategie[n]?|signal(?:e|en|s)?|slots?|ontologie\w*|methodologie\w*|"
+        r"wissensgraph\w*|"
+        r"sprachmodell\w*|ki-modell\w*|algorithm(?:us|en)|json|yaml|embeddings?|sättigung\w*|"
+        r"datenpunkt\w*|chatbots?|"
+        r"psychosozial\w*|terminalwert\w*|kritische[srn]? ereignis\w*)\b"
+    ),
+    machinery_spared=re.compile(
+        r"\b(?:handy|funk|wlan|gps|warn)-?signal\w*\b|\bkein signal\b|\b(?:zeit|liefer)-?slots?\b"
+    ),
+    function_words=word_set(
+        "der die das und ist in zu den mit sich auf für von sie es ein eine wie was haben ihnen ihr dem nicht war bei "
+        "wenn als auch am im an wurde würden mir über welche warum dass aus noch"
+    ),
+)
+
+TABLES: dict[str, LanguageTable] = {"en": ENGLISH, "de": GERMAN}
+
+FUNCTION_WORDS: dict[str, frozenset[str]] = {
+    "en": ENGLISH.function_words,
+    "de": GERMAN.function_words,
+    "fr": word_set(
+        "le la les des est et que qui vous dans pour une un avec sur pas quoi comment pourquoi votre ce cela"
+    ),
+    "es": word_set("el la los las que es en por para una un con su qué cómo cuándo usted le más del al"),
+    "nl": word_set("het een van en dat u uw wat hoe waarom voor met op zijn niet aan er bij"),
+    "it": word_set("il lo gli che di per una con del della cosa come perché suo lei sono più nel"),
+}
+
+UNSAFE = (
+    ("a web address", re.compile(r"https?://|\bwww\.|\b[\w-]+\.(?:com|net|org|io|ai|dev|info)\b", re.I)),
+    (
+        "markup",
+        re.compile(
+            r"</?[a-z!][^>]{0,200}>|<\|[^|]{0,40}\|?>?|```|`[^`]*`|\*\*|__\w|^\s{0,3}#{1,6}\s|\]\(|"
+            r"^\s*[-*•]\s",
+            re.I | re.M,
+        ),
+    ),
+    (
+        "an unfilled placeholder",
+        re.compile(r"[{}]|\[(?:topic|focus|name|insert|concept)[^\]]*\]|<(?:topic|focus)>", re.I),
+    ),
+    (
+        "a speaker label",
+        re.compile(
+            r"^\s*(?:question|interviewer|moderator|assistant|system|user|ai|bot|frage|antwort|answer|"
+            r"output)\s*\d*\s*:",
+            re.I,
+        ),
+    ),
+    (
+        "prompt leakage",
+        re.compile(
+            r"\b(?:system prompt|(?:my|the|these|your|previous|above|prior) instructions|ignore (?:all|"
+            r"any|the|previous|my)|"
+            r"as an? (?:ai|language model|assistant|llm)|i am an? (?:ai|language model)|i'm an? (?:ai|"
+            r"language model)|"
+            r"you are an? (?:interviewer|moderator|assistant|experienced|qualitative)|here(?:'s| is|"
+            r" are) (?:a|the|your|my|an?other|some) "
+            r"(?:\w+ )?questions?|i was (?:told|instructed|prompted)|i cannot (?:help|assist|comply)|"
+            r"i can't (?:help|assist|comply)|"
+            r"als ki\b|als sprachmodell|hier ist (?:eine|die|ihre) frage|meine anweisungen)",
+            re.I,
+        ),
+    ),
+    (
+        "control characters",
+        re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffd]"),
+    ),
+)
+
+CLOSED_GENERIC: dict[str, re.Pattern[str]] = {
+    "ar": re.compile(r"^(?:هل|أليس|ألم|ألا|أ(?=\w{2,}\s))"),
+    "fr": re.compile(r"^(?:est-ce que|avez-vous|êtes-vous|pensez-vous|n'est-ce|aimez-vous|voulez-vous)\b"),
+    "es": re.compile(r"^¿?(?:es|le gusta|te gusta|está|cree que|piensa que|no cree)\b"),
+}

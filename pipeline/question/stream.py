@@ -1,0 +1,174 @@
+"""Decides what of a question that is still being written may go out, and what to do when it goes wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from pipeline.question.checker import (
+    RETRACTING,
+    Refusal,
+    Similarity,
+    check,
+    prefix_refusals,
+    question_part,
+    word_count,
+)
+from pipeline.records import Record
+
+Mode = Literal["live", "held"]
+Action = Literal["go", "rewrite", "replace", "retract"]
+
+_TRAILING = re.compile(r"[,;:–—-]?\s*(?:\b(?:and|or|but|plus|und|oder|aber)\b\s*)?$", re.I)
+_BOUNDARY = re.compile(r"[.!?…؟]+[\"'”’»)]*\s+")
+_ENDED = re.compile(r"[.!?…؟][\"'”’»)]*\s*$")
+_REPAIR = {"en": "let me put that differently: ", "de": "ich frage anders: ", "ar": "دعني أسأل بطريقة أخرى: "}
+
+
+class Verdict(Record):
+    """What to do now.
+
+    `release` is the text that may go out next, possibly empty. `action` says how to go on: `go`; `rewrite`, nothing is
+    out, so a second try is invisible; `replace`, what is out stays and `StreamGuard.replacement` gives the rest;
+    `retract`, what is out must be withdrawn by a new attempt.
+    """
+
+    release: str = ""
+    action: Action = "go"
+    refusals: tuple[Refusal, ...] = ()
+
+
+class StreamGuard:
+    """Watches one question on its way out. Fed pieces of any size, it answers with verdicts.
+
+    In mode `live` the first `hold_words` words of every sentence wait until a beginning can be judged, then words go
+    out as they are complete; a comma or conjunction waits for the word after it. In mode `held` whole sentences go
+    out. The releases, concatenated, are byte for byte the text that was fed. After anything but `go`, feed no more.
+    """
+
+    def __init__(
+        self,
+        *,
+        mode: Mode = "live",
+        hold_words: int = 4,
+        language: str = "en",
+        max_words: int = 25,
+        recent_questions: Sequence[str] = (),
+        allowed_words: Collection[str] = (),
+        cosine: Similarity | None = None,
+    ) -> None:
+        self.out = ""
+        """What has gone out so far."""
+        self._pending = ""
+        self._mode = mode
+        self._hold_words = hold_words
+        self._language = language
+        self._max_words = max_words
+        self._recent = tuple(recent_questions)
+        self._allowed = tuple(allowed_words)
+        self._cosine = cosine
+        self._over = False
+        self._codes: frozenset[str] = frozenset()
+
+    @property
+    def text(self) -> str:
+        """Everything that was fed."""
+        return self.out + self._pending
+
+    def feed(self, piece: str) -> Verdict:
+        """Take the next piece; say what may go out.
+
+        Raises:
+            ValueError: the stream was already refused or finished.
+        """
+        if self._over:
+            raise ValueError("this stream is over")
+        self._pending += piece
+        complete = self._complete_words()
+        if not complete.strip():
+            return Verdict()
+        refusals = prefix_refusals(
+            self.out + complete,
+            language=self._language,
+            max_words=self._max_words,
+            allowed_words=self._allowed,
+        )
+        if refusals:
+            return self._refuse(refusals)
+        return self._release(self._due(complete))
+
+    def finish(self) -> Verdict:
+        """The text is complete: judge all of it and let the rest go.
+
+        Raises:
+            ValueError: the stream was already refused or finished.
+        """
+        if self._over:
+            raise ValueError("this stream is over")
+        refusals = check(
+            self.text,
+            recent_questions=self._recent,
+            language=self._language,
+            max_words=self._max_words,
+            cosine=self._cosine,
+            allowed_words=self._allowed,
+        )
+        if refusals:
+            return self._refuse(refusals)
+        self._over = True
+        return self._release(self._pending)
+
+    def replacement(self, text: str) -> str:
+        """What to send after a `replace`, given another acceptable question, so that `out` plus it reads well.
+
+        Where `out` ends between sentences, the new question follows, without its own lead-up. Where it ends inside a
+        sentence that is a good question as far as it goes, that one is closed. Elsewhere the moderator starts over in
+        the same breath: “… – let me put that differently: what …”.
+        """
+        if not self.out:
+            return text
+        question = question_part(text, self._language)
+        if _ENDED.search(self.out):
+            return question if self.out[-1].isspace() else " " + question
+        if "double" in self._codes:
+            closed = self.out + "?"
+            if not check(closed, language=self._language, max_words=self._max_words, allowed_words=self._allowed):
+                return "?"
+        repair = _REPAIR.get(self._language[:2], "")
+        if repair and not self._language.startswith("de"):
+            question = question[:1].lower() + question[1:]
+        return ("– " if self.out[-1].isspace() else " – ") + repair + question
+
+    def _complete_words(self) -> str:
+        """The pending text up to the last white space: a word may still grow until then."""
+        at = max((index for index, letter in enumerate(self._pending) if letter.isspace()), default=-1)
+        return self._pending[: at + 1]
+
+    def _due(self, complete: str) -> str:
+        """The part of the complete words that need not wait."""
+        if self._mode == "held":
+            ends = [match.end() for match in _BOUNDARY.finditer(complete)]
+            return complete[: ends[-1]] if ends else ""
+        whole = self.out + complete
+        ends = [match.end() for match in _BOUNDARY.finditer(whole)]
+        start = ends[-1] if ends else 0
+        if word_count(whole[start:]) < self._hold_words:
+            return whole[len(self.out) : start] if start > len(self.out) else ""
+        waiting = _TRAILING.search(complete)
+        return complete[: waiting.start()] if waiting else complete
+
+    def _release(self, text: str) -> Verdict:
+        self.out += text
+        self._pending = self._pending[len(text) :]
+        return Verdict(release=text)
+
+    def _refuse(self, refusals: Sequence[Refusal]) -> Verdict:
+        self._over = True
+        self._codes = frozenset(refusal.code for refusal in refusals)
+        action: Action = "replace"
+        if not self.out:
+            action = "rewrite"
+        elif any(refusal.code in RETRACTING for refusal in refusals):
+            action = "retract"
+        return Verdict(action=action, refusals=tuple(refusals))

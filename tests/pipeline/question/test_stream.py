@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.question.checker import check
+from pipeline.question.stream import Mode, StreamGuard, Verdict
+
+GOOD = "I see. Earlier you mentioned the battery life. What does a long battery life give you?"
+
+
+def pieces(text: str, size: int = 1) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def run(guard: StreamGuard, text: str, size: int = 1) -> tuple[list[str], Verdict]:
+    out = []
+    for piece in pieces(text, size):
+        verdict = guard.feed(piece)
+        out.append(verdict.release)
+        if verdict.action != "go":
+            return out, verdict
+    verdict = guard.finish()
+    return [*out, verdict.release], verdict
+
+
+@given(sizes=st.lists(st.integers(1, 30), min_size=1), mode=st.sampled_from(["live", "held"]), hold=st.integers(0, 8))
+def test_good_question_goes_out_byte_for_byte(sizes: list[int], mode: Mode, hold: int) -> None:
+    guard, out, at, turn = StreamGuard(mode=mode, hold_words=hold), "", 0, 0
+    while at < len(GOOD):
+        size = sizes[turn % len(sizes)]
+        out += guard.feed(GOOD[at : at + size]).release
+        at, turn = at + size, turn + 1
+    verdict = guard.finish()
+    assert verdict.action == "go"
+    assert out + verdict.release == GOOD == guard.out
+
+
+def test_live_holds_the_first_words_then_lets_every_word_go() -> None:
+    guard = StreamGuard(hold_words=4)
+    released = [guard.feed(word).release for word in ("What ", "makes ", "that ", "important ", "in ", "your ")]
+    assert released == ["", "", "", "What makes that important", " in", " your"]
+
+
+def test_held_sends_whole_sentences() -> None:
+    out, verdict = run(StreamGuard(mode="held"), GOOD)
+    assert verdict.action == "go"
+    assert [text for text in out if text] == [
+        "I see. ", "Earlier you mentioned the battery life. ", "What does a long battery life give you?",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", ["Do you like it?", "Don't you think it is cheap?", "The node is what?", "{topic} is what?"]
+)
+def test_bad_beginning_is_refused_before_anything_is_out(text: str) -> None:
+    out, verdict = run(StreamGuard(), text)
+    assert verdict.action == "rewrite"
+    assert "".join(out) == ""
+
+
+def test_bad_second_sentence_replaces_only_the_rest() -> None:
+    guard = StreamGuard()
+    out, verdict = run(guard, "Earlier you mentioned the battery life. Is it too short?")
+    assert verdict.action == "replace"
+    assert "".join(out).rstrip() == "Earlier you mentioned the battery life."
+    final = guard.out + guard.replacement("You mentioned the price. What does that give you?")
+    assert final == "Earlier you mentioned the battery life. What does that give you?"
+    assert check(final) == []
+
+
+def test_second_question_in_a_sentence_closes_the_first() -> None:
+    guard = StreamGuard()
+    out, verdict = run(guard, "What do you like about the sound, and why is that?")
+    assert verdict.action == "replace"
+    assert "".join(out) == "What do you like about the sound"
+    assert guard.out + guard.replacement("What else?") == "What do you like about the sound?"
+
+
+def test_trouble_in_the_middle_of_a_sentence_starts_over_in_the_same_breath() -> None:
+    guard = StreamGuard()
+    _, verdict = run(guard, "When you put them on in the morning, do you feel calm?")
+    assert verdict.action == "replace"
+    final = guard.out + guard.replacement("What happens when you put them on?")
+    assert final.endswith("let me put that differently: what happens when you put them on?")
+
+
+@pytest.mark.parametrize("bad", ["node graph", "<b>", "https://example.org"])
+def test_machinery_and_unsafe_text_retract_what_is_out(bad: str) -> None:
+    guard = StreamGuard()
+    out, verdict = run(guard, f"What makes you like the sound of this {bad} so much?")
+    assert verdict.action == "retract"
+    assert "node" not in "".join(out)
+    assert "<" not in "".join(out)
+    assert "http" not in "".join(out)
+
+
+def test_repetition_found_at_the_end_is_refused() -> None:
+    question = "Why does that matter to you?"
+    _, verdict = run(StreamGuard(recent_questions=[question]), question)
+    assert verdict.action in ("replace", "rewrite")
+    assert [refusal.code for refusal in verdict.refusals] == ["repeated"]
+
+
+def test_empty_stream_is_refused() -> None:
+    assert StreamGuard().finish().action == "rewrite"
+
+
+def test_refused_stream_takes_no_more() -> None:
+    guard = StreamGuard()
+    run(guard, "Do you like it?")
+    with pytest.raises(ValueError, match="over"):
+        guard.feed("more")
