@@ -58,7 +58,21 @@ export class Talk {
     on("withdraw", () => dispatch({ type: "ask_to_leave", dialog: "withdraw" }));
     on("retry", () => dispatch({ type: "retry" }));
     on("take-back", () => dispatch({ type: "take_back" }));
+    this.#holdBottom();
     write(byId("answer-hint"), this.t(isCoarse() ? "answer.hint.coarse" : "answer.hint.fine"));
+  }
+
+  /** When the dock grows, what stood right above it stays right above it. */
+  #holdBottom() {
+    let height = 0;
+    new ResizeObserver(([entry]) => {
+      const now = entry?.borderBoxSize[0]?.blockSize ?? 0;
+      const grown = now - height;
+      height = now;
+      const root = document.documentElement;
+      const below = root.scrollHeight - root.clientHeight - window.scrollY;
+      if (grown > 0 && below > 0 && below <= grown + 48) window.scrollTo({ top: root.scrollHeight, behavior: "instant" });
+    }).observe(byId("dock"));
   }
 
   /** @param {State} state */
@@ -79,7 +93,7 @@ export class Talk {
     this.conversation.render(list);
     show(byId("log-region"), list.length > 0);
     const open = openQuestion(state);
-    const asked = state.pending && !state.pending.accepted && state.pending.kind !== "correct" ? null : open;
+    const asked = state.pending && state.pending.kind !== "correct" ? null : open;
     const text = state.stream?.text || (asked?.text ?? "");
     const live = state.synced && document.visibilityState === "visible";
     this.question.set(text, { whole: !state.stream && asked !== null, unfold: live });
@@ -101,10 +115,10 @@ export class Talk {
     const faulty = state.problem?.at === "answer";
     answer.setAttribute("aria-invalid", String(faulty));
     byId("composer").classList.toggle("invalid", faulty);
-    show(byId("composer"), now !== "taken");
+    show(byId("composer"), now !== "taken" && !state.editing);
     const free = canAnswer(state);
     const length = answerLength(state.draft);
-    enable(byId("send"), free && length <= MAX_ANSWER_CHARS);
+    enable(byId("send"), free);
     enable(byId("skip"), free);
     enable(byId("rephrase"), free && online(state));
     const count = byId("answer-count");
@@ -165,6 +179,7 @@ export class Talk {
     if (at === this.scrolled || scene(state) !== "talk" || state.editing) return;
     this.scrolled = at;
     requestAnimationFrame(() => {
+      if (document.body.dataset["scene"] !== "talk") return;
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
       window.scrollTo({ top: document.documentElement.scrollHeight, behavior: still ? "auto" : "smooth" });
     });

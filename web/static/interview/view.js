@@ -80,7 +80,7 @@ export class View {
     this.#dialog(state, now);
     if (now !== this.scene) {
       this.scene = now;
-      window.scrollTo(0, now === "talk" ? document.documentElement.scrollHeight : 0);
+      window.scrollTo({ top: now === "talk" ? document.documentElement.scrollHeight : 0, behavior: "instant" });
       this.focus(now === "talk" ? "answer" : "heading");
     }
   }

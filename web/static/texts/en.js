@@ -8,7 +8,7 @@ export default {
   "home.title": "askwell: interviews that listen",
   "home.lead": "A conversation that listens.",
   "home.intro":
-    "One question at a time, each one shaped by what you just said. Choose a subject; it takes about ten minutes, and you can stop whenever you like.",
+    "One question at a time, each one shaped by what you just said. Choose a subject and answer in your own words; you can stop whenever you like.",
   "home.choose": "What would you like to talk about?",
   "home.loading": "Fetching the subjects…",
   "home.start": "Start",
