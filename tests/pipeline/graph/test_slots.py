@@ -1,0 +1,97 @@
+"""Canonical slots: matching, support, promotion, aggregation, the backlog."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.interview import Interview, OwnSlots, TableEmbedder, concepts, configuration
+
+
+async def test_slot_same_name_maps_both_and_promotes_at_two() -> None:
+    names = {"fast car": "speed", "quick vehicle": "speed"}
+    interview = Interview(slots=OwnSlots(names))
+    await interview.say("one", concepts(("fast car", "attribute")))
+    assert interview.state.slots[0].status == "candidate"
+    await interview.say("two", concepts(("quick vehicle", "attribute")))
+    slot = interview.state.slots[0]
+    assert (len(interview.state.slots), slot.status, slot.support_count, slot.promoted_turn) == (1, "active", 2, 2)
+
+
+async def test_slot_support_counts_distinct_nodes_not_mentions() -> None:
+    interview = Interview()
+    for turn in range(4):
+        await interview.say(f"turn {turn}", concepts(("fast car", "attribute")))
+    assert interview.state.slots[0].support_count == 1
+
+
+@pytest.mark.parametrize(("cosine", "slots"), [(0.61, 1), (0.58, 2)])
+async def test_slot_cosine_threshold_is_060(cosine: float, slots: int) -> None:
+    interview = Interview(embedder=TableEmbedder([("rapid engine", "speed", cosine)]))
+    await interview.say("one", concepts(("speed", "attribute")))
+    await interview.say("two", concepts(("rapid engine", "attribute")))
+    assert len(interview.state.slots) == slots
+
+
+async def test_slot_other_type_never_shared() -> None:
+    interview = Interview(slots=OwnSlots({"calm": "calm", "calmness": "calm"}))
+    await interview.say("one", concepts(("calm", "attribute"), ("calmness", "consequence")))
+    assert len(interview.state.slots) == 2
+
+
+async def test_slot_opposites_stay_apart() -> None:
+    interview = Interview(embedder=TableEmbedder([("high price", "low price", 0.9)]))
+    await interview.say("one", concepts(("low price", "attribute"), ("high price", "attribute")))
+    assert len(interview.state.slots) == 2
+
+
+async def test_backlog_more_than_a_batch_is_drained_in_batches_of_eight() -> None:
+    slots = OwnSlots()
+    interview = Interview(slots=slots)
+    await interview.say("one", concepts(*((f"thing {i} {chr(97 + i)}", "attribute") for i in range(20))))
+    assert slots.batches == [8, 8, 4]
+    assert len(interview.state.mappings) == 20 and interview.state.slot_backlog == ()
+
+
+async def test_backlog_remote_proposer_drains_over_later_turns_and_nothing_is_forgotten() -> None:
+    slots = OwnSlots()
+    slots.inline = False
+    interview = Interview(slots=slots)
+    await interview.say("one", concepts(*((f"thing {i} {chr(97 + i)}", "attribute") for i in range(20))))
+    assert len(interview.state.slot_backlog) == 12
+    await interview.say("two", concepts())
+    await interview.say("three", concepts())
+    assert len(interview.state.mappings) == 20 and interview.state.slot_backlog == ()
+
+
+async def test_canonical_edges_aggregate_and_have_no_self_loops() -> None:
+    names = {"fast car": "speed", "quick vehicle": "speed", "fun": "joy", "thrill": "joy"}
+    interview = Interview(slots=OwnSlots(names))
+    await interview.say(
+        "one",
+        concepts(
+            ("fast car", "attribute"),
+            ("quick vehicle", "attribute"),
+            ("fun", "consequence"),
+            ("thrill", "consequence"),
+            links=[("fast car", "fun"), ("quick vehicle", "thrill"), ("fast car", "quick vehicle")],
+        ),
+    )
+    edges = interview.state.canonical_edges
+    assert [(edge.support_count, len(edge.surface_edge_ids)) for edge in edges] == [(2, 2)]
+
+
+async def test_paraphrases_share_focus_count_also_after_reload() -> None:
+    interview = Interview(slots=OwnSlots({"fast car": "speed", "quick vehicle": "speed"}))
+    await interview.say("one", concepts(("fast car", "attribute")))
+    await interview.say("two", concepts(("quick vehicle", "attribute")))
+    states = [state for state in interview.state.tracker.states if state.key == interview.state.slots[0].id]
+    assert len(states) == 1 and states[0].focus_count == 2 and len(states[0].surface_ids) == 2
+
+
+async def test_slots_switched_off_leaves_no_trace() -> None:
+    interview = Interview(configuration=configuration(enable_canonical_slots=False))
+    outcome = await interview.say("one", concepts(("fast car", "attribute")))
+    assert outcome.result is not None
+    assert outcome.result.canonical_graph is None and outcome.result.graph_comparison is None
+    assert outcome.result.signals is not None and "meta.canonical.saturation" not in outcome.result.signals
+    assert interview.state.slots == ()

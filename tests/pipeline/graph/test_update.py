@@ -1,0 +1,101 @@
+"""What becomes part of the surface graph, and what is kept as a tension."""
+
+from __future__ import annotations
+
+from pipeline.ports import DroppedElement, Extraction
+from tests.support.interview import Interview, concepts
+
+
+async def test_edge_across_turns_resolves_by_label() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("strong taste", "attribute")))
+    await interview.say("two", concepts(("more awake", "consequence"), links=[("Strong  Taste", "more awake")]))
+    edge = interview.state.edges[0]
+    assert (edge.source_id, edge.target_id) == (interview.state.nodes[0].id, interview.state.nodes[1].id)
+
+
+async def test_edge_repeated_adds_provenance_and_is_no_yield() -> None:
+    interview = Interview()
+    found = concepts(("taste", "attribute"), ("awake", "consequence"), links=[("taste", "awake")])
+    await interview.say("one", found)
+    outcome = await interview.say("two", found)
+    assert len(interview.state.edges) == 1
+    assert len(interview.state.edges[0].mentions) == 2
+    assert outcome.result is not None and outcome.result.edges_added == ()
+    assert interview.state.saturation.consecutive_low_info == 1
+
+
+async def test_edge_not_permitted_becomes_tension() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("taste", "attribute"), ("freedom", "value"), links=[("taste", "freedom")]))
+    tension = interview.state.tensions[0]
+    assert interview.state.edges == ()
+    assert (tension.source, tension.target, tension.type) == ("taste", "freedom", "leads_to")
+    assert tension.quote and "not_permitted" in tension.reason
+
+
+async def test_bad_elements_are_dropped_with_reason_and_the_rest_is_used() -> None:
+    interview = Interview()
+    good = concepts(("taste", "attribute"), ("magic", "spell"), links=[("taste", "taste"), ("taste", "nowhere")])
+    noted = DroppedElement(source="x", type="attribute", reason="missing_quote")
+    outcome = await interview.say("one", good.model_copy(update={"dropped": (noted,)}))
+    assert [node.label for node in interview.state.nodes] == ["taste"]
+    reasons = {tension.reason for tension in interview.state.tensions}
+    assert reasons == {"unknown_node_type", "self_loop", "unresolved_endpoint", "missing_quote"}
+    assert outcome.result is not None and outcome.result.graph_state["tension_count"] == 4
+
+
+async def test_revises_supersedes_the_older_and_leaves_every_measure() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("sweet", "attribute"), ("happy", "consequence"), links=[("sweet", "happy")]))
+    await interview.say("two", concepts(("bitter", "attribute"), links=[("bitter", "sweet")], kind="revises"))
+    sweet = next(node for node in interview.state.nodes if node.label == "sweet")
+    bitter = next(node for node in interview.state.nodes if node.label == "bitter")
+    result = interview.last.result
+    assert sweet.superseded_by == bitter.id
+    assert result is not None
+    assert result.graph_state["node_count"] == 2 and result.graph_state["max_depth"] == 1
+    assert result.signals is not None
+    assert "sweet" not in {state.label for state in interview.state.tracker.states}
+
+
+async def test_correction_supersedes_what_only_the_corrected_answer_said() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("cheap", "attribute")))
+    await interview.say("two", concepts(("loud", "attribute"), ("cheap", "attribute")))
+    corrected = interview.state.last_answer()
+    assert corrected is not None
+    await interview.say("fixed", concepts(("silent", "attribute")), kind="correct", corrects=corrected.id)
+    by_label = {node.label: node for node in interview.state.nodes}
+    assert by_label["loud"].superseded_by == by_label["silent"].id
+    assert by_label["cheap"].superseded_by is None
+    assert [edge.edge_type for edge in interview.state.edges] == ["revises"]
+
+
+async def test_concept_superseded_and_said_again_is_live_again() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("sweet", "attribute")))
+    await interview.say("two", concepts(("bitter", "attribute"), links=[("bitter", "sweet")], kind="revises"))
+    await interview.say("three", concepts(("sweet", "attribute")))
+    sweet = next(node for node in interview.state.nodes if node.label == "sweet")
+    assert sweet.superseded_by is None
+    assert "sweet" in {state.label for state in interview.state.tracker.states}
+
+
+async def test_skip_is_a_turn_without_content_and_is_not_probed_again() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("salary", "attribute")))
+    assert interview.state.question is not None and interview.state.question.focus_label == "salary"
+    await interview.say("", kind="skip")
+    assert interview.state.turn_count == 2
+    for turn in range(3, 8):
+        await interview.say(f"turn {turn}", concepts((f"thing {turn}", "attribute")))
+        assert interview.state.focus_history[-1].label != "salary"
+
+
+async def test_turn_failing_later_leaves_the_given_state_untouched() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("taste", "attribute")))
+    before = interview.state.dump()
+    await interview.say("two", Extraction())
+    assert interview.outcomes[0].state.dump() == before
