@@ -100,7 +100,11 @@ def small_methodology(**changes: Any) -> Methodology:
                 "signal_weights": {"meta.interview.phase.late": 0.5},
             },
         ],
-        "phases": {"late": {"phase_bonuses": {"finish": 2.0}}},
+        "phases": {
+            "early": {"phase_bonuses": {"finish": -2.0}},
+            "mid": {"phase_bonuses": {"finish": -2.0}},
+            "late": {"phase_bonuses": {"finish": 2.0}},
+        },
     }
     return parse({**data, **changes})
 

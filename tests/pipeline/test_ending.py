@@ -1,0 +1,126 @@
+"""How interviews end: the rules of continuation, closing as a state."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.concept import PipelineSettings
+from pipeline.stages.continuation import saturation_reason
+from pipeline.state import SaturationMetrics
+from tests.support.interview import FixedRater, Interview, concepts, configuration, new_state, small_methodology
+
+
+def focused(*waits: int) -> NodeStateTracker:
+    return NodeStateTracker(
+        NodeState(
+            key=str(i),
+            label=str(i),
+            node_type="attribute",
+            created_turn=1,
+            sequence=i,
+            focus_count=1,
+            turns_since_last_yield=wait,
+        )
+        for i, wait in enumerate(waits)
+    )
+
+
+@pytest.mark.parametrize(
+    ("metrics", "waits", "flag", "reason"),
+    [
+        ({"consecutive_low_info": 5}, (0,), False, "graph_saturated"),
+        ({"consecutive_low_info": 4}, (0,), False, None),
+        ({"consecutive_shallow": 6}, (0,), False, "quality_degraded"),
+        ({"consecutive_depth_plateau": 6}, (0,), False, "depth_plateau"),
+        ({}, (3, 4), False, "all_nodes_exhausted"),
+        ({}, (3, 2), False, None),
+        ({}, (), False, None),
+        ({}, (0,), True, "saturated"),
+        ({"consecutive_low_info": 5, "consecutive_shallow": 9}, (9,), True, "graph_saturated"),
+    ],
+)
+def test_saturation_reason_rules_in_order(
+    metrics: dict[str, int], waits: tuple[int, ...], flag: bool, reason: str | None
+) -> None:
+    found = saturation_reason(SaturationMetrics.model_validate(metrics), focused(*waits), PipelineSettings(), flag)
+    assert found == reason
+
+
+async def test_interview_with_news_closes_late_and_completes_once_after_the_closing_answer() -> None:
+    interview = Interview()
+    seen = []
+    for turn in range(1, 16):
+        outcome = await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+        seen.append(interview.state.status)
+    assert seen == ["active"] * 13 + ["closing", "completed"]
+    assert "thing 15 x" in {node.label for node in interview.state.nodes}
+    kinds = [event["type"] for event in outcome.events]
+    assert kinds == ["question.completed", "turn.completed", "session.state"]
+    assert outcome.events[0]["text"] == "Thank you very much for your time." and interview.state.question is None
+
+
+async def test_saturation_before_the_end_asks_the_closing_question_first() -> None:
+    interview = Interview()
+    found = concepts(("taste", "attribute"))
+    turn = 0
+    while interview.state.status != "closing":
+        turn += 1
+        await interview.say(f"again {turn}", found)
+        assert turn < 12
+    result = interview.last.result
+    assert result is not None and result.termination_reason in {"graph_saturated", "all_nodes_exhausted"}
+    assert interview.state.utterances[-1].kind == "closing_question"
+    await interview.say("one last thing", concepts(("farewell gift", "attribute")))
+    assert interview.state.status == "completed"
+    assert interview.state.utterances[-1].text == "Thank you very much for your time."
+    assert "farewell gift" in {node.label for node in interview.state.nodes}
+
+
+async def test_saturation_without_a_closing_strategy_completes_at_once() -> None:
+    methodology = small_methodology(strategies=[{"name": "deepen", "signal_weights": {"llm.engagement": 1}}], phases={})
+    interview = Interview(configuration=configuration(methodology))
+    turn = 0
+    while interview.state.status == "active" or turn == 0:
+        turn += 1
+        await interview.say(f"again {turn}", concepts(("taste", "attribute")))
+        assert turn < 12
+    assert interview.state.status == "completed"
+
+
+async def test_no_saturation_before_turn_five() -> None:
+    interview = Interview(rater=FixedRater(depth=1))
+    for turn in range(1, 5):
+        await interview.say(f"again {turn}", concepts(("taste", "attribute")))
+        assert interview.state.status == "active"
+
+
+async def test_last_turn_is_processed_and_answered_with_thanks() -> None:
+    interview = Interview(state=new_state(max_turns=3))
+    for turn in range(1, 4):
+        outcome = await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+    assert interview.state.status == "completed" and len(interview.state.nodes) == 3
+    assert outcome.result is not None and outcome.result.termination_reason == "Maximum turns reached"
+    assert outcome.events[1]["result"]["should_continue"] is False
+
+
+async def test_public_result_has_progress_but_no_signals() -> None:
+    interview = Interview()
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    public = next(e for e in outcome.events if e["type"] == "turn.completed")["result"]
+    assert set(public) == {"should_continue", "turn_number", "max_turns", "progress", "utterance_id"}
+    assert interview.state.receipt("key-1") is not None
+
+
+async def test_moderators_question_is_asked_verbatim_and_once() -> None:
+    from pipeline.state import Directive
+
+    interview = Interview()
+    await interview.open()
+    wish = Directive(command_id="c1", kind="inject", question="And the price?")
+    interview.state = interview.state.model_copy(update={"directives": (wish,)})
+    await interview.say("one", concepts(("taste", "attribute")))
+    assert interview.state.question is not None and interview.state.question.text == "And the price?"
+    assert interview.state.directives == ()
+    await interview.say("two", concepts(("smell", "attribute")))
+    assert interview.state.question.text != "And the price?"

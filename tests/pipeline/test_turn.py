@@ -1,0 +1,314 @@
+"""The turn as a whole: order, lanes, failure, cancellation, switches."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+import pytest
+
+from pipeline.context import Answer, TurnContext
+from pipeline.contracts import Contract, GraphOutput, StateOutput, StrategyOutput
+from pipeline.engines.signal_pools import SignalPools
+from pipeline.errors import ContractNotReady, InvalidAnswer, LLMUnavailable, PipelineMisbuilt
+from pipeline.ports import Extraction, ExtractionRequest, Rating, RatingRequest
+from pipeline.turn import Providers, TurnPipeline, check_stages, default_stages
+from tests.support.interview import (
+    NOW,
+    FixedRater,
+    Interview,
+    Listener,
+    OwnSlots,
+    PlainWriter,
+    ScriptedExtractor,
+    TableEmbedder,
+    Ticks,
+    WordParser,
+    concepts,
+    configuration,
+    new_state,
+)
+
+
+def providers(**changes: object) -> Providers:
+    fields: dict[str, object] = {
+        "extractor": ScriptedExtractor(),
+        "rater": FixedRater(),
+        "slot_proposer": OwnSlots(),
+        "writer": PlainWriter(),
+        "embedder": TableEmbedder(),
+        "parser": WordParser(),
+    }
+    return Providers(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def test_pipeline_has_the_twelve_stages_in_their_order() -> None:
+    names = [stage.name for _, stage in default_stages(providers(), {})]
+    names.remove("rating")
+    assert names == [
+        "context", "utterance", "srl", "extraction", "graph", "slots",
+        "state", "strategy", "continuation", "question", "response", "scoring",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", range(13))
+def test_pipeline_any_stage_missing_but_the_last_is_refused(missing: int) -> None:
+    stages = default_stages(providers(), {})
+    left = [stage for position, stage in enumerate(stages) if position != missing]
+    if missing == 12:
+        check_stages(left)
+        return
+    with pytest.raises(PipelineMisbuilt):
+        check_stages(left)
+
+
+def test_pipeline_stage_twice_or_out_of_order_is_refused() -> None:
+    stages = default_stages(providers(), {})
+    with pytest.raises(PipelineMisbuilt):
+        check_stages([*stages, stages[-1]])
+    with pytest.raises(PipelineMisbuilt):
+        check_stages([*stages[:4], stages[5], stages[4], *stages[6:]])
+
+
+def test_pipeline_lane_reading_the_parallel_lane_is_refused() -> None:
+    class Nosy:
+        name = "nosy"
+        requires = (GraphOutput,)
+        provides = StrategyOutput
+
+        async def run(self, context: TurnContext) -> Contract:
+            return context.get(GraphOutput)
+
+    stages = default_stages(providers(), {})
+    with pytest.raises(PipelineMisbuilt, match="parallel lane"):
+        check_stages([*stages[:6], ("rating", Nosy())])
+
+
+async def test_contract_read_too_early_raises() -> None:
+    context = TurnContext(new_state(), Answer("k", "x"), configuration(), NOW, Listener(), {})
+    with pytest.raises(ContractNotReady):
+        context.get(StateOutput)
+
+
+async def test_rating_and_extraction_run_side_by_side() -> None:
+    together = asyncio.Barrier(2)
+
+    class Extractor(ScriptedExtractor):
+        async def extract(self, request: ExtractionRequest) -> Extraction:
+            async with asyncio.timeout(5):
+                await together.wait()
+            return await super().extract(request)
+
+    class Rater(FixedRater):
+        async def rate(self, request: RatingRequest) -> Rating:
+            async with asyncio.timeout(5):
+                await together.wait()
+            return await super().rate(request)
+
+    interview = Interview(extractor=Extractor(), rater=Rater())
+    await interview.say("one", concepts(("taste", "attribute")))
+    assert interview.state.turn_count == 1
+
+
+@pytest.mark.parametrize("where", ["extraction", "rating"])
+async def test_turn_error_in_one_lane_cancels_the_other_and_names_the_stage(where: str) -> None:
+    cancelled: list[str] = []
+
+    async def hang(name: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(name)
+            raise
+
+    class Extractor(ScriptedExtractor):
+        async def extract(self, request: ExtractionRequest) -> Extraction:
+            if where == "extraction":
+                raise LLMUnavailable("down")
+            await hang("extraction")
+            raise AssertionError
+
+    class Rater(FixedRater):
+        async def rate(self, request: RatingRequest) -> Rating:
+            if where == "rating":
+                raise LLMUnavailable("down")
+            await hang("rating")
+            raise AssertionError
+
+    interview = Interview(extractor=Extractor(), rater=Rater())
+    await interview.open()
+    before = interview.state
+    with pytest.raises(LLMUnavailable) as caught:
+        await interview.say("one")
+    assert caught.value.stage == where and cancelled == [{"extraction": "rating", "rating": "extraction"}[where]]
+    assert interview.state is before
+
+
+async def test_turn_cancelled_leaves_no_trace_and_can_be_run_again() -> None:
+    gate = asyncio.Event()
+
+    class Extractor(ScriptedExtractor):
+        async def extract(self, request: ExtractionRequest) -> Extraction:
+            await gate.wait()
+            return await super().extract(request)
+
+    interview = Interview(extractor=Extractor())
+    await interview.open()
+    before = interview.state.dump()
+    task = asyncio.ensure_future(interview.say("one", concepts(("taste", "attribute"))))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert interview.state.dump() == before
+    gate.set()
+    await interview.say("one", concepts(("taste", "attribute")))
+    assert interview.state.turn_count == 1 and len(interview.state.nodes) == 1
+
+
+async def test_turn_run_twice_gives_the_same_outcome_to_the_letter() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("taste", "attribute")))
+    first, second = [
+        await interview.pipeline().run(
+            interview.state, Answer("k", "one"), interview.configuration, now=NOW, sink=Listener(), embeddings={}
+        )
+        for _ in range(2)
+    ]
+    assert first.state.dump() == second.state.dump()
+    assert first.events == second.events
+
+
+@pytest.mark.parametrize(("srl", "slots", "selection"), list(itertools.product((True, False), repeat=3)))
+async def test_switches_every_combination_holds_an_interview(srl: bool, slots: bool, selection: bool) -> None:
+    interview = Interview(
+        configuration=configuration(
+            enable_srl=srl, enable_canonical_slots=slots, enable_question_self_selection=selection
+        )
+    )
+    for turn in range(1, 4):
+        outcome = await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+        assert outcome.result is not None
+        assert (outcome.result.canonical_graph is not None) == slots
+        assert interview.listener.text == outcome.result.next_question
+    assert len([r for r in interview.writer.requests if r.kind == "follow_up"]) == (9 if selection else 3)
+
+
+async def test_stream_deltas_joined_are_the_completed_text() -> None:
+    interview = Interview()
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    asked = next(event for event in outcome.events if event["type"] == "question.completed")
+    assert interview.listener.text == asked["text"] and len(interview.listener.heard) > 3
+
+
+async def test_question_refused_once_is_written_again() -> None:
+    good = "What makes the taste matter to you?"
+    interview = Interview(writer=PlainWriter(["Don't you think that taste is great?", good]))
+    interview.state = (await Interview().open()).state
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    assert outcome.result is not None
+    assert outcome.result.next_question == good and not outcome.result.has_llm_fallback
+
+
+async def test_question_refused_twice_falls_back_to_the_template_visibly() -> None:
+    interview = Interview(writer=PlainWriter(["", "Is it good?"]))
+    interview.state = (await Interview().open()).state
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    assert outcome.result is not None and outcome.result.has_llm_fallback
+    assert outcome.result.next_question.endswith("?") and interview.listener.text == outcome.result.next_question
+
+
+async def test_question_bad_ending_keeps_what_is_out() -> None:
+    text = "What makes the taste of your coffee in the morning so special, and why do you also like tea?"
+    interview = Interview(writer=PlainWriter([text]))
+    interview.state = (await Interview().open()).state
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    assert outcome.result is not None
+    final = outcome.result.next_question
+    assert final != text and final.startswith("What makes the taste") and interview.listener.text == final
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "invalid_input"),
+        (" \n\t ", "invalid_input"),
+        ("\u200b\u200d", "invalid_input"),
+        ("a\x00b", "invalid_input"),
+        ("broken \ud800", "invalid_input"),
+        ("x" * 8001, "answer_too_long"),
+    ],
+)
+async def test_answer_that_cannot_be_taken_uses_no_turn(text: str, code: str) -> None:
+    interview = Interview()
+    await interview.open()
+    with pytest.raises(InvalidAnswer) as caught:
+        await interview.say(text)
+    assert caught.value.wire_code == code and interview.state.turn_count == 0
+    assert interview.extractor.requests == []
+
+
+@pytest.mark.parametrize("text", ["x" * 8000, "أحب القهوة", "👍🏽", "a\u202eb"])
+async def test_answer_unusual_but_fine_is_taken_as_it_is(text: str) -> None:
+    interview = Interview()
+    await interview.say(text)
+    answers = [u.text for u in interview.state.utterances if u.speaker == "respondent"]
+    assert answers == [text]
+
+
+async def test_correction_of_anything_but_the_last_answer_is_refused() -> None:
+    interview = Interview()
+    await interview.say("one")
+    with pytest.raises(InvalidAnswer):
+        await interview.say("fixed", kind="correct", corrects="someone else's")
+
+
+async def test_opening_is_turn_zero_without_focus() -> None:
+    interview = Interview()
+    outcome = await interview.open()
+    assert interview.state.turn_count == 0 and interview.state.status == "active"
+    assert [event["type"] for event in outcome.events] == ["session.state", "question.completed"]
+    assert outcome.events[-1]["turn_number"] == 0 and interview.state.focus_history == ()
+
+
+async def test_rephrase_changes_the_words_and_uses_no_turn() -> None:
+    interview = Interview(writer=PlainWriter(["What comes to mind?", "Which thoughts come up first?"]))
+    await interview.open()
+    outcome = await interview.pipeline().rephrase(
+        interview.state, interview.configuration, now=NOW, sink=Listener()
+    )
+    assert outcome.state.turn_count == 0 and outcome.record is None
+    assert outcome.state.question is not None
+    assert outcome.state.question.text == "Which thoughts come up first?"
+    assert [event["type"] for event in outcome.events] == ["question.completed"]
+
+
+async def test_engine_unknown_is_a_clear_error() -> None:
+    interview = Interview(state=new_state(engine="two_tier"))
+    with pytest.raises(PipelineMisbuilt, match="two_tier"):
+        await interview.say("one")
+
+
+async def test_result_carries_everything_the_design_lists() -> None:
+    interview = Interview()
+    found = concepts(("taste", "attribute"), ("awake", "consequence"), links=[("taste", "awake")])
+    result = (await interview.say("one", found)).result
+    assert result is not None
+    assert [c["label"] for c in result.extracted["concepts"]] == ["taste", "awake"]
+    assert result.graph_state["node_count"] == 2 and result.graph_state["depth_achieved"] == 2
+    assert set(result.scoring) == {"depth", "saturation"}
+    assert result.strategy_alternatives and result.score_decomposition and result.node_signals
+    assert result.graph_comparison is not None and result.graph_comparison["surface_nodes"] == 2
+    assert len(result.nodes_added) == 2 and len(result.edges_added) == 1
+    assert result.saturation_metrics is not None and 0 < result.saturation_metrics["chao1_ratio"] <= 1
+    assert set(result.stages_ms) >= {"context", "utterance", "srl", "extraction", "rating", "strategy", "question"}
+
+
+async def test_timings_come_from_the_given_clock() -> None:
+    interview = Interview()
+    await interview.open()
+    pipeline = TurnPipeline(providers(), Ticks(), engines={"signal_pools": SignalPools()})
+    outcome = await pipeline.run(
+        interview.state, Answer("k", "one"), interview.configuration, now=NOW, sink=Listener(), embeddings={}
+    )
+    assert outcome.result is not None and all(ms > 0 for ms in outcome.result.stages_ms.values())
