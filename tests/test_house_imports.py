@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,11 +45,14 @@ OFFENCES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def contract_names(root: Path) -> list[str]:
-    """Names of the contracts in pyproject.toml."""
+PROVIDERS = {"pipeline.language", "pipeline.personas", "pipeline.analysis"}
+
+
+def contracts(root: Path) -> list[dict[str, Any]]:
+    """The contracts in pyproject.toml."""
     with (root / "pyproject.toml").open("rb") as file:
-        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
-    return [contract["name"] for contract in contracts]
+        found: list[dict[str, Any]] = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    return found
 
 
 def lint(folder: Path) -> str:
@@ -91,7 +95,13 @@ def test_contract_offending_module_is_reported(
 
 
 def test_contracts_each_has_an_offence_that_it_catches(root: Path) -> None:
-    untested = [
-        name for name in contract_names(root) if not any(name.startswith(contract) for contract, _, _ in OFFENCES)
-    ]
-    assert untested == []
+    names = [str(contract["name"]) for contract in contracts(root)]
+    assert [name for name in names if not any(name.startswith(tested) for tested, _, _ in OFFENCES)] == []
+
+
+def test_contract_on_providers_covers_every_part_of_the_pipeline(root: Path) -> None:
+    (contract,) = [c for c in contracts(root) if str(c["name"]).startswith("the interview reaches")]
+    children = list((root / "pipeline").iterdir())
+    modules = [path for path in children if path.suffix == ".py" or (path / "__init__.py").exists()]
+    parts = {f"pipeline.{path.stem}" for path in modules if path.stem != "__init__"}
+    assert parts - PROVIDERS == set(contract["source_modules"])
