@@ -1,0 +1,1 @@
+"""The words of the sockets: messages in, messages out, the codec, and the published schema."""

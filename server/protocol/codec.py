@@ -1,0 +1,211 @@
+"""Frames to messages and back; knows no socket.
+
+ProtocolProblem     a frame that can't be taken; carries the wire code and the close code to use if it goes on
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from server.protocol.base import Message
+from server.protocol.codes import (
+    CLOSE_POLICY,
+    CLOSE_PROTOCOL_ERROR,
+    CLOSE_TOO_BIG,
+    CLOSE_UNSUPPORTED_DATA,
+    RETRYABLE,
+    SENTENCES,
+    ErrorCode,
+)
+from server.protocol.inbound import CLIENT_MESSAGES, SPOKEN_WORDS, ClientMessage
+from server.protocol.outbound import Error
+
+T = TypeVar("T")
+
+MAX_MESSAGE_BYTES = 64 * 1024
+SEQUENCE_BYTES = 4
+SAMPLE_BYTES = 2
+LONGEST_REF = 64
+
+
+class ProtocolProblem(Exception):
+    """A frame that can't be taken.
+
+    Args:
+        code: for the `error` frame.
+        message: in words a person understands; the usual ones of the code if not given.
+        close_code: what to close the socket with if it goes on.
+        ref: `turn_key` or type of the refused message, if it could be read.
+        fatal: there is no going on; close at once.
+    """
+
+    def __init__(
+        self,
+        code: ErrorCode,
+        message: str | None = None,
+        *,
+        close_code: int = CLOSE_PROTOCOL_ERROR,
+        ref: str | None = None,
+        fatal: bool = False,
+    ) -> None:
+        self.code = code
+        self.message = message or SENTENCES[code]
+        self.close_code = close_code
+        self.ref = ref
+        self.fatal = fatal
+        super().__init__(self.message)
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same frame may succeed later."""
+        return self.code in RETRYABLE
+
+    def frame(self) -> Error:
+        """The `error` message to send."""
+        return Error(code=self.code, message=self.message, retryable=self.retryable, ref=self.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class AudioFrame:
+    """A binary frame: `sequence` in [0, 2³²), `pcm` 16-bit little-endian mono samples at 16 kHz."""
+
+    sequence: int
+    pcm: bytes
+
+
+def decode_text(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> ClientMessage:
+    """The respondent's message in one text frame.
+
+    Args:
+        text: the frame.
+        max_bytes: longest frame, in bytes of UTF-8.
+    Raises:
+        ProtocolProblem: `invalid_message` for anything that is not a message of the protocol; `invalid_input` for
+            an answer whose text is not text (NUL, half a surrogate pair, not a string).
+    """
+    return parse(read_object(text, max_bytes=max_bytes), CLIENT_MESSAGES)
+
+
+def read_object(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> dict[str, Any]:
+    """The JSON object of one text frame; errors as in `decode_text`."""
+    if len(text) > max_bytes or len(text.encode("utf-8", "surrogatepass")) > max_bytes:
+        raise ProtocolProblem(
+            "invalid_message",
+            f"This message is too long; {max_bytes // 1024} KiB are the most.",
+            close_code=CLOSE_TOO_BIG,
+        )
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_names)
+    except (ValueError, RecursionError) as exc:
+        raise ProtocolProblem("invalid_message", "This message is not valid JSON.") from exc
+    if not isinstance(value, dict):
+        raise ProtocolProblem("invalid_message", "A message must be a JSON object with a type.")
+    return value
+
+
+def parse(value: Mapping[str, Any], adapter: TypeAdapter[T]) -> T:
+    """The message that a JSON object stands for.
+
+    Raises:
+        ProtocolProblem: as in `decode_text`; `audio_format` for an `audio.start` in a form nobody understands.
+    """
+    _refuse_bad_text(value)
+    try:
+        return adapter.validate_python(value, strict=True)
+    except ValidationError as exc:
+        raise _problem(value, exc.errors(include_url=False, include_input=False)[0]) from exc
+
+
+def decode_binary(data: bytes) -> AudioFrame:
+    """The audio in one binary frame: a 4-byte big-endian sequence number, then at least one whole sample.
+
+    Raises:
+        ProtocolProblem: `audio_format`.
+    """
+    pcm = data[SEQUENCE_BYTES:]
+    if len(data) < SEQUENCE_BYTES + SAMPLE_BYTES or len(pcm) % SAMPLE_BYTES:
+        raise ProtocolProblem(
+            "audio_format",
+            "An audio frame is a 4-byte sequence number and 16-bit samples.",
+            close_code=CLOSE_UNSUPPORTED_DATA,
+        )
+    return AudioFrame(int.from_bytes(data[:SEQUENCE_BYTES], "big"), pcm)
+
+
+def encode(message: Message) -> str:
+    """One text frame."""
+    return message.model_dump_json(by_alias=True)
+
+
+def encode_event(event: Mapping[str, Any]) -> str:
+    """One text frame for a durable event as hot storage keeps it."""
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a name occurs twice")
+    return value
+
+
+def _refuse_bad_text(value: Mapping[str, Any]) -> None:
+    spoken = value.get("type") in SPOKEN_WORDS if isinstance(value.get("type"), str) else False
+    if spoken and "text" in value:
+        text = value["text"]
+        if not isinstance(text, str) or not is_clean_text(text):
+            raise ProtocolProblem(
+                "invalid_input",
+                "This answer contains characters that are not text. Please write it again.",
+                close_code=CLOSE_POLICY,
+                ref=_ref(value),
+            )
+    if not _is_clean(value):
+        raise ProtocolProblem("invalid_message", "This message contains characters that are not text.")
+
+
+def is_clean_text(text: str) -> bool:
+    """Whether it has no NUL and no half of a surrogate pair."""
+    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _is_clean(value: Any) -> bool:
+    if isinstance(value, str):
+        return is_clean_text(value)
+    if isinstance(value, Mapping):
+        return all(_is_clean(key) and _is_clean(item) for key, item in value.items())
+    if isinstance(value, list):
+        return all(_is_clean(item) for item in value)
+    return True
+
+
+def _ref(value: Mapping[str, Any]) -> str | None:
+    for name in ("turn_key", "command_id", "type"):
+        found = value.get(name)
+        if isinstance(found, str) and 0 < len(found) <= LONGEST_REF and is_clean_text(found):
+            return found
+    return None
+
+
+def _problem(value: Mapping[str, Any], error: ErrorDetails) -> ProtocolProblem:
+    ref = _ref(value)
+    match error["type"]:
+        case "union_tag_not_found":
+            return ProtocolProblem("invalid_message", "A message must have a type.")
+        case "union_tag_invalid":
+            return ProtocolProblem("invalid_message", "There is no message of this type.", ref=ref)
+    path = ".".join(str(part) for part in error["loc"][1:]) or "message"
+    if value.get("type") == "audio.start" and path in ("codec", "sample_rate"):
+        return ProtocolProblem("audio_format", ref=ref)
+    reason = "is not in the expected form" if error["type"] == "string_pattern_mismatch" else error["msg"]
+    return ProtocolProblem("invalid_message", f"{path[:64]}: {reason}.", ref=ref)

@@ -1,0 +1,162 @@
+"""What a respondent's client may send."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, TypeAdapter
+
+from pipeline.concept import Patience
+from server.protocol.base import Identifier, Message, TurnKey
+
+Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ChoiceName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+ChoiceValue = bool | Annotated[str, StringConstraints(max_length=500)]
+
+
+class Hello(Message):
+    """First message on the socket, within the handshake time."""
+
+    type: Literal["hello"]
+    token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+    last_event_id: int = Field(default=0, ge=0, description="Newest durable event the client has; 0 for none.")
+    epoch: Annotated[str, StringConstraints(max_length=64)] | None = Field(
+        default=None, description="Epoch of that event, from `ready`; none on a first visit."
+    )
+
+
+class GiveConsent(Message):
+    """Agreement to take part; required before the first answer where the concept asks for it."""
+
+    type: Literal["consent"]
+    version: Short = Field(description="Version of the consent text that was shown.")
+    choices: dict[ChoiceName, ChoiceValue] = Field(
+        default={}, max_length=32, description="What was agreed to, by name."
+    )
+
+
+class SendAnswer(Message):
+    """An answer in writing."""
+
+    type: Literal["answer"]
+    text: str = Field(description="The answer; blank or over-long text is refused and consumes no turn.")
+    turn_key: TurnKey
+
+
+class Skip(Message):
+    """The respondent would rather not say: a turn without content, not probed again."""
+
+    type: Literal["skip"]
+    turn_key: TurnKey
+
+
+class Rephrase(Message):
+    """The same question in other words; no turn."""
+
+    type: Literal["rephrase"]
+
+
+class Correct(Message):
+    """Amends the last answer."""
+
+    type: Literal["correct"]
+    utterance_id: Identifier = Field(description="The utterance to amend: the respondent's last answer.")
+    text: str = Field(description="What it should have been.")
+    turn_key: TurnKey
+
+
+class AudioStart(Message):
+    """A spoken answer begins; binary frames follow."""
+
+    type: Literal["audio.start"]
+    codec: Literal["pcm_s16le"]
+    sample_rate: Literal[16000] = Field(description="In hertz.")
+    turn_key: TurnKey
+    first_seq: int = Field(ge=0, le=0xFFFFFFFF, description="Sequence number of the first frame.")
+
+
+class AudioStop(Message):
+    """The spoken answer is complete."""
+
+    type: Literal["audio.stop"]
+
+
+class AudioCancel(Message):
+    """Forget the spoken answer."""
+
+    type: Literal["audio.cancel"]
+
+
+class ChangeSettings(Message):
+    """Wishes of the respondent; what is left out stays."""
+
+    type: Literal["set"]
+    patience: Patience | None = Field(default=None, description="How long a pause may be when speaking.")
+    spoken: bool | None = Field(default=None, description="Whether questions are read aloud.")
+    review_transcript: bool | None = Field(
+        default=None, description="Whether a transcript is shown for correction before it counts."
+    )
+
+
+class Pause(Message):
+    """Stop for a while; either side may lift it."""
+
+    type: Literal["pause"]
+
+
+class Resume(Message):
+    """Go on after a pause."""
+
+    type: Literal["resume"]
+
+
+class Finish(Message):
+    """End the interview now, with thanks."""
+
+    type: Literal["finish"]
+
+
+class Withdraw(Message):
+    """Stop, and erase everything."""
+
+    type: Literal["withdraw"]
+
+
+class Ping(Message):
+    """Asks for a `pong` with the same `t`."""
+
+    type: Literal["ping"]
+    t: int | float = Field(ge=0, le=1e15, allow_inf_nan=False, description="Any number, such as milliseconds.")
+
+
+class Playback(Message):
+    """How far the client is with reading a question aloud."""
+
+    type: Literal["playback"]
+    state: Literal["started", "paused", "finished", "stopped"]
+
+
+ClientMessage = Annotated[
+    Hello
+    | GiveConsent
+    | SendAnswer
+    | Skip
+    | Rephrase
+    | Correct
+    | AudioStart
+    | AudioStop
+    | AudioCancel
+    | ChangeSettings
+    | Pause
+    | Resume
+    | Finish
+    | Withdraw
+    | Ping
+    | Playback,
+    Field(discriminator="type"),
+]
+
+CLIENT_MESSAGES: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
+
+SPOKEN_WORDS: frozenset[str] = frozenset({"answer", "correct"})
+"""Messages whose `text` is what a respondent says: bad text in them is bad input, not a bad message."""

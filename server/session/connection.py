@@ -1,0 +1,293 @@
+"""The respondent's socket: who may connect, what is read from it, what is written to it.
+
+Three tasks per connection: one reads frames and answers what needs no session, one hands the rest to the session's
+owner in order, one writes what the outbox holds. The rules of the session are not here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+import structlog
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from server.hot.errors import HotError
+from server.protocol.codec import ProtocolProblem, decode_text
+from server.protocol.codes import (
+    CLOSE_COME_AGAIN,
+    CLOSE_NORMAL,
+    CLOSE_POLICY,
+    CLOSE_PROTOCOL_ERROR,
+    CLOSE_TOO_BIG,
+    SUBPROTOCOL,
+)
+from server.protocol.inbound import ClientMessage, Hello, Ping, Playback
+from server.protocol.outbound import Error, Pong
+from server.session.dispatch import Dispatcher, reference
+from server.session.hub import Hub
+from server.session.manners import Manners
+from server.session.outbox import Outbox
+from server.session.owner import SessionOwner
+from server.session.problems import Moved, SessionProblem, error_frame
+from server.session.settings import SocketSettings
+
+log = structlog.get_logger("askwell.socket")
+
+Authenticate = Callable[[str], Awaitable[str | None]]
+"""The session that a respondent's token opens; None when the token is wrong."""
+
+RESPONDENT_PATH = "/ws/respondent"
+
+
+def respondent_route(
+    hub: Hub,
+    authenticate: Authenticate,
+    settings: SocketSettings | None = None,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    path: str = RESPONDENT_PATH,
+) -> WebSocketRoute:
+    """The route of the respondent's socket.
+
+    Args:
+        hub: the sessions of this node.
+        authenticate: checks a token.
+        settings: limits of one socket.
+        clock: monotonic seconds.
+        path: where.
+    """
+    chosen = settings or SocketSettings()
+
+    async def endpoint(websocket: WebSocket) -> None:
+        await RespondentSocket(websocket, hub, authenticate, chosen, clock).serve()
+
+    return WebSocketRoute(path, endpoint, name="respondent")
+
+
+def origin_allowed(origin: str | None, host: str | None, allowed: tuple[str, ...]) -> bool:
+    """Whether a page of this origin may connect.
+
+    Args:
+        origin: `Origin` of the handshake; None from clients that are no browser.
+        host: `Host` of the handshake: its own pages may always connect.
+        allowed: further origins; `*` stands for all.
+    """
+    if origin is None or "*" in allowed or origin in allowed:
+        return True
+    return bool(host) and urlsplit(origin).netloc == host
+
+
+class _Left(Exception):
+    """The connection is over; close with `code` if that was not done yet."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class RespondentSocket:
+    """One connection from its handshake to its end.
+
+    Args:
+        websocket: not accepted yet.
+        hub: the sessions of this node.
+        authenticate: checks a token.
+        settings: limits.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        websocket: WebSocket,
+        hub: Hub,
+        authenticate: Authenticate,
+        settings: SocketSettings,
+        clock: Callable[[], float],
+    ) -> None:
+        self._websocket = websocket
+        self._hub = hub
+        self._authenticate = authenticate
+        self._settings = settings
+        self._manners = Manners(settings, clock)
+        self._outbox = Outbox(settings.outbox_events, settings.outbox_wait_s)
+
+    async def serve(self) -> None:
+        """Serve the connection until it ends."""
+        websocket, headers = self._websocket, self._websocket.headers
+        if not origin_allowed(headers.get("origin"), headers.get("host"), self._settings.allowed_origins):
+            await websocket.close(CLOSE_POLICY)
+            return
+        spoken = SUBPROTOCOL in websocket.scope.get("subprotocols", [])
+        await websocket.accept(subprotocol=SUBPROTOCOL if spoken else None)
+        try:
+            if not spoken:
+                await self._tell(Error.of("invalid_message", f"This socket speaks {SUBPROTOCOL}."))
+                raise _Left(CLOSE_PROTOCOL_ERROR)
+            owner, hello = await self._greet()
+            code = await self._converse(owner, hello)
+        except _Left as left:
+            code = left.code
+        except WebSocketDisconnect:
+            return
+        await self._close(code)
+
+    # Before `ready`
+
+    async def _greet(self) -> tuple[SessionOwner, Hello]:
+        try:
+            async with asyncio.timeout(self._settings.handshake_s):
+                hello = await self._read_hello()
+        except TimeoutError as exc:
+            await self._tell(Error.of("invalid_message", "The first message, hello, did not come in time."))
+            raise _Left(CLOSE_POLICY) from exc
+        try:
+            session_id = await self._authenticate(hello.token)
+            if session_id is None:
+                raise SessionProblem("unauthorised")
+            return await self._hub.attach(session_id), hello
+        except Moved as exc:
+            await self._tell(error_frame(exc, ref="hello"))
+            raise _Left(exc.close_code) from exc
+        except Exception as exc:
+            frame = error_frame(exc, ref="hello")
+            if frame.code == "internal":
+                log.exception("socket.attach_failed")
+            await self._tell(frame)
+            raise _Left(CLOSE_COME_AGAIN if frame.retryable else CLOSE_POLICY) from exc
+
+    async def _read_hello(self) -> Hello:
+        while True:
+            try:
+                message = await self._read()
+            except ProtocolProblem as problem:
+                await self._tell(problem.frame())
+                if self._manners.offended(problem) or problem.fatal:
+                    raise _Left(problem.close_code) from problem
+                continue
+            if isinstance(message, Hello):
+                return message
+            await self._tell(Error.of("invalid_message", "The first message must be hello.", ref=message.type))
+            raise _Left(CLOSE_PROTOCOL_ERROR)
+
+    # After it
+
+    async def _converse(self, owner: SessionOwner, hello: Hello) -> int:
+        """Serve the session until one side ends; the code to close with."""
+        outbox = self._outbox
+        dispatcher = Dispatcher(self._hub, owner, outbox)
+        waiting: asyncio.Queue[ClientMessage] = asyncio.Queue(self._settings.waiting_messages)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                writer = tasks.create_task(self._write())
+                reader = tasks.create_task(self._listen(waiting))
+                worker = tasks.create_task(self._work(dispatcher, waiting, hello))
+                await asyncio.wait({writer, reader}, return_when=asyncio.FIRST_COMPLETED)
+                if not writer.done():
+                    outbox.close(CLOSE_NORMAL)
+                    await asyncio.wait({writer}, timeout=self._settings.close_wait_s)
+                for task in (writer, reader, worker):
+                    task.cancel()
+        finally:
+            owner.unsubscribe(outbox)
+        return outbox.close_code or CLOSE_NORMAL
+
+    async def _work(self, dispatcher: Dispatcher, waiting: asyncio.Queue[ClientMessage], hello: Hello) -> None:
+        """Hand messages to the session, in order."""
+        try:
+            await dispatcher.subscribe(hello)
+        except (SessionProblem, HotError) as exc:
+            await self._outbox.send(error_frame(exc, ref="hello"))
+            self._outbox.close(exc.close_code if isinstance(exc, Moved) else CLOSE_COME_AGAIN)
+            return
+        while True:
+            message = await waiting.get()
+            try:
+                await dispatcher.handle(message)
+            except Moved as exc:
+                await self._outbox.send(error_frame(exc, ref=reference(message)))
+                self._outbox.close(exc.close_code)
+                return
+            except Exception as exc:
+                frame = error_frame(exc, ref=reference(message))
+                if frame.code == "internal":
+                    log.exception("socket.defect", type=message.type)
+                await self._outbox.send(frame)
+
+    async def _listen(self, waiting: asyncio.Queue[ClientMessage]) -> None:
+        """Read frames until the client goes or must go."""
+        while True:
+            try:
+                message = await self._read()
+                match message:
+                    case Ping():
+                        await self._outbox.send(Pong(t=message.t))
+                    case Playback():
+                        continue
+                    case Hello():
+                        raise ProtocolProblem("invalid_message", "hello was said already.", ref="hello")
+                    case _ if waiting.full():
+                        raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref=reference(message))
+                    case _:
+                        waiting.put_nowait(message)
+            except ProtocolProblem as problem:
+                await self._outbox.send(problem.frame())
+                if self._manners.offended(problem) or problem.fatal:
+                    self._outbox.close(problem.close_code)
+                    return
+            except WebSocketDisconnect:
+                return
+
+    async def _read(self) -> ClientMessage:
+        """The next message; audio frames nobody can use are refused or passed over.
+
+        Raises:
+            ProtocolProblem: what came can't be taken.
+            WebSocketDisconnect: the client is gone.
+        """
+        while True:
+            frame = await self._websocket.receive()
+            if frame["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(frame.get("code", CLOSE_NORMAL))
+            data: bytes | None = frame.get("bytes")
+            text: str | None = frame.get("text")
+            size = len(data) if data is not None else len(text or "")
+            if size > self._settings.max_frame_bytes:
+                raise ProtocolProblem(
+                    "invalid_message", "This message is far too long.", close_code=CLOSE_TOO_BIG, fatal=True
+                )
+            if data is not None:
+                self._manners.check_audio(data)
+                continue
+            self._manners.check_rate()
+            message = decode_text(text or "", max_bytes=self._settings.max_message_bytes)
+            self._manners.notice(message)
+            return message
+
+    async def _write(self) -> None:
+        """Write what the outbox holds until it is closed."""
+        try:
+            while (frame := await self._outbox.next()) is not None:
+                await self._websocket.send_text(frame)
+        except (WebSocketDisconnect, RuntimeError) as exc:
+            # Starlette raises RuntimeError for a send after the client has gone.
+            log.debug("socket.gone", reason=repr(exc))
+
+    async def _tell(self, error: Error) -> None:
+        if self._websocket.application_state is WebSocketState.CONNECTED:
+            await self._websocket.send_text(error.model_dump_json())
+
+    async def _close(self, code: int) -> None:
+        if (
+            self._websocket.application_state is WebSocketState.DISCONNECTED
+            or self._websocket.client_state is WebSocketState.DISCONNECTED
+        ):
+            return
+        try:
+            async with asyncio.timeout(self._settings.close_wait_s):
+                await self._websocket.close(code)
+        except (TimeoutError, RuntimeError, WebSocketDisconnect) as exc:
+            log.debug("socket.close_failed", reason=repr(exc))

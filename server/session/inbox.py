@@ -1,0 +1,187 @@
+"""Moderators' commands: from any node to the session's owner, by the session's inbox, and the answer back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Self
+
+import structlog
+
+from pipeline.errors import PipelineError
+from pipeline.state import Directive, InterviewState
+from server.hot.errors import Gone, HotError, NotOwner, StorageUnavailable
+from server.protocol.codec import ProtocolProblem, parse
+from server.protocol.codes import ErrorCode
+from server.protocol.moderator import (
+    COMMANDS,
+    AnyCommand,
+    ClaimSession,
+    EndSession,
+    ExtendSession,
+    InjectQuestion,
+    PauseSession,
+    ReleaseSession,
+    ResumeSession,
+    SetForSession,
+    Steer,
+    WriteNote,
+)
+from server.session import machine
+from server.session.owner import SessionOwner
+from server.session.ports import Hot
+from server.session.problems import Moved, SessionProblem, problem_of
+from server.session.settings import HubSettings
+
+log = structlog.get_logger("askwell.session")
+
+ABANDON = "abandon"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A command on its way: what, by whom, when. An order without a command is the sweep's `abandon`."""
+
+    command_id: str
+    who: str
+    at: str
+    command: AnyCommand | None
+
+    def pack(self) -> bytes:
+        """As it waits in the inbox."""
+        body = self.command.model_dump(mode="json") if self.command is not None else {"type": ABANDON}
+        return json.dumps(
+            {"command_id": self.command_id, "who": self.who, "at": self.at, "command": body}, ensure_ascii=False
+        ).encode()
+
+    @classmethod
+    def unpack(cls, item: bytes) -> Self:
+        """What `pack` wrote.
+
+        Raises:
+            ValueError, ProtocolProblem: it is not an order.
+        """
+        value = json.loads(item)
+        body = value["command"]
+        command = None if body["type"] == ABANDON else parse(body, COMMANDS)
+        return cls(value["command_id"], value["who"], value["at"], command)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of an order: the turn it applies to, or the error."""
+
+    applies_to_turn: int = 0
+    code: ErrorCode | None = None
+    message: str = ""
+
+    def pack(self) -> bytes:
+        """As it waits for the node that sent the order."""
+        return json.dumps(
+            {"applies_to_turn": self.applies_to_turn, "code": self.code, "message": self.message},
+            ensure_ascii=False,
+        ).encode()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """What `pack` wrote."""
+        return cls(**json.loads(data))
+
+    def result(self) -> int:
+        """The turn the order applies to. Raises SessionProblem if it was refused."""
+        if self.code is not None:
+            raise SessionProblem(self.code, self.message)
+        return self.applies_to_turn
+
+
+class Inbox:
+    """Applies what waits in a session's inbox, in order, each once.
+
+    Args:
+        hot: hot storage.
+        settings: times.
+        now: wall clock.
+    """
+
+    def __init__(self, hot: Hot, settings: HubSettings, now: Callable[[], datetime]) -> None:
+        self._hot = hot
+        self._settings = settings
+        self._now = now
+
+    async def drain(self, owner: SessionOwner) -> None:
+        """Apply everything that waits for this owner; what can't be applied is answered with its error."""
+        for item in await self._hot.inbox_read(owner.session_id):
+            try:
+                order = Order.unpack(item)
+            except (ValueError, KeyError, TypeError, ProtocolProblem) as exc:
+                log.error("inbox.unreadable", session=owner.session_id, error=repr(exc))
+                await self._hot.inbox_drop(owner.session_id, item)
+                continue
+            try:
+                reply = Reply(applies_to_turn=await self._apply(owner, order))
+            except (Moved, NotOwner, Gone, StorageUnavailable):
+                raise
+            except (SessionProblem, HotError, PipelineError) as exc:
+                problem = problem_of(exc)
+                reply = Reply(code=problem.code, message=problem.message)
+            await self._hot.reply_put(owner.session_id, order.command_id, reply.pack())
+            await self._hot.inbox_drop(owner.session_id, item)
+
+    async def _apply(self, owner: SessionOwner, order: Order) -> int:
+        if order.command is None:
+            return await self._abandon(owner, order)
+        decide = self._decision(owner, order.command_id, order.command)
+        record = {
+            **order.command.model_dump(mode="json", exclude={"command_id", "type"}, exclude_none=True),
+            "command_id": order.command_id,
+            "action": order.command.type,
+            "moderator": order.who,
+            "recorded_at": order.at,
+        }
+        record.setdefault("turn_number", owner.state.turn_count + 1)
+        return await owner.apply(order.command_id, decide, moderator=record, ends=isinstance(order.command, EndSession))
+
+    async def _abandon(self, owner: SessionOwner, order: Order) -> int:
+        if owner.attended or owner.busy:
+            return 0
+        after = timedelta(seconds=self._settings.abandon_after_s)
+        return await owner.apply(order.command_id, lambda: machine.abandon(owner.state, self._now(), after))
+
+    def _decision(self, owner: SessionOwner, command_id: str, command: AnyCommand) -> Callable[[], machine.Step]:
+        """What to do with the state once it is the command's turn."""
+        until = timedelta(seconds=self._settings.resume_until_s)
+
+        def decide() -> machine.Step:
+            state: InterviewState = owner.state
+            now = self._now()
+            match command:
+                case PauseSession():
+                    return machine.pause(state, "moderator", now)
+                case ResumeSession():
+                    return machine.resume(state, "moderator", now, until)
+                case EndSession():
+                    return machine.finish(
+                        state, owner.configuration, by="moderator", reason="ended_by_moderator", now=now
+                    )
+                case ExtendSession():
+                    return machine.extend(state, command.turns, now)
+                case InjectQuestion():
+                    wish = Directive(command_id=command_id, kind="inject", question=command.question)
+                    return machine.direct(state, wish, now)
+                case Steer():
+                    if command.preview:
+                        raise SessionProblem("invalid_input", "A preview can't be made here.")
+                    wish = Directive(
+                        command_id=command_id, kind="steer", strategy=command.strategy, node_id=command.node_id
+                    )
+                    return machine.direct(state, wish, now)
+                case ClaimSession() | ReleaseSession():
+                    raise SessionProblem("invalid_input", "Taking over by hand is not possible here.")
+                case WriteNote():
+                    return machine.Step(state)
+                case SetForSession():
+                    return machine.change_settings(state, {"patience": command.patience}, now)
+
+        return decide

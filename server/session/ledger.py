@@ -1,0 +1,297 @@
+"""A session's truth as its owner holds it: the last committed state, and the writes that make the next one.
+
+Every write goes through here, so that revision, event ids and ownership are looked after in one place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from pipeline.ports import Vectors
+from pipeline.state import InterviewState, Receipt
+from pipeline.turn import Answer, Outcome, answer_digest
+from server.hot.errors import NotOwner, StorageUnavailable
+from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, Committed, DurableEvent, HotSession, Pending
+from server.protocol.codes import ErrorCode
+from server.session.machine import Step
+from server.session.ports import Hot
+
+T = TypeVar("T")
+LONGEST_PAUSE_S = 2.0
+
+
+def answer_payload(answer: Answer) -> bytes:
+    """An answer as it is kept until its turn is committed."""
+    return json.dumps(
+        {
+            "turn_key": answer.turn_key,
+            "kind": answer.kind,
+            "text": answer.text,
+            "corrects": answer.corrects,
+        },
+        ensure_ascii=False,
+    ).encode()
+
+
+def answer_of(pending: Pending) -> Answer:
+    """The answer that `answer_payload` wrote."""
+    return Answer(**json.loads(pending.payload))
+
+
+class Ledger:
+    """One session in hot storage, seen by its owner.
+
+    Args:
+        hot: hot storage.
+        session_id: the session.
+        owner_id: who we are; every write requires that we still own the session.
+        session: as the claim returned it.
+    """
+
+    def __init__(self, hot: Hot, session_id: str, owner_id: str, session: HotSession) -> None:
+        self._hot = hot
+        self.session_id = session_id
+        self.owner_id = owner_id
+        self.stale = False
+        """The outcome of a write is unknown: `refresh` before anything else."""
+        self._published_id = session.last_event_id
+        self._embeddings: dict[str, Vectors] | None = None
+        self._take(session)
+
+    @classmethod
+    async def claim(cls, hot: Hot, session_id: str, owner_id: str) -> Self:
+        """Own the session from now on.
+
+        Raises:
+            SessionNotHot: hot storage does not know it.
+            Gone: it was erased.
+            StateVersionError: a newer version of this program wrote its state.
+            StorageUnavailable: hot storage can't be reached.
+        """
+        return cls(hot, session_id, owner_id, await hot.claim(session_id, owner_id))
+
+    def _take(self, session: HotSession) -> None:
+        self.state = InterviewState.load(session.state)
+        self.epoch = session.epoch
+        self.last_event_id = session.last_event_id
+        self.pending = session.pending
+
+    async def refresh(self) -> list[DurableEvent]:
+        """See what hot storage holds, after an unknown outcome.
+
+        Returns:
+            Durable events that were not published yet.
+
+        Raises:
+            NotOwner: another owner took the session over meanwhile.
+        """
+        session = await self._hot.read(self.session_id)
+        if session.owner != self.owner_id:
+            raise NotOwner("another connection took this session over", owner=session.owner)
+        self._take(session)
+        self._embeddings = None
+        self.stale = False
+        return await self._unpublished()
+
+    async def embeddings(self) -> dict[str, Vectors]:
+        """Vectors kept beside the state, by node or slot id; float32, shape [dimension]."""
+        if self._embeddings is None:
+            found = await self._hot.embeddings(self.session_id)
+            self._embeddings = {name: np.frombuffer(data, dtype=np.float32) for name, data in found.items()}
+        return self._embeddings
+
+    async def accept(
+        self, answer: Answer, *, rerun: bool = False
+    ) -> tuple[Accepted | AlreadyPending | AlreadyCommitted, list[DurableEvent]]:
+        """Put an answer on disk; the events to publish are its `turn.started`.
+
+        Raises:
+            HotError: as `HotStore.accept`; after `StorageUnavailable` the ledger is stale.
+        """
+        number = self.state.turn_count + 1
+        event = {"type": "turn.started", "turn_number": number, "turn_key": answer.turn_key}
+        payload, digest = answer_payload(answer), answer_digest(answer)
+        try:
+            accepted = await self._hot.accept(
+                self.session_id,
+                owner=self.owner_id,
+                rev=self.state.rev,
+                turn_key=answer.turn_key,
+                payload=payload,
+                digest=digest,
+                turn_number=number,
+                event=event,
+                rerun=rerun,
+            )
+        except (StorageUnavailable, asyncio.CancelledError):
+            self.stale = True
+            raise
+        if not isinstance(accepted, Accepted):
+            return accepted, []
+        self.pending = Pending(answer.turn_key, payload, digest, accepted.attempt, False, number)
+        told = {**event, "attempt": accepted.attempt, "id": accepted.event_id}
+        return accepted, await self._numbered(accepted.event_id, [told])
+
+    async def commit_turn(self, answer: Answer, outcome: Outcome) -> list[DurableEvent]:
+        """Make a turn true; the events to publish, in order. Errors as `HotStore.commit`."""
+        receipt = outcome.state.receipt(answer.turn_key)
+        committed = await self._hot.commit(
+            self.session_id,
+            owner=self.owner_id,
+            rev=self.state.rev,
+            turn_key=answer.turn_key,
+            state=outcome.state.dump(),
+            events=outcome.events,
+            record=turn_record(outcome),
+            receipt=receipt.model_dump_json().encode() if receipt is not None else b"",
+            embeddings=_packed(outcome.embeddings),
+        )
+        self.pending = None
+        return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings)
+
+    async def commit_outcome(self, command_id: str, outcome: Outcome) -> list[DurableEvent]:
+        """Make an opening or a rephrased question true; as `commit_turn`, leaving a pending answer alone."""
+        committed = await self._hot.commit(
+            self.session_id,
+            owner=self.owner_id,
+            rev=self.state.rev,
+            turn_key=command_id,
+            state=outcome.state.dump(),
+            events=outcome.events,
+            record=turn_record(outcome),
+            embeddings=_packed(outcome.embeddings),
+            keep_pending=True,
+        )
+        return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings)
+
+    async def commit_step(
+        self, command_id: str, step: Step, *, moderator: Mapping[str, Any] | None = None, ends: bool = False
+    ) -> list[DurableEvent]:
+        """Make a command true.
+
+        Args:
+            command_id: makes repeating it safe.
+            step: what comes of it.
+            moderator: who did what, for the record.
+            ends: a pending answer is given up; it stays on record.
+        """
+        committed = await self._hot.commit(
+            self.session_id,
+            owner=self.owner_id,
+            rev=self.state.rev,
+            turn_key=command_id,
+            state=step.state.dump(),
+            events=step.events,
+            record=_json({"moderator": moderator} if moderator else {}),
+            keep_pending=not ends,
+            drop_pending=ends,
+        )
+        if ends:
+            self.pending = None
+        return await self._committed(committed, step.state, step.events, {})
+
+    async def fail(self, turn_key: str, code: ErrorCode, *, retryable: bool, detail: str) -> list[DurableEvent]:
+        """Put on record that a run failed; the answer stays pending. Errors as `HotStore.fail`."""
+        event = {"type": "turn.failed", "turn_key": turn_key, "code": code, "retryable": retryable}
+        record = _json({"failure": {"code": code, "retryable": retryable, "detail": detail}})
+        failed = await self._hot.fail(
+            self.session_id, owner=self.owner_id, turn_key=turn_key, event=event, record=record
+        )
+        if self.pending is not None and self.pending.turn_key == turn_key:
+            self.pending = _failed(self.pending)
+        return await self._numbered(failed.event_id, [{**event, "id": failed.event_id}])
+
+    def receipt(self, turn_key: str) -> Receipt | None:
+        """What the turn with this key answered, if it is committed."""
+        return self.state.receipt(turn_key)
+
+    async def events_of(self, turn_key: str) -> list[DurableEvent]:
+        """The durable events of one turn, for a client that sent its answer again."""
+        found: list[DurableEvent] = []
+        last = 0
+        while page := await self._hot.events_after(self.session_id, last):
+            found += [event for event in page if event.data.get("turn_key") == turn_key]
+            last = page[-1].id
+        return found
+
+    async def _committed(
+        self,
+        committed: Committed,
+        state: InterviewState,
+        events: tuple[dict[str, Any], ...],
+        embeddings: Mapping[str, Vectors],
+    ) -> list[DurableEvent]:
+        self.state = state
+        if self._embeddings is not None:
+            self._embeddings.update(embeddings)
+        if not events:
+            return []
+        if len(committed.event_ids) != len(events):
+            # Another run of this turn was committed first: what is in storage is what happened.
+            return await self.refresh()
+        numbered = [{**event, "id": number} for number, event in zip(committed.event_ids, events, strict=True)]
+        return await self._numbered(committed.event_ids.start, numbered)
+
+    async def _numbered(self, first_id: int, events: list[dict[str, Any]]) -> list[DurableEvent]:
+        if first_id != self._published_id + 1:
+            return await self._unpublished()
+        self._published_id = self.last_event_id = first_id + len(events) - 1
+        return [DurableEvent(id=event["id"], data=event) for event in events]
+
+    async def _unpublished(self) -> list[DurableEvent]:
+        found: list[DurableEvent] = []
+        while page := await self._hot.events_after(self.session_id, self._published_id):
+            found += page
+            self._published_id = page[-1].id
+        self.last_event_id = max(self.last_event_id, self._published_id)
+        return found
+
+
+async def insist(
+    write: Callable[[], Awaitable[T]],
+    *,
+    pause_s: float,
+    patience_s: float,
+    on_trouble: Callable[[], Awaitable[None]],
+) -> T:
+    """Repeat a write that is safe to repeat until its outcome is known.
+
+    Args:
+        write: the write.
+        pause_s: first pause; doubles up to 2 s.
+        patience_s: after this long the last error is raised.
+        on_trouble: told after each try of unknown outcome.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + patience_s
+    while True:
+        try:
+            return await write()
+        except StorageUnavailable:
+            if loop.time() + pause_s >= end:
+                raise
+        await on_trouble()
+        await asyncio.sleep(pause_s)
+        pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+
+
+def turn_record(outcome: Outcome) -> bytes:
+    """What the store gets of a turn besides the state: the decisions."""
+    return _json({"turn": outcome.record.model_dump(mode="json")} if outcome.record is not None else {})
+
+
+def _packed(embeddings: Mapping[str, Vectors]) -> dict[str, bytes]:
+    return {name: np.asarray(vector, dtype=np.float32).tobytes() for name, vector in embeddings.items()}
+
+
+def _failed(pending: Pending) -> Pending:
+    return Pending(pending.turn_key, pending.payload, pending.digest, pending.attempt, True, pending.turn_number)
+
+
+def _json(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,130 @@
+"""What waits to be sent to one client.
+
+A full outbox makes the sender wait for a while; then the connection is dropped. An event is never left out: the
+client comes back and gets what it missed by replay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from server.hot.values import DurableEvent
+from server.protocol.base import Message
+from server.protocol.codec import encode, encode_event
+from server.protocol.codes import CLOSE_POLICY
+
+
+class Outbox:
+    """A bounded queue of text frames, with one reader (the connection) and one writer (the owner).
+
+    While it is *held*, live durable events are kept aside until the replay is through and live ephemeral ones are
+    left to `release`, which is told the running text by the owner.
+
+    Args:
+        bound: frames that may wait.
+        wait_s: how long a writer waits for room.
+    """
+
+    def __init__(self, bound: int = 256, wait_s: float = 2.0) -> None:
+        self._bound = bound
+        self._wait_s = wait_s
+        self._frames: deque[str] = deque()
+        self._aside: list[DurableEvent] = []
+        self._held = False
+        self._last_id = 0
+        self._changed = asyncio.Event()
+        self._room = asyncio.Event()
+        self._close_code: int | None = None
+
+    @property
+    def close_code(self) -> int | None:
+        """What the connection is to be closed with, once it is."""
+        return self._close_code
+
+    @property
+    def last_id(self) -> int:
+        """The newest durable event that was put in."""
+        return self._last_id
+
+    def hold(self, last_id: int) -> None:
+        """Begin with a replay: the client has everything up to `last_id`."""
+        self._held = True
+        self._last_id = last_id
+
+    async def release(self, running: Callable[[], Sequence[Message]] = tuple) -> None:
+        """End the replay: what came meanwhile follows, then the running question as it stands at that moment."""
+        while self._aside:
+            await self._put_event(self._aside.pop(0))
+        self._held = False
+        for message in running():
+            self._append(encode(message))
+
+    async def replay(self, event: DurableEvent) -> None:
+        """Send an event of the past."""
+        await self._put_event(event)
+
+    async def send(self, message: Message) -> None:
+        """Send an ephemeral message."""
+        await self._wait_for_room()
+        self._append(encode(message))
+
+    async def broadcast(self, message: Message) -> None:
+        """Send an ephemeral message of the session; left out while the replay runs."""
+        if not self._held:
+            await self.send(message)
+
+    async def event(self, event: DurableEvent) -> None:
+        """Send a durable event; each once, in order."""
+        if self._held:
+            self._aside.append(event)
+        else:
+            await self._put_event(event)
+
+    async def repeat(self, event: DurableEvent) -> None:
+        """Send a durable event again; the client drops what it has seen."""
+        await self._wait_for_room()
+        self._append(encode_event(event.data))
+
+    def close(self, code: int) -> None:
+        """No more after what is in; the first code counts."""
+        if self._close_code is None:
+            self._close_code = code
+        self._changed.set()
+        self._room.set()
+
+    async def next(self) -> str | None:
+        """The next frame to send; None once it is closed and empty."""
+        while not self._frames:
+            if self._close_code is not None:
+                return None
+            self._changed.clear()
+            await self._changed.wait()
+        frame = self._frames.popleft()
+        self._room.set()
+        return frame
+
+    async def _put_event(self, event: DurableEvent) -> None:
+        if event.id <= self._last_id:
+            return
+        await self._wait_for_room()
+        self._last_id = max(self._last_id, event.id)
+        self._append(encode_event(event.data))
+
+    async def _wait_for_room(self) -> None:
+        if len(self._frames) < self._bound:
+            return
+        try:
+            async with asyncio.timeout(self._wait_s):
+                while len(self._frames) >= self._bound and self._close_code is None:
+                    self._room.clear()
+                    await self._room.wait()
+        except TimeoutError:
+            self._frames.clear()
+            self.close(CLOSE_POLICY)
+
+    def _append(self, frame: str) -> None:
+        if self._close_code is None:
+            self._frames.append(frame)
+            self._changed.set()

@@ -1,0 +1,307 @@
+"""One turn from its acceptance to its commit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Protocol, Self, TypeVar
+
+import structlog
+
+from pipeline.concept import SessionConfiguration
+from pipeline.errors import PipelineError
+from pipeline.state import Receipt
+from pipeline.turn import Answer, Outcome
+from server.hot.errors import Conflict, StorageUnavailable
+from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, DurableEvent
+from server.protocol.codes import ErrorCode
+from server.session import machine
+from server.session.jobs import quiet_future
+from server.session.ledger import Ledger
+from server.session.measure import TurnMeasure
+from server.session.problems import SessionProblem, TurnFailed
+from server.session.stream import QuestionStream
+from server.session.surroundings import Surroundings
+
+T = TypeVar("T")
+log = structlog.get_logger("askwell.session")
+
+
+class TurnHandle:
+    """A turn that somebody may wait for.
+
+    Args:
+        answer: what is answered.
+        digest: of the answer, to tell it from another one under the same key.
+        unasked: nobody sent it to this owner; it was found pending.
+    """
+
+    def __init__(self, answer: Answer, digest: str, *, unasked: bool = False) -> None:
+        self.answer = answer
+        self.digest = digest
+        self.unasked = unasked
+        self._accepted: asyncio.Future[None] = quiet_future()
+        self._done: asyncio.Future[Receipt] = quiet_future()
+
+    @classmethod
+    def of_receipt(cls, answer: Answer, digest: str, receipt: Receipt) -> Self:
+        """The handle of a turn that is committed already.
+
+        Raises:
+            SessionProblem: the key was used with other text.
+        """
+        _refuse_other_text(receipt.digest, digest)
+        handle = cls(answer, digest)
+        handle.succeed(receipt)
+        return handle
+
+    def joined_by(self, answer: Answer, digest: str) -> Self:
+        """This handle for somebody who sends the same answer again.
+
+        Raises:
+            SessionProblem: `turn_in_progress` for another answer, `invalid_input` for other text under this key.
+        """
+        if answer.turn_key != self.answer.turn_key:
+            raise SessionProblem("turn_in_progress")
+        _refuse_other_text(self.digest, digest)
+        return self
+
+    @property
+    def already_committed(self) -> bool:
+        """Whether the result is there."""
+        return self._done.done() and self._done.exception() is None
+
+    @property
+    def already_accepted(self) -> bool:
+        """Whether the answer is on disk."""
+        return self._accepted.done() and self._accepted.exception() is None
+
+    async def accepted(self) -> None:
+        """Wait until the answer is on disk. Raises what kept it from being accepted."""
+        await asyncio.shield(self._accepted)
+
+    async def committed(self) -> Receipt:
+        """Wait until the turn is committed. Raises what kept it from that."""
+        return await asyncio.shield(self._done)
+
+    def accept(self) -> None:
+        """The answer is on disk."""
+        if not self._accepted.done():
+            self._accepted.set_result(None)
+
+    def succeed(self, receipt: Receipt) -> None:
+        """The turn is committed."""
+        self.accept()
+        if not self._done.done():
+            self._done.set_result(receipt)
+
+    def fail(self, error: BaseException) -> None:
+        """The turn did not work out."""
+        for future in (self._accepted, self._done):
+            if not future.done():
+                future.set_exception(error)
+
+    give_up = fail
+
+
+class Stage(Protocol):
+    """What a turn needs of the owner it runs for."""
+
+    async def fresh(self) -> None:
+        """See what hot storage holds if that is in doubt."""
+        ...
+
+    async def publish(self, events: list[DurableEvent]) -> None:
+        """Send durable events that were just written."""
+        ...
+
+    async def insist(self, write: Callable[[], Awaitable[T]]) -> T:
+        """Repeat a write until its outcome is known."""
+        ...
+
+    def new_stream(self, run: int) -> QuestionStream:
+        """Somewhere for a question to go while it is made."""
+        ...
+
+    def end_stream(self) -> None:
+        """The question is complete, or will not be."""
+        ...
+
+
+class _Failure(Exception):
+    """A run that ends in `turn.failed`."""
+
+    def __init__(self, code: ErrorCode, *, retryable: bool, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.retryable = retryable
+        self.detail = detail
+
+
+class TurnRunner:
+    """Runs the turns of one session, one at a time.
+
+    Args:
+        around: what owners share.
+        ledger: the session.
+        configuration: what it is pinned to.
+        stage: the owner.
+    """
+
+    def __init__(self, around: Surroundings, ledger: Ledger, configuration: SessionConfiguration, stage: Stage) -> None:
+        self._around = around
+        self._ledger = ledger
+        self._configuration = configuration
+        self._stage = stage
+
+    async def run(self, handle: TurnHandle) -> Receipt:
+        """Accept the answer, run it, commit it.
+
+        Raises:
+            SessionProblem: it can't be taken now.
+            TurnFailed: it was taken and did not work out.
+            HotError: storage refused it or can't be reached; nothing is known to be written.
+        """
+        await self._stage.fresh()
+        receipt = self._ledger.receipt(handle.answer.turn_key)
+        if receipt is not None:
+            _refuse_other_text(receipt.digest, handle.digest)
+            return receipt
+        if handle.unasked and self._ledger.pending is None:
+            raise SessionProblem("session_completed")
+        if not handle.unasked:
+            machine.check_turn(self._ledger.state, self._configuration)
+        began = self._around.clock()
+        accepted = await self._accept(handle)
+        if isinstance(accepted, AlreadyCommitted):
+            return await self._committed_before(handle, accepted)
+        accept_ms = self._since(began)
+        handle.accept()
+        return await self._run_accepted(handle, accepted, began, accept_ms)
+
+    async def _accept(self, handle: TurnHandle) -> Accepted | AlreadyCommitted:
+        accepted, events = await self._ledger.accept(handle.answer, rerun=handle.unasked)
+        if isinstance(accepted, AlreadyPending):
+            # Nobody runs it: this owner does one turn at a time, and no other owner may.
+            accepted, events = await self._ledger.accept(handle.answer, rerun=True)
+        if isinstance(accepted, AlreadyPending):
+            raise SessionProblem("turn_in_progress")
+        await self._stage.publish(events)
+        return accepted
+
+    async def _committed_before(self, handle: TurnHandle, accepted: AlreadyCommitted) -> Receipt:
+        if self._ledger.state.rev < accepted.rev:
+            self._ledger.stale = True
+            await self._stage.fresh()
+        return Receipt.model_validate_json(accepted.receipt)
+
+    async def _run_accepted(self, handle: TurnHandle, accepted: Accepted, began: float, accept_ms: float) -> Receipt:
+        stream = self._stage.new_stream(accepted.attempt)
+        measure = TurnMeasure(
+            session_id=self._ledger.session_id,
+            turn_number=self._ledger.state.turn_count + 1,
+            outcome="cancelled",
+            attempt=accepted.attempt,
+            total_ms=0.0,
+            accept_ms=accept_ms,
+        )
+        try:
+            outcome = await self._run_pipeline(handle.answer, stream)
+            first = stream.first_token_at
+            committing = self._around.clock()
+            events = await self._commit(handle.answer, outcome)
+        except asyncio.CancelledError:
+            self._report(replace(measure, total_ms=self._since(began)))
+            raise
+        except _Failure as failure:
+            self._report(replace(measure, outcome="failed", total_ms=self._since(began), code=failure.code))
+            self._stage.end_stream()
+            await self._put_on_record(handle.answer.turn_key, failure)
+            raise TurnFailed(failure.code, retryable=failure.retryable) from failure
+        self._stage.end_stream()
+        await self._stage.publish(events)
+        record = outcome.record
+        self._report(
+            replace(
+                measure,
+                outcome="completed",
+                total_ms=self._since(began),
+                commit_ms=self._since(committing),
+                first_token_ms=None if first is None else (first - began) * 1000.0,
+                stages_ms=record.stages_ms if record is not None else {},
+                fallback=record.fallback if record is not None else False,
+            )
+        )
+        receipt = self._ledger.receipt(handle.answer.turn_key)
+        assert receipt is not None, "the pipeline leaves a receipt for every turn"
+        return receipt
+
+    async def _run_pipeline(self, answer: Answer, stream: QuestionStream) -> Outcome:
+        around = self._around
+        try:
+            embeddings = await self._ledger.embeddings()
+            async with asyncio.timeout(around.settings.turn_deadline_s):
+                return await around.pipeline.run(
+                    self._ledger.state,
+                    answer,
+                    self._configuration,
+                    now=around.now(),
+                    sink=stream,
+                    embeddings=embeddings,
+                )
+        except TimeoutError as exc:
+            raise _Failure("llm_unavailable", retryable=True, detail="deadline passed") from exc
+        except StorageUnavailable as exc:
+            raise _Failure("storage_unavailable", retryable=True, detail=str(exc)) from exc
+        except PipelineError as exc:
+            code: ErrorCode = "llm_unavailable" if exc.code == "llm_unavailable" else "internal"
+            if exc.code == "invalid_input":
+                code = "invalid_input"
+            raise _Failure(code, retryable=exc.retryable, detail=f"{exc.stage or 'turn'}: {exc!r}") from exc
+        except Exception as exc:
+            log.exception("turn.defect", session=self._ledger.session_id)
+            raise _Failure("internal", retryable=True, detail=repr(exc)) from exc
+
+    async def _commit(self, answer: Answer, outcome: Outcome) -> list[DurableEvent]:
+        try:
+            return await self._stage.insist(lambda: self._ledger.commit_turn(answer, outcome))
+        except Conflict as exc:
+            self._ledger.stale = True
+            raise _Failure("internal", retryable=True, detail=f"commit: {exc}") from exc
+
+    async def _put_on_record(self, turn_key: str, failure: _Failure) -> None:
+        try:
+            events = await self._stage.insist(
+                lambda: self._ledger.fail(turn_key, failure.code, retryable=failure.retryable, detail=failure.detail)
+            )
+        except Conflict:
+            self._ledger.stale = True
+            return
+        await self._stage.publish(events)
+
+    def _since(self, moment: float) -> float:
+        return (self._around.clock() - moment) * 1000.0
+
+    def _report(self, measure: TurnMeasure) -> None:
+        write = log.info if measure.outcome == "completed" else log.warning
+        write(
+            "turn",
+            outcome=measure.outcome,
+            session=measure.session_id,
+            turn=measure.turn_number,
+            attempt=measure.attempt,
+            code=measure.code,
+            fallback=measure.fallback,
+            total_ms=round(measure.total_ms, 1),
+            accept_ms=round(measure.accept_ms, 1),
+            commit_ms=round(measure.commit_ms, 1),
+            first_token_ms=None if measure.first_token_ms is None else round(measure.first_token_ms, 1),
+            stages_ms={name: round(took, 1) for name, took in measure.stages_ms.items()},
+        )
+        self._around.observe(measure)
+
+
+def _refuse_other_text(known: str, digest: str) -> None:
+    if known != digest:
+        raise SessionProblem("invalid_input", "This answer was sent before with other words.")
