@@ -2,6 +2,7 @@
 
 import { answerFault, cleanAnswer } from "./answer.js";
 import { connect } from "./link.js";
+import { folded } from "./log.js";
 import { consentMessage, sendPending } from "./session.js";
 import { canAnswer, correctable, online } from "./state.js";
 
@@ -76,7 +77,7 @@ export function editSubmit(state, turnKey) {
   const editing = state.editing;
   if (!editing || state.pending) return [state, []];
   const text = cleanAnswer(editing.text);
-  const before = state.log.find((entry) => entry.key === editing.key)?.text;
+  const before = folded(state.log).find((entry) => entry.key === editing.key)?.text;
   if (text === before) return editCancel(state);
   const fault = answerFault(text);
   if (fault) return [{ ...state, problem: { code: fault, at: "edit", retry: false } }, [{ type: "focus", on: "edit" }]];

@@ -45,10 +45,13 @@ export const ERROR_CODES = Object.keys(REACTIONS);
  */
 export function reactionTo(code, retryable, welcomed) {
   if (!welcomed && (code === "forbidden" || code === "not_found")) return "fatal";
-  return REACTIONS[code] ?? (retryable ? "retry" : "tell");
+  return (Object.hasOwn(REACTIONS, code) && REACTIONS[code]) || (retryable ? "retry" : "tell");
 }
+
+/** What this page itself finds out. */
+const OWN = new Set(["silent", "consent_changed"]);
 
 /** @param {string} code @returns {string} the key of the sentence that explains it. */
 export function errorText(code) {
-  return code in REACTIONS || code === "silent" ? `error.${code}` : "error.internal";
+  return Object.hasOwn(REACTIONS, code) || OWN.has(code) ? `error.${code}` : "error.internal";
 }

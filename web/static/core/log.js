@@ -32,10 +32,10 @@ export function put(log, entry) {
   return before < 0 ? [...log, entry] : [...log.slice(0, before), entry, ...log.slice(before)];
 }
 
-/** @param {number} turn @param {string} text @returns {Entry} */
-export function question(turn, text) {
+/** @param {number} turn @param {string} text @param {boolean} closing whether nobody answers it. @returns {Entry} */
+export function question(turn, text, closing) {
   return {
-    key: questionKey(turn), speaker: "interviewer", turn, text, kind: "question",
+    key: questionKey(turn), speaker: "interviewer", turn, text, kind: closing ? "closing" : "question",
     utteranceId: null, turnKey: null, edited: false,
   };
 }
@@ -43,7 +43,7 @@ export function question(turn, text) {
 /**
  * @param {number} turn
  * @param {string} text
- * @param {"answer" | "skip"} kind
+ * @param {"answer" | "skip" | "correction"} kind
  * @param {string} turnKey
  * @returns {Entry}
  */
@@ -91,9 +91,33 @@ function kindOf(row, old) {
   const kind = row.kind ?? "";
   if (row.speaker === "respondent") {
     if (kind === "skip" || row.text === "") return "skip";
-    return kind.startsWith("correct") ? "correction" : "answer";
+    return kind === "correct" ? "correction" : "answer";
   }
-  return kind === "closing_statement" || kind === "thanks" || old?.kind === "closing" ? "closing" : "question";
+  return kind === "closing" || old?.kind === "closing" ? "closing" : "question";
+}
+
+/**
+ * The conversation as it reads: a correction stands in place of the answer it corrects, and the question that was
+ * asked in between, and never answered, is gone.
+ *
+ * @param {readonly Entry[]} log
+ * @returns {Entry[]}
+ */
+export function folded(log) {
+  /** @type {Entry[]} */
+  const read = [];
+  for (const entry of log) {
+    const at = entry.kind === "correction" ? read.findLastIndex((old) => old.speaker === "respondent") : -1;
+    const old = read[at];
+    if (!old) {
+      read.push(entry);
+      continue;
+    }
+    read.splice(at, read.length - at, {
+      ...old, kind: "answer", text: entry.text, edited: true, utteranceId: entry.utteranceId, turnKey: entry.turnKey,
+    });
+  }
+  return read;
 }
 
 /** @param {readonly Entry[]} log @returns {Entry | null} the newest question or closing words. */

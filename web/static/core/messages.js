@@ -13,7 +13,8 @@
  *   turn_number: number, pending?: unknown}} Ready
  * @typedef {{type: "question.started", turn_number: number, attempt: number}} QuestionStarted
  * @typedef {{type: "question.delta", turn_number: number, attempt: number, text: string}} QuestionDelta
- * @typedef {{type: "question.completed", id: number, turn_number: number, text: string}} QuestionCompleted
+ * @typedef {{type: "question.completed", id: number, turn_number: number, text: string, closing?: boolean,
+ *   utterance_id?: string | null}} QuestionCompleted
  * @typedef {{type: "turn.started", id: number, turn_number: number, turn_key: string}} TurnStarted
  * @typedef {{type: "turn.completed", id: number, turn_number: number, turn_key: string, result: TurnResult}} TurnCompleted
  * @typedef {{type: "turn.failed", id: number, turn_key: string, code: string, retryable: boolean}} TurnFailed
@@ -63,7 +64,7 @@ export function parseMessage(data) {
     return null;
   }
   if (value === null || typeof value !== "object") return null;
-  const fields = REQUIRED[value.type];
+  const fields = Object.hasOwn(REQUIRED, value.type) ? REQUIRED[value.type] : undefined;
   if (!fields) return null;
   for (const [name, kind] of Object.entries(fields)) {
     if (typeof value[name] !== kind || value[name] === null) return null;

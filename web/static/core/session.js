@@ -2,9 +2,9 @@
 
 import { reactionTo } from "./errors.js";
 import { alive } from "./link.js";
-import { answer, answerKey, fromTranscript, lastQuestion, put, question, questionKey } from "./log.js";
+import { answer, answerKey, folded, fromTranscript, lastQuestion, put, question, questionKey } from "./log.js";
 import { pendingKey } from "./messages.js";
-import { ENDED, ERASED, busy, needsConsent, openQuestion, scene } from "./state.js";
+import { ENDED, ERASED, PAUSED, busy, openQuestion, scene } from "./state.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./state.js").Step} Step */
@@ -29,8 +29,9 @@ const HUSH = { type: "cancel", name: "silence" };
  */
 export function received(state, message) {
   if ("id" in message) {
-    if (message.id <= state.lastEventId) return [state, alive(state)];
-    state = { ...state, lastEventId: message.id };
+    const asked = "turn_key" in message && message.turn_key === state.pending?.turnKey;
+    if (message.id <= state.lastEventId && !asked) return [state, alive(state)];
+    state = { ...state, lastEventId: Math.max(message.id, state.lastEventId) };
   }
   const [next, effects] = apply(state, message);
   const [settled, more] = settle(next);
@@ -69,7 +70,7 @@ function ready(state, message) {
     lastEventId: moved && !first ? message.last_event_id : state.lastEventId,
     syncTo: moved ? 0 : message.last_event_id,
     running: pendingKey(message.pending), fetching,
-    pausedBy: message.state === "paused" ? state.pausedBy ?? "you" : null,
+    pausedBy: PAUSED.has(message.state) ? state.pausedBy ?? "you" : null,
   };
   if (ERASED.has(message.state)) return erased(next);
   return [next, fetch && !state.fetching ? [LISTEN, { type: "fetch" }] : [LISTEN]];
@@ -95,7 +96,10 @@ function completed(state, message) {
   return [
     {
       ...state,
-      log: put(state.log, { ...question(turn, text), kind: old?.kind ?? "question", utteranceId: old?.utteranceId ?? null }),
+      log: put(state.log, {
+        ...question(turn, text, message.closing === true || old?.kind === "closing"),
+        utteranceId: message.utterance_id ?? old?.utteranceId ?? null,
+      }),
       stream: null, rephrasing: false, notice: null, problem: state.rephrasing ? null : state.problem,
       spoken: newest && state.synced ? { text, count: state.spoken.count + 1 } : state.spoken,
     },
@@ -111,12 +115,7 @@ function turnStarted(state, message) {
   const next = { ...state, running: key, problem: null, notice: null };
   if (!mine) return [next, [LISTEN]];
   next.pending = { ...mine, accepted: true, sent: true, failed: null };
-  if (mine.kind === "correct") {
-    next.log = state.log.map((entry) =>
-      entry.utteranceId === mine.utteranceId ? { ...entry, text: mine.text, edited: true, turnKey: key } : entry);
-  } else {
-    next.log = put(state.log, answer(turn, mine.text, mine.kind, key));
-  }
+  next.log = put(state.log, answer(turn, mine.text, mine.kind === "correct" ? "correction" : mine.kind, key));
   return [next, [LISTEN]];
 }
 
@@ -148,7 +147,7 @@ function turnFailed(state, message) {
   const next = { ...state, running: null, stream: null, rephrasing: false, notice: null };
   if (state.pending?.turnKey !== key) return [next, [HUSH]];
   next.pending = { ...state.pending, failed: { code, retryable } };
-  next.log = state.log.filter((entry) => entry.turnKey !== key || entry.edited);
+  next.log = state.log.filter((entry) => entry.turnKey !== key);
   next.problem = { code, at: "page", retry: retryable };
   return [next, [HUSH]];
 }
@@ -160,7 +159,7 @@ function sessionState(state, message) {
   /** @type {State} */
   const next = {
     ...state, session: message.state,
-    pausedBy: message.state === "paused" ? (reason.includes("moderator") ? "moderator" : "you") : null,
+    pausedBy: PAUSED.has(message.state) ? (reason === "by_moderator" ? "moderator" : "you") : null,
   };
   if (!ENDED.has(message.state)) return [next, []];
   return [
@@ -188,12 +187,13 @@ function refused(state, message) {
     return [{ ...state, blocked: code, dialog: null }, [HUSH, { type: "disconnect" }, { type: "focus", on: "heading" }]];
   }
   const open = state.pending !== null && !state.pending.accepted && state.pending.sent;
-  if (reaction === "state") return follow(open ? takeBack(state) : state, code);
+  if (reaction === "state") return follow(open ? takeBack(state) : state, code, message.ref === "resume");
+  if (state.session === "created" && state.agreed && reaction === "answer") {
+    const asked = { ...state, agreed: false, fetching: true };
+    return [{ ...asked, problem: { code: "consent_changed", at: "page", retry: false } }, [HUSH, { type: "fetch" }]];
+  }
   /** @type {State} */
   const next = { ...state, rephrasing: false, leaving: null };
-  if (code === "forbidden" && state.session === "paused") {
-    return [{ ...next, pausedBy: "moderator" }, []];
-  }
   if (open && reaction === "retry") {
     const failed = { code, retryable: true };
     return [{ ...next, pending: state.pending && { ...state.pending, failed }, problem: { code, at: "page", retry: true } }, [HUSH]];
@@ -207,9 +207,19 @@ function refused(state, message) {
   return [{ ...next, problem: { code, at: "page", retry } }, []];
 }
 
-/** The interview is somewhere else than this page thought. @param {State} state @param {string} code @returns {Step} */
-function follow(state, code) {
-  if (code === "session_paused") return [{ ...state, session: "paused", pausedBy: state.pausedBy ?? "you" }, [HUSH]];
+/**
+ * The interview is somewhere else than this page thought.
+ *
+ * @param {State} state
+ * @param {string} code
+ * @param {boolean} resuming whether a wish to go on was refused: then it is not ours to grant.
+ * @returns {Step}
+ */
+function follow(state, code, resuming) {
+  if (code === "session_paused") {
+    const session = PAUSED.has(state.session ?? "") ? state.session : "paused";
+    return [{ ...state, session, rephrasing: false, pausedBy: resuming ? "moderator" : state.pausedBy ?? "you" }, [HUSH]];
+  }
   if (code === "consent_required") return [{ ...state, session: "created", agreed: false }, [HUSH]];
   return [{ ...state, session: "completed", fetching: true }, [HUSH, { type: "fetch" }, { type: "focus", on: "heading" }]];
 }
@@ -223,7 +233,7 @@ export function takeBack(state) {
   if (!pending) return state;
   if (pending.kind === "skip") return { ...state, pending: null };
   if (pending.kind === "correct") {
-    const entry = state.log.find((other) => other.utteranceId === pending.utteranceId);
+    const entry = folded(state.log).find((other) => other.utteranceId === pending.utteranceId);
     const editing = entry ? { utteranceId: entry.utteranceId ?? "", key: entry.key, text: pending.text } : null;
     return { ...state, pending: null, editing };
   }
@@ -281,12 +291,13 @@ function settle(state) {
   if (next.agreed && next.session === "created") effects.push(...consentMessage(next));
   if (next.leaving) effects.push({ type: "send", message: { type: next.leaving } });
   const pending = next.pending;
-  if (pending?.accepted && !pending.failed && next.running !== pending.turnKey && next.running !== "") {
+  const known = pending !== null && (next.running === pending.turnKey || next.running === "");
+  if (pending?.accepted && ENDED.has(next.session ?? "")) {
     next.pending = null;
-  } else if (pending && next.running === pending.turnKey) {
+  } else if (known) {
     next.pending = { ...pending, sent: true, accepted: true };
     effects.push(LISTEN);
-  } else if (pending && !pending.accepted && !pending.failed && !needsConsent(next)) {
+  } else if (pending && !pending.failed && scene(next) === "talk") {
     const [sent, more] = sendPending(next);
     return [announce(sent), [...effects, ...more]];
   }

@@ -1,6 +1,6 @@
 /** Everything the interview page knows, and what can be read from it. No browser in here. */
 
-import { lastAnswer, lastQuestion } from "./log.js";
+import { folded, lastAnswer, lastQuestion } from "./log.js";
 
 /**
  * @typedef {import("./log.js").Entry} Entry
@@ -72,6 +72,8 @@ export function initialState(saved) {
 }
 
 export const ENDED = new Set(["completed", "failed"]);
+/** Waiting to be taken up again; an interview left alone for long is one. */
+export const PAUSED = new Set(["paused", "abandoned"]);
 export const ERASED = new Set(["withdrawn", "erased"]);
 
 /** @typedef {"loading" | "consent" | "talk" | "done" | "goodbye" | "blocked"} Scene */
@@ -114,7 +116,7 @@ export function busy(state) {
 /** @param {State} state whether the respondent may answer now. */
 export function canAnswer(state) {
   return scene(state) === "talk" && !busy(state) && !state.pending && !state.leaving && !state.editing
-    && state.session !== "paused" && !state.rephrasing && openQuestion(state) !== null;
+    && !PAUSED.has(state.session ?? "") && !state.rephrasing && openQuestion(state) !== null;
 }
 
 /**
@@ -130,7 +132,7 @@ export function mood(state) {
   if (state.link === "offline") return "offline";
   if (state.link !== "ready") return state.epoch === null ? "connecting" : "reconnecting";
   if (state.leaving) return "leaving";
-  if (state.session === "paused") return state.pausedBy === "moderator" ? "paused_by_moderator" : "paused";
+  if (PAUSED.has(state.session ?? "")) return state.pausedBy === "moderator" ? "paused_by_moderator" : "paused";
   if (state.rephrasing) return "rephrasing";
   if (state.stream) return "writing";
   if (state.pending?.failed) return "failed";
@@ -141,7 +143,7 @@ export function mood(state) {
 
 /** The answer that may be corrected: the last one, and only while its utterance is known. @param {State} state */
 export function correctable(state) {
-  const entry = lastAnswer(state.log);
+  const entry = lastAnswer(folded(state.log));
   if (!entry || entry.kind === "skip" || !entry.utteranceId || !canAnswer(state)) return null;
   return entry;
 }

@@ -41,6 +41,6 @@ function escapeMarkdown(text) {
  * @returns {string} a file name any system accepts.
  */
 export function transcriptName(title, extension) {
-  const slug = title.normalize("NFKD").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
+  const slug = title.normalize("NFC").toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
   return `${slug || "interview"}.${extension}`;
 }

@@ -1,7 +1,7 @@
 /** The conversation so far, as a list that only ever changes where it must. */
 
 import { errorText } from "../core/errors.js";
-import { answerKey, lastQuestion } from "../core/log.js";
+import { answerKey, folded, lastQuestion } from "../core/log.js";
 import { correctable, openQuestion } from "../core/state.js";
 import { fitHeight, isCoarse, make } from "./dom.js";
 
@@ -20,7 +20,7 @@ import { fitHeight, isCoarse, make } from "./dom.js";
 export function rows(state, t) {
   const open = openQuestion(state)?.key;
   const streamed = state.rephrasing ? null : state.stream;
-  const entries = state.log.filter((entry) => entry.key !== open && entry.key !== `q${streamed?.turn}`);
+  const entries = folded(state.log).filter((entry) => entry.key !== open && entry.key !== `q${streamed?.turn}`);
   const pending = state.pending;
   const waiting = pending && !pending.accepted ? t(state.link === "ready" && !pending.failed ? "talk.sending" : "talk.kept") : "";
   if (pending && pending.kind !== "correct" && !entries.some((entry) => entry.turnKey === pending.turnKey)) {
@@ -32,9 +32,10 @@ export function rows(state, t) {
       utteranceId: null, turnKey: pending.turnKey, edited: false,
     });
   }
+  const sent = new Set(state.log.map((entry) => entry.turnKey));
   const fixable = correctable(state)?.key ?? state.editing?.key;
   return entries.map((entry) => {
-    const fixed = pending?.kind === "correct" && pending.utteranceId === entry.utteranceId && entry.utteranceId !== null;
+    const fixed = pending?.kind === "correct" && !sent.has(pending.turnKey) && pending.utteranceId === entry.utteranceId;
     const mine = fixed || (pending !== null && entry.turnKey === pending.turnKey);
     return {
       ...entry,

@@ -2,7 +2,7 @@
 
 import { COUNTER_FROM_CHARS, MAX_ANSWER_CHARS, answerLength } from "../core/answer.js";
 import { errorText } from "../core/errors.js";
-import { busy, canAnswer, mood, online, openQuestion, scene } from "../core/state.js";
+import { PAUSED, busy, canAnswer, mood, online, openQuestion, scene } from "../core/state.js";
 import { Conversation, rows } from "./conversation.js";
 import { byId, enable, fitHeight, isCoarse, isEnabled, show, write } from "./dom.js";
 import { QuestionView } from "./question.js";
@@ -99,7 +99,7 @@ export class Talk {
     this.question.set(text, { whole: !state.stream && asked !== null, unfold: live });
     const element = this.question.element;
     element.dataset["turn"] = String(state.stream?.turn ?? asked?.turn ?? "");
-    element.classList.toggle("resting", state.session === "paused" || (state.rephrasing && !state.stream) || (busy(state) && !state.stream));
+    element.classList.toggle("resting", PAUSED.has(state.session ?? "") || (state.rephrasing && !state.stream) || (busy(state) && !state.stream));
     element.lang = state.detail?.language ?? "";
     show(byId("ripple"), text === "" && STIRRING.has(now));
   }
@@ -154,8 +154,7 @@ export class Talk {
   /** @param {State} state */
   #renderBar(state) {
     const calm = online(state) && !state.leaving;
-    const paused = state.session === "paused";
-    show(byId("pause"), !paused);
+    show(byId("pause"), !PAUSED.has(state.session ?? ""));
     enable(byId("pause"), calm);
     enable(byId("finish"), calm);
     enable(byId("withdraw"), !state.leaving);

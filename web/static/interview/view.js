@@ -1,6 +1,7 @@
 /** Shows the state: which scene, what stands in it, where the focus goes. */
 
 import { errorText } from "../core/errors.js";
+import { folded } from "../core/log.js";
 import { scene } from "../core/state.js";
 import { transcriptMarkdown, transcriptName, transcriptText } from "../core/transcript.js";
 import { Conversation } from "./conversation.js";
@@ -69,7 +70,7 @@ export class View {
     show(byId("controls"), now === "talk");
     show(byId("progress"), now === "talk");
     show(byId("skip-link"), now === "talk");
-    if (now === "loading") write(byId("loading-text"), this.t(state.failures > 1 ? "interview.loading.slow" : "interview.loading"));
+    if (now === "loading") write(byId("loading-text"), this.t(loadingText(state)));
     if (now === "consent") this.#consent(state, name);
     if (now === "talk") {
       write(byId("talk-heading"), name);
@@ -93,6 +94,8 @@ export class View {
     byId("consent-text").lang = state.detail?.language ?? "";
     write(byId("consent-version"), this.t("consent.version", { version: consent?.version ?? "" }));
     enable(byId("consent-agree"), !state.leaving);
+    write(byId("consent-error"), state.problem ? this.t(errorText(state.problem.code)) : "");
+    show(byId("consent-error"), state.problem !== null);
   }
 
   /** @param {State} state */
@@ -107,7 +110,7 @@ export class View {
     const unsent = [state.pending && !state.pending.accepted ? state.pending.text : "", state.draft].filter((text) => text.trim() !== "").join("\n\n");
     show(byId("unsent"), unsent !== "");
     write(byId("unsent-text"), unsent);
-    const rows = state.log.filter((entry) => entry !== closing);
+    const rows = folded(state.log).filter((entry) => entry !== closing);
     show(byId("copy"), rows.length > 0);
     this.finalLog.render(rows.map((entry) => ({
       ...entry, note: entry.edited ? this.t("talk.edited") : "", correct: false, edit: null, fault: "",
@@ -172,7 +175,7 @@ export class View {
     const state = this.state;
     if (!state) return;
     const labels = this.#labels(state);
-    const text = extension === "md" ? transcriptMarkdown(state.log, labels) : transcriptText(state.log, labels);
+    const text = extension === "md" ? transcriptMarkdown(folded(state.log), labels) : transcriptText(folded(state.log), labels);
     const url = URL.createObjectURL(new Blob([text], { type: extension === "md" ? "text/markdown" : "text/plain" }));
     const link = document.createElement("a");
     link.href = url;
@@ -186,7 +189,7 @@ export class View {
     if (!state) return;
     const status = byId("copy-status");
     try {
-      await navigator.clipboard.writeText(transcriptText(state.log, this.#labels(state)));
+      await navigator.clipboard.writeText(transcriptText(folded(state.log), this.#labels(state)));
       write(status, this.t("thanks.copied"));
     } catch {
       write(status, this.t("thanks.not_copied"));
@@ -194,3 +197,9 @@ export class View {
   }
 }
 
+
+/** @param {State} state @returns {string} */
+function loadingText(state) {
+  if (state.problem) return errorText(state.problem.code);
+  return state.failures > 1 ? "interview.loading.slow" : "interview.loading";
+}

@@ -61,8 +61,8 @@ export default {
   "answer.send": "Send",
   "answer.hint.fine": "Enter sends, Shift + Enter starts a new line",
   "answer.hint.coarse": "Nothing is sent until you tap Send",
-  "answer.left": "{count} characters left",
-  "answer.over": "{count} characters too many",
+  "answer.left": "Characters left: {count}",
+  "answer.over": "Characters too many: {count}",
   "answer.skip": "Rather not say",
   "answer.rephrase": "Ask differently",
   "answer.correct": "Correct my last answer",
@@ -133,6 +133,7 @@ export default {
   "error.too_many_sessions": "As many people as we can listen to well are being interviewed right now. Please try again in a few minutes.",
   "error.language_unsupported": "This interview is not available in that language.",
   "error.internal": "Something went wrong on our side. What you wrote is safe; please try again.",
+  "error.consent_changed": "This text has changed since it was shown to you. Please read it once more.",
   "error.silent": "It has been quiet for too long. What you wrote is safe; please try again.",
 
   "blocked.title": "This interview cannot be opened",
