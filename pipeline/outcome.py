@@ -164,7 +164,7 @@ def _result(context: TurnContext) -> TurnResult:
             "depth_difference": surface.max_depth - canonical.max_depth,
         }
     matrix = chosen.signals
-    return TurnResult(
+    return TurnResult.model_construct(
         turn_number=context.get(ContextOutput).turn_number,
         extracted={
             "concepts": [concept.model_dump() for concept in extraction.concepts],
@@ -188,7 +188,7 @@ def _result(context: TurnContext) -> TurnResult:
         nodes_added=tuple(node.model_dump(mode="json") for node in changed.nodes_added),
         edges_added=tuple(edge.model_dump(mode="json") for edge in changed.edges_added),
         saturation_metrics=measured.saturation.model_dump(),
-        node_signals={key: dict(matrix.of_node(key)) for key in matrix.nodes.keys},
+        node_signals=matrix.by_node(),
         score_decomposition=candidates,
         has_llm_fallback=question.fallback,
     )

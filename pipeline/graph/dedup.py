@@ -41,6 +41,9 @@ BUILT_IN_SYNONYMS: tuple[tuple[str, ...], ...] = (
 """Trade synonyms that embeddings miss; concepts and methodologies add their own."""
 
 
+REMEMBERED_LABELS = 20_000
+
+
 class SynonymTable:
     """Maps lemmas to one representative per set of synonyms; sets may hold phrases."""
 
@@ -54,6 +57,16 @@ class SynonymTable:
                 if member:
                     self._classes[member] = head
         self._longest = max((len(member) for member in self._classes), default=0)
+        self._known: dict[tuple[str, ...], frozenset[str]] = {}
+
+    def canonical_of(self, lemmas: tuple[str, ...]) -> frozenset[str]:
+        """As `canonical`, remembered: a session's labels are compared again each turn."""
+        found = self._known.get(lemmas)
+        if found is None:
+            if len(self._known) >= REMEMBERED_LABELS:
+                self._known.clear()
+            found = self._known[lemmas] = self.canonical(lemmas)
+        return found
 
     def canonical(self, lemmas: Sequence[str]) -> frozenset[str]:
         """The lemmas with each known word or phrase replaced by its representative, longest match first."""
@@ -116,7 +129,6 @@ class Deduplicator:
         self._jaccard = jaccard
         self._cosine = cosine
         self._by_type: dict[str, list[KGNode]] = {}
-        self._canonical: dict[str, frozenset[str]] = {}
         for node in graph.live_nodes():
             self._by_type.setdefault(node.node_type, []).append(node)
 
@@ -133,11 +145,7 @@ class Deduplicator:
             return Match(same.id, "identity", 1.0)
         if self._method == "exact":
             return None
-        candidates = [
-            node
-            for node in self._by_type.get(mention.node_type, ())
-            if not opposed(mention.lemmas, node.lemmas, mention.stance, node.stance)
-        ]
+        candidates = self._by_type.get(mention.node_type, ())
         if self._method in ("jaccard", "hybrid"):
             found = self._by_overlap(mention, candidates)
             if found is not None:
@@ -147,19 +155,18 @@ class Deduplicator:
         return None
 
     def _by_overlap(self, mention: Mentioned, candidates: Sequence[KGNode]) -> Match | None:
-        wanted = self._synonyms.canonical(mention.lemmas)
+        wanted = self._synonyms.canonical_of(mention.lemmas)
         best: Match | None = None
         if not wanted:
             return None
         for node in candidates:
-            have = self._canonical.get(node.id)
-            if have is None:
-                have = self._canonical[node.id] = self._synonyms.canonical(node.lemmas)
+            have = self._synonyms.canonical_of(node.lemmas)
             common = len(wanted & have)
             if not common:
                 continue
-            overlap = common / len(wanted | have)
-            if overlap >= self._jaccard and (best is None or overlap > best.similarity):
+            overlap = common / (len(wanted) + len(have) - common)
+            better = overlap >= self._jaccard and (best is None or overlap > best.similarity)
+            if better and not _opposed(mention, node):
                 best = Match(node.id, "jaccard", overlap)
         return best
 
@@ -168,6 +175,14 @@ class Deduplicator:
         if mention.vector is None or not known:
             return None
         cosines = np.stack([self._vectors[node.id] for node in known]) @ mention.vector
-        best = int(np.argmax(cosines))
-        similarity = float(cosines[best])
-        return Match(known[best].id, "embeddings", similarity) if similarity >= self._cosine else None
+        for i in np.argsort(-cosines, kind="stable"):
+            similarity = float(cosines[i])
+            if similarity < self._cosine:
+                return None
+            if not _opposed(mention, known[i]):
+                return Match(known[i].id, "embeddings", similarity)
+        return None
+
+
+def _opposed(mention: Mentioned, node: KGNode) -> bool:
+    return opposed(mention.lemmas, node.lemmas, mention.stance, node.stance)

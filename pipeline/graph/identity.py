@@ -29,15 +29,13 @@ def fresh_state(node: KGNode, key: str, ontology: Ontology) -> NodeState:
 
 def refresh_edge_counts(tracker: NodeStateTracker, graph: SurfaceGraph, key_of: KeyOf) -> None:
     """Count the live edges between identities anew; edges inside one identity count nowhere."""
-    outgoing: Counter[str] = Counter()
-    incoming: Counter[str] = Counter()
-    for edge in graph.live_edges():
-        source, target = key_of(edge.source_id), key_of(edge.target_id)
-        if source != target:
-            outgoing[source] += 1
-            incoming[target] += 1
-    for key in tracker.states:
-        tracker.set_edge_counts(key, outgoing=outgoing[key], incoming=incoming[key])
+    keys = {node_id: key_of(node_id) for node_id in graph.nodes}
+    ends = [(keys[edge.source_id], keys[edge.target_id]) for edge in graph.live_edges()]
+    outgoing = Counter(source for source, target in ends if source != target)
+    incoming = Counter(target for source, target in ends if source != target)
+    for key, state in list(tracker.states.items()):
+        if (state.edge_count_outgoing, state.edge_count_incoming) != (outgoing[key], incoming[key]):
+            tracker.set_edge_counts(key, outgoing=outgoing[key], incoming=incoming[key])
 
 
 def spokesman(graph: SurfaceGraph, state: NodeState) -> KGNode | None:

@@ -170,7 +170,7 @@ def chao1_ratio(mention_counts: Iterable[int]) -> float:
 def measure(graph: SurfaceGraph, ontology: Ontology) -> GraphState:
     """All measures of the surface graph. Superseded nodes and `revises` edges count nowhere. O(nodes + edges)."""
     nodes = {node.id: node for node in graph.live_nodes()}
-    edges = list(graph.live_edges())
+    edges = graph.live_edges()
     ends = [(edge.source_id, edge.target_id) for edge in edges]
     depth, longest = depths(nodes, ends)
     linked = {node for pair in ends for node in pair}

@@ -137,12 +137,14 @@ class SlotAssignment:
             if slot.slot_name == proposal.slot_name:
                 return slot, 1.0
         words = proposal.slot_name.split("_")
-        known = [s for s in same_type if s.id in vectors and not opposed(words, s.slot_name.split("_"))]
+        known = [slot for slot in same_type if slot.id in vectors]
         if known:
             cosines = np.stack([vectors[slot.id] for slot in known]) @ vector
-            best = int(np.argmax(cosines))
-            if float(cosines[best]) >= self._threshold:
-                return known[best], float(cosines[best])
+            for i in np.argsort(-cosines, kind="stable"):
+                if float(cosines[i]) < self._threshold:
+                    break
+                if not opposed(words, known[i].slot_name.split("_")):
+                    return known[i], float(cosines[i])
         return None, 1.0
 
     def _aggregate(self) -> None:
@@ -155,14 +157,14 @@ class SlotAssignment:
                 continue
             ends = (source.canonical_slot_id, target.canonical_slot_id, edge.edge_type)
             support.setdefault(ends, []).append(edge.id)
-        old = self.canonical.edges
+        old = {(e.source_slot_id, e.target_slot_id, e.edge_type): e for e in self.canonical.edges.values()}
         self.canonical.edges = {}
-        for (source_id, target_id, kind), edges in support.items():
-            edge_id = derived_id(self._session_id, 0, "canonical_edge", f"{source_id}/{target_id}/{kind}")
-            known = old.get(edge_id)
+        for ends, edges in support.items():
+            known = old.get(ends)
             if known is None or known.surface_edge_ids != tuple(edges):
+                source_id, target_id, kind = ends
                 known = CanonicalEdge(
-                    id=edge_id,
+                    id=known.id if known else derived_id(self._session_id, 0, "canonical_edge", "/".join(ends)),
                     source_slot_id=source_id,
                     target_slot_id=target_id,
                     edge_type=kind,
@@ -170,4 +172,4 @@ class SlotAssignment:
                     surface_edge_ids=tuple(edges),
                 )
                 self.edges_changed.append(known)
-            self.canonical.edges[edge_id] = known
+            self.canonical.edges[known.id] = known

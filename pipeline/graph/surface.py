@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from pydantic import Field
 
@@ -92,7 +93,7 @@ class SurfaceGraph:
     A stage works on `copy()` and hands the copy on, so that a turn that fails or is cancelled leaves no trace.
     """
 
-    __slots__ = ("_by_identity", "_edge_by_ends", "edges", "nodes", "tensions")
+    __slots__ = ("_by_identity", "_edge_by_ends", "_live_edges", "edges", "nodes", "tensions")
 
     def __init__(
         self,
@@ -105,6 +106,7 @@ class SurfaceGraph:
         self.tensions: list[SchemaTension] = list(tensions)
         self._by_identity = {(label_key(n.label), n.node_type): n.id for n in self.nodes.values()}
         self._edge_by_ends = {(e.source_id, e.target_id, e.edge_type): e.id for e in self.edges.values()}
+        self._live_edges: list[KGEdge] | None = None
 
     def copy(self) -> SurfaceGraph:
         """A graph that can be changed without changing this one. O(nodes + edges), shallow."""
@@ -114,16 +116,21 @@ class SurfaceGraph:
         twin.tensions = self.tensions.copy()
         twin._by_identity = self._by_identity.copy()
         twin._edge_by_ends = self._edge_by_ends.copy()
+        twin._live_edges = self._live_edges
         return twin
 
     def put_node(self, node: KGNode) -> None:
         """Add the node, or replace the one with its id."""
+        known = self.nodes.get(node.id)
+        if known is not None and known.superseded_by != node.superseded_by:
+            self._live_edges = None
         self.nodes[node.id] = node
         self._by_identity[label_key(node.label), node.node_type] = node.id
 
     def put_edge(self, edge: KGEdge) -> None:
         """Add the edge, or replace the one with its id."""
         self.edges[edge.id] = edge
+        self._live_edges = None
         self._edge_by_ends[edge.source_id, edge.target_id, edge.edge_type] = edge.id
 
     def node_by_identity(self, label: str, node_type: str) -> KGNode | None:
@@ -140,16 +147,16 @@ class SurfaceGraph:
         """Nodes that no later statement has revised, in creation order."""
         return (node for node in self.nodes.values() if node.superseded_by is None)
 
-    def live_edges(self) -> Iterator[KGEdge]:
-        """Edges that count: no `revises`, and both ends live."""
-        nodes = self.nodes
-        return (
-            edge
-            for edge in self.edges.values()
-            if edge.edge_type != REVISES
-            and nodes[edge.source_id].superseded_by is None
-            and nodes[edge.target_id].superseded_by is None
-        )
+    def live_edges(self) -> list[KGEdge]:
+        """Edges that count, in creation order: no `revises`, and both ends live. Not to be changed."""
+        if self._live_edges is None:
+            gone = {node.id for node in self.nodes.values() if node.superseded_by is not None}
+            self._live_edges = [
+                edge
+                for edge in self.edges.values()
+                if edge.edge_type != REVISES and edge.source_id not in gone and edge.target_id not in gone
+            ]
+        return self._live_edges
 
     def recent_labels(self, limit: int = 30) -> list[str]:
         """Labels of the most recently mentioned live nodes, latest first."""
@@ -158,6 +165,6 @@ class SurfaceGraph:
 
     def next_sequence(self) -> int:
         """One more than any creation or mention order used so far."""
-        last_node = max((max(n.sequence, n.mention_sequence) for n in self.nodes.values()), default=0)
-        last_edge = max((e.sequence for e in self.edges.values()), default=0)
-        return max(last_node, last_edge) + 1
+        mentions = max(map(attrgetter("mention_sequence"), self.nodes.values()), default=0)
+        edges = max(map(attrgetter("sequence"), self.edges.values()), default=0)
+        return max(mentions, edges) + 1

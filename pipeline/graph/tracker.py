@@ -114,9 +114,7 @@ class NodeStateTracker:
 
     def set_edge_counts(self, key: str, *, outgoing: int, incoming: int) -> None:
         """Record how many live edges leave and reach the node."""
-        state = self.states[key]
-        if (state.edge_count_outgoing, state.edge_count_incoming) != (outgoing, incoming):
-            self._change(key, edge_count_outgoing=outgoing, edge_count_incoming=incoming)
+        self._change(key, edge_count_outgoing=outgoing, edge_count_incoming=incoming)
 
     def record_yield(self, key: str, turn: int) -> None:
         """The answer to a question about this node gave a new node or edge. Does not touch the streak."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -102,7 +102,8 @@ class SignalMatrix(Record):
     nodes: NodeColumns = NodeColumns()
     phase: str = "early"
 
-    def of_node(self, key: str) -> Mapping[str, SignalValue]:
-        """All node signals of one candidate."""
-        index = self.nodes.keys.index(key)
-        return {name: column[index] for name, column in self.nodes.signals.items()}
+    def by_node(self) -> dict[str, dict[str, SignalValue]]:
+        """All node signals, by candidate and name."""
+        names = list(self.nodes.signals)
+        rows = zip(*self.nodes.signals.values(), strict=True) if names else ()
+        return {key: dict(zip(names, row, strict=True)) for key, row in zip(self.nodes.keys, rows, strict=bool(names))}

@@ -14,6 +14,9 @@ from pipeline.graph.update import GraphUpdate
 from pipeline.ports import Embedder, ExtractedConcept, Parser, Vectors
 
 
+REMEMBERED_TABLES = 64
+
+
 class GraphStage:
     """Deduplicates mentions, adds nodes and edges, keeps refusals, brings the tracker up to date."""
 
@@ -24,6 +27,7 @@ class GraphStage:
     def __init__(self, embedder: Embedder, parser: Parser) -> None:
         self._embedder = embedder
         self._parser = parser
+        self._tables: dict[tuple[tuple[str, ...], ...], SynonymTable] = {}
 
     async def run(self, context: TurnContext) -> GraphOutput:
         """The graph after this answer. Raises ProviderError."""
@@ -97,9 +101,16 @@ class GraphStage:
         return lemmas, [rows[i] for i in range(len(labels))], known
 
     async def _synonyms(self, context: TurnContext) -> SynonymTable:
+        """The synonyms that apply, kept per set of synonyms: they are the same for all turns of a session."""
         if context.configuration.settings.dedup_method not in ("jaccard", "hybrid"):
             return SynonymTable(())
         sets = (*context.configuration.synonyms, *BUILT_IN_SYNONYMS)
-        flat = await self._parser.lemmas([phrase for members in sets for phrase in members])
-        at = iter(flat)
-        return SynonymTable([[next(at) for _ in members] for members in sets])
+        found = self._tables.get(sets)
+        if found is None:
+            flat = await self._parser.lemmas([phrase for members in sets for phrase in members])
+            at = iter(flat)
+            found = SynonymTable([[next(at) for _ in members] for members in sets])
+            if len(self._tables) >= REMEMBERED_TABLES:
+                self._tables.clear()
+            self._tables[sets] = found
+        return found

@@ -1,0 +1,1 @@
+"""Measurements, run by `make bench`; they print figures and assert nothing about time."""
