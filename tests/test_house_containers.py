@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from config.settings import catalogue
+from config.settings import catalogue, load
+from server.origins import Origins
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,18 @@ def test_compose_and_dockerfile_set_only_known_settings(compose: Mapping[str, An
     named = {key for service in compose["services"].values() for key in service.get("environment", {})}
     named |= set(re.findall(r"\b(ASKWELL_[A-Z_]+)=", dockerfile))
     assert {name for name in named if name.startswith("ASKWELL_")} - known_variables() == set()
+
+
+def test_compose_nodes_answer_to_the_health_check_and_the_proxy(compose: Mapping[str, Any], dockerfile: str) -> None:
+    node = compose["services"]["node-1"]["environment"]
+    image = dict(re.findall(r"\b(ASKWELL_[A-Z_]+)=(\S+)", dockerfile))
+    defaults = {key: re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", str(value)) for key, value in node.items()}
+    given = {key: value for key, value in (image | defaults).items() if not key.endswith("_FILE")}
+    origins = Origins(load(given).settings.server)
+    for host in ("127.0.0.1:8080", "localhost:8080", "node-1:8080", "node-2:8080"):
+        assert origins.host_allowed(host), host
+    assert not origins.host_allowed("elsewhere.example")
+    assert origins.origin_allowed("http://localhost:8080", "node-1:8080")
 
 
 def test_compose_secret_files_are_mounted_where_they_are_read(compose: Mapping[str, Any]) -> None:
