@@ -26,6 +26,7 @@ LOOSE_ENDS = phrases("because|so|then|but|that way|which means|therefore|however
 CAUSATIVES = words("make let give help keep allow mean save cause drive stop bring")
 SERIAL_VERBS = words("try go come sit wait")
 """Before "and" these belong to the verb that follows: "try and find"."""
+VAGUE_ENDS = phrases("or anything|or something|or whatever|and stuff|and everything|and whatnot")
 NOT_BEFORE_SO = words("or even think do not hope is was 's am 'm m")
 
 
@@ -85,6 +86,10 @@ class _Splitter:
                 self.start = i
             elif connector := self._connector(i):
                 i = self._take(i, connector)
+            elif i > self.start and " ".join(self.words[i : i + 2]) in VAGUE_ENDS:
+                self._close(i, "comma")
+                i += 2
+                self.start = i
             elif self.words[i] in AND_WORDS and self._and_splits(token):
                 self._close(i, "and")
                 i += 1
@@ -283,7 +288,7 @@ class _Splitter:
                     return True
                 if other.pos_ in {"NOUN", "PROPN"} and not self._clause_has_verb(i):
                     return True
-                if other.pos_ == "ADJ" and head.pos_ in {"ADP", "VERB", "AUX"} | {"ADJ"} and other.right_edge.i - i > 2:
+                if other.pos_ == "ADJ" and other.right_edge.i - i > 3 and self._clause_has_verb(i):
                     return True
         for k in range(j, end):
             if self.doc[k].dep_ in SUBJECT_DEPS and self.doc[k].head.i > k and self.doc[k].head.i < end:

@@ -1,0 +1,80 @@
+"""The embedded default: interviews without any language model.
+
+`load_offline` gives everything the ports ask for, loaded and warm; one per process serves all sessions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from pipeline.language.embedder import OnnxEmbedder, SentenceTransformerEmbedder
+from pipeline.language.offline.extraction import OfflineExtractor
+from pipeline.language.offline.rating import OfflineRater
+from pipeline.language.offline.slots import OfflineSlotProposer
+from pipeline.language.srl import SpacyParser
+from pipeline.methodology import Methodology
+from pipeline.ports import QuestionWriter, RatingRequest
+
+LocalEmbedder = OnnxEmbedder | SentenceTransformerEmbedder
+
+
+@dataclass(frozen=True)
+class OfflineProvider:
+    """One implementation per port, sharing one parser and one embedder."""
+
+    extractor: OfflineExtractor
+    rater: OfflineRater
+    slot_proposer: OfflineSlotProposer
+    writer: QuestionWriter
+    embedder: LocalEmbedder
+    parser: SpacyParser
+
+    async def warm(self, *methodologies: Methodology) -> None:
+        """Build what is built once per methodology, so that no turn has to."""
+        for methodology in methodologies:
+            await self.extractor.warm(methodology)
+
+
+async def load_offline(
+    *,
+    executor: Executor | None = None,
+    spacy_model: str | None = None,
+    embedding_model: str | None = None,
+    methodologies: tuple[Methodology, ...] = (),
+) -> OfflineProvider:
+    """Load models off the event loop and run each once.
+
+    Args:
+        executor: threads for parsing, embedding and everything that counts; None for the loop's default threads.
+        spacy_model: package name; None for the best one installed.
+        embedding_model: a model of sentence-transformers by name or path; None for the built-in one.
+        methodologies: those whose types are to be ready before the first session.
+    Raises:
+        ModelUnavailable: a model is missing; the message says what to install.
+    """
+    provider = await asyncio.get_running_loop().run_in_executor(executor, _load, executor, spacy_model, embedding_model)
+    await provider.rater.rate(RatingRequest(text="It is quick, so I save time.", question="Why?", language="en"))
+    await provider.embedder.embed(["saves time"])
+    await provider.warm(*methodologies)
+    return provider
+
+
+def _load(executor: Executor | None, spacy_model: str | None, embedding_model: str | None) -> OfflineProvider:
+    from pipeline.language.offline.questions import OfflineQuestionWriter
+
+    parser = SpacyParser(executor=executor, model=spacy_model)
+    embedder: LocalEmbedder = (
+        SentenceTransformerEmbedder(embedding_model, executor=executor)
+        if embedding_model
+        else OnnxEmbedder(executor=executor)
+    )
+    return OfflineProvider(
+        extractor=OfflineExtractor(parser, embedder, executor=executor),
+        rater=OfflineRater(parser, executor=executor),
+        slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
+        writer=OfflineQuestionWriter(),
+        embedder=embedder,
+        parser=parser,
+    )

@@ -1,0 +1,416 @@
+"""Knowledge from an answer without a language model."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+from spacy.tokens import Doc
+from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+from pipeline.graph.surface import REVISES, label_key
+from pipeline.language.clauses import Clause, split
+from pipeline.language.connectors import Kind, plain
+from pipeline.language.offline import kinds
+from pipeline.language.offline import lexicon as lex
+from pipeline.language.offline.relations import (
+    CONFIDENCE,
+    EdgeChooser,
+    Link,
+    Mention,
+    Pair,
+    pairs_of,
+    settle_types,
+)
+from pipeline.language.offline.spans import Candidate, candidates, is_without_content
+from pipeline.language.srl import SpacyParser
+from pipeline.methodology import EdgeType, Methodology
+from pipeline.ports import (
+    DroppedElement,
+    ExtractedConcept,
+    ExtractedRelationship,
+    Extraction,
+    ExtractionRequest,
+    Vectors,
+)
+
+PROVIDER = "offline"
+MAX_CONCEPTS = 24
+"""Concepts taken from one answer at the most; the rest is recorded as dropped."""
+SAME_JACCARD = 0.75
+SAME_COSINE = 0.80
+ELEMENT_COSINE = 0.72
+STANCE_FROM = 0.3
+"""Absolute sentiment from which a phrase counts as favourable or not."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """An existing node the answer may mention again."""
+
+    label: str
+    node_type: str
+    lemmas: tuple[str, ...]
+    vector: Vectors
+
+
+class OfflineExtractor:
+    """Extractor of the ports: clauses, exemplars, cues, connectors and the place in the interview."""
+
+    def __init__(self, parser: SpacyParser, embedder: kinds.SyncEmbedder, *, executor: Executor | None = None) -> None:
+        self._parser = parser
+        self._embedder = embedder
+        self._executor = executor
+        self._models = kinds.TypeModels(embedder.embed_sync)
+        self._sentiment = SentimentIntensityAnalyzer()
+
+    async def extract(self, request: ExtractionRequest) -> Extraction:
+        """Concepts and relations of one answer; never more than was said."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self.extract_sync, request)
+
+    async def warm(self, methodology: Methodology) -> None:
+        """Build what is built once per methodology."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._executor, self._models.model, methodology.ontology)
+
+    def extract_sync(self, request: ExtractionRequest) -> Extraction:
+        """As `extract`, for callers that already are on a worker thread."""
+        if is_without_content(request.text):
+            return Extraction(extractable=False, provider=PROVIDER)
+        doc = self._parser.docs.doc(request.text)
+        clauses = split(doc)
+        found = candidates(doc, request.text, clauses)
+        if not found:
+            return Extraction(extractable=False, provider=PROVIDER)
+        dropped = [
+            DroppedElement(source=c.label, type="concept", quote=c.quote, reason="too many concepts in one answer")
+            for c in found[MAX_CONCEPTS:]
+        ]
+        work = _Answer(self, request, doc, clauses, found[:MAX_CONCEPTS])
+        return work.extraction(dropped)
+
+    def lemmas(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Content lemmas per text."""
+        return self._parser.lemmas_sync(texts)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
+        return self._embedder.embed_sync(texts)
+
+    def model(self, request: ExtractionRequest) -> kinds.TypeModel:
+        """The methodology's types."""
+        return self._models.model(request.methodology.ontology)
+
+    def sentiment(self, text: str) -> float:
+        """VADER's compound score in [-1, 1]."""
+        return float(self._sentiment.polarity_scores(text)["compound"])
+
+
+class _Answer:
+    """One answer on its way to an extraction."""
+
+    def __init__(
+        self,
+        extractor: OfflineExtractor,
+        request: ExtractionRequest,
+        doc: Doc,
+        clauses: list[Clause],
+        found: list[Candidate],
+    ) -> None:
+        self.extractor = extractor
+        self.request = request
+        self.doc = doc
+        self.clauses = clauses
+        self.model = extractor.model(request)
+        self.chooser = EdgeChooser(request.methodology.ontology)
+        self.question = plain(request.question)
+        labels = [c.label for c in found]
+        known = [label for label, _ in request.existing]
+        focus = [request.focus_label] if request.focus_label else []
+        names = [name for _, listed in request.elements for name in listed]
+        texts = [*labels, *known, *focus, *names]
+        vectors = extractor.embed(texts)
+        lemmas = extractor.lemmas([*known, *focus])
+        at = len(labels)
+        self.vectors = {text: vectors[i] for i, text in enumerate(texts)}
+        self.known = [
+            _Known(label, node_type, lemmas[i], vectors[at + i])
+            for i, (label, node_type) in enumerate(request.existing)
+        ]
+        self.focus: _Known | None = None
+        if request.focus_label and request.focus_type:
+            position = len(labels) + len(known)
+            self.focus = _Known(request.focus_label, request.focus_type, lemmas[len(known)], vectors[position])
+        self.found = [c for c in found if self._worth(c)]
+        self.topic_lemmas = set(extractor.lemmas([request.topic])[0])
+
+    def extraction(self, dropped: list[DroppedElement]) -> Extraction:
+        """Everything found, with what the methodology has no place for."""
+        if not self.found:
+            return Extraction(extractable=False, provider=PROVIDER, dropped=tuple(dropped))
+        mentions = self._mentions()
+        pairs = pairs_of(self.clauses, mentions)
+        settle_types(pairs, mentions, self.chooser)
+        links = self._links(pairs, mentions)
+        links += self._revisions(mentions)
+        relationships, refused = _unique(links)
+        concepts = self._concepts(mentions)
+        return Extraction(
+            concepts=tuple(concepts),
+            relationships=tuple(relationships),
+            dropped=(*dropped, *refused),
+            provider=PROVIDER,
+        )
+
+    def _worth(self, candidate: Candidate) -> bool:
+        """A condition alone ("if the sun is out") is no step of a ladder, unless it is the respondent's own state."""
+        if not (candidate.fronted and self.model.levelled):
+            return True
+        clause = self.clauses[candidate.clause]
+        if clause.connector is None or clause.connector.kind != "condition":
+            return True
+        return (candidate.first_person and self._matches_known(candidate) is not None) or _own_state(candidate)
+
+    def _mentions(self) -> list[Mention]:
+        vectors = np.stack([self.vectors[c.label] for c in self.found])
+        scores = kinds.base_scores(self.model, self.found, vectors)
+        scores += self._structure()
+        shares = kinds.confidences(scores)
+        mentions: list[Mention] = []
+        for row, candidate in enumerate(self.found):
+            order = np.argsort(-shares[row], kind="stable")
+            types = [(self.model.names[int(i)], round(float(shares[row, i]), 3)) for i in order]
+            mention = Mention(
+                label=candidate.label,
+                clause=candidate.clause,
+                quote=candidate.quote,
+                types=types,
+                stance=self._stance(candidate),
+                negated=candidate.negated,
+                fronted=candidate.fronted,
+            )
+            again = self._matches_known(candidate)
+            if again is not None:
+                mention.label = again.label
+                mention.types = [
+                    (again.node_type, max(0.8, types[0][1])),
+                    *(t for t in types if t[0] != again.node_type),
+                ]
+                mention.fixed = True
+            mentions.append(mention)
+        return mentions
+
+    def _structure(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        """What the question and its focus say about the answer's types; shape [phrases, types]."""
+        names, levels = self.model.names, self.model.levels
+        prior = np.zeros((len(self.found), len(names)))
+        for index, pattern in enumerate(self.model.cues):
+            if pattern is not None and not self.model.levelled and kinds.cue_hits(pattern, self.question):
+                prior[:, index] += 0.25
+        why = _asks_why(self.question)
+        if self.focus is not None and self.model.levelled:
+            level = self.request.methodology.ontology.level_of(self.focus.node_type)
+            for index in range(len(names)):
+                step = levels[index] - level
+                prior[:, index] += _ladder_prior(step, why)
+        if not self.model.levelled and why and self.focus is not None:
+            for edge in self.request.methodology.ontology.edges:
+                if edge.name != REVISES and "because" in edge.cues:
+                    for index, name in enumerate(names):
+                        if edge.permits(self.focus.node_type, name):
+                            prior[0, index] += 0.1
+        return prior
+
+    def _matches_known(self, candidate: Candidate) -> _Known | None:
+        """An existing node that this phrase mentions again, if one is close enough and not its opposite."""
+        best: tuple[float, _Known] | None = None
+        pool = [*self.known]
+        if self.focus is not None and all(k.label != self.focus.label for k in pool):
+            pool.append(self.focus)
+        own = self.vectors[candidate.label]
+        for known in pool:
+            if opposed(candidate.lemmas, known.lemmas):
+                continue
+            jaccard = overlap(candidate.lemmas, known.lemmas)
+            cosine = float(own @ known.vector)
+            same = label_key(candidate.label) == label_key(known.label)
+            score = (
+                2.0
+                if same
+                else max(jaccard if jaccard >= SAME_JACCARD else 0.0, cosine if cosine >= SAME_COSINE else 0.0)
+            )
+            if score > 0 and (best is None or score > best[0]):
+                best = (score, known)
+        return best[1] if best else None
+
+    def _stance(self, candidate: Candidate) -> int:
+        score = self.extractor.sentiment(candidate.quote)
+        return 1 if score >= STANCE_FROM else -1 if score <= -STANCE_FROM else 0
+
+    def _links(self, pairs: Sequence[Pair], mentions: list[Mention]) -> list[Link]:
+        links: list[Link] = []
+        targets: set[int] = set()
+        for pair in pairs:
+            if pair.basis == "adjacent" and not self._chains(pair, mentions):
+                continue
+            link = self._link(pair, mentions)
+            if link is not None:
+                links.append(link)
+                if link.allowed:
+                    first, second = mentions[pair.cause], mentions[pair.effect]
+                    targets.add(pair.effect if link.target == second.label else pair.cause)
+                    first.links.add(pair.effect)
+                    second.links.add(pair.cause)
+        links += self._focus_links(mentions, targets)
+        return links
+
+    def _chains(self, pair: Pair, mentions: list[Mention]) -> bool:
+        """Whether two neighbours without a connector can only be read as a step."""
+        first, second = mentions[pair.cause], mentions[pair.effect]
+        if not self.model.levelled:
+            return False
+        level = self.request.methodology.ontology.level_of
+        return level(second.node_type) == level(first.node_type) + 1
+
+    def _link(self, pair: Pair, mentions: list[Mention]) -> Link | None:
+        first, second = mentions[pair.cause], mentions[pair.effect]
+        if label_key(first.label) == label_key(second.label):
+            return None
+        quote = self._span(first, second)
+        chosen = self.chooser.choose(first.node_type, second.node_type, pair.marker, pair.kind)
+        if chosen is None:
+            if pair.basis != "connector":
+                return None
+            name = self.request.methodology.ontology.edges[0].name
+            return Link(first.label, second.label, name, 0.3, quote, allowed=False)
+        edge, forward, _ = chosen
+        source, target = (first, second) if forward else (second, first)
+        return Link(source.label, target.label, edge.name, CONFIDENCE[pair.basis], quote)
+
+    def _span(self, first: Mention, second: Mention) -> str:
+        """Verbatim text from the one mention to the other."""
+        low = min(first.clause, second.clause)
+        high = max(first.clause, second.clause)
+        start = self.doc[self.clauses[low].start].idx
+        last = self.doc[self.clauses[high].end - 1]
+        return self.request.text[start : last.idx + len(last.text)].strip()
+
+    def _focus_links(self, mentions: list[Mention], targets: set[int]) -> list[Link]:
+        """Links between what the question was about and what the answer begins with."""
+        if self.focus is None:
+            return []
+        links = []
+        for position, mention in enumerate(mentions):
+            if position in targets or label_key(mention.label) == label_key(self.focus.label):
+                continue
+            chosen = self._focus_choice(mention)
+            if chosen is None:
+                continue
+            edge, forward, _ = chosen
+            source, target = (self.focus.label, mention.label) if forward else (mention.label, self.focus.label)
+            links.append(Link(source, target, edge.name, CONFIDENCE["focus"], mention.quote))
+        return links
+
+    def _focus_choice(self, mention: Mention) -> tuple[EdgeType, bool, float] | None:
+        assert self.focus is not None
+        kind: Kind = "contrast" if mention.stance < 0 or mention.negated else "cause"
+        chosen = self.chooser.choose(self.focus.node_type, mention.node_type, "focus", kind)
+        if chosen is None and not mention.fixed and not mention.links:
+            for name, confidence in mention.types[1:3]:
+                if confidence < 0.2:
+                    break
+                chosen = self.chooser.choose(self.focus.node_type, name, "focus", kind)
+                if chosen is not None:
+                    mention.take(name)
+                    break
+        return chosen
+
+    def _revisions(self, mentions: list[Mention]) -> list[Link]:
+        return []
+
+    def _concepts(self, mentions: list[Mention]) -> list[ExtractedConcept]:
+        concepts: dict[str, ExtractedConcept] = {}
+        for mention in mentions:
+            key = label_key(mention.label)
+            if key in concepts:
+                continue
+            best = mention.types[0]
+            concepts[key] = ExtractedConcept(
+                label=mention.label,
+                node_type=best[0],
+                quote=mention.quote,
+                confidence=min(1.0, round(0.45 + 0.5 * best[1], 3)),
+                stance=mention.stance,
+                type_alternatives=tuple(mention.types[1:2]),
+                element_ids=self._elements(mention),
+            )
+        return list(concepts.values())
+
+    def _elements(self, mention: Mention) -> tuple[str, ...]:
+        return ()
+
+
+def _own_state(candidate: Candidate) -> bool:
+    return candidate.first_person and not candidate.negated and len(candidate.lemmas) <= 2
+
+
+def _asks_why(question: str) -> bool:
+    return bool(re.search(r"\b(why|what makes|how come|what does .* (give|do for|mean)|important|matter)\b", question))
+
+
+def _ladder_prior(step: int, why: bool) -> float:
+    """Answers stay on the level of the focus or go one up; rarely down or far up."""
+    if step == 1:
+        return 0.45 if why else 0.3
+    if step == 0:
+        return 0.3
+    if step == 2:
+        return 0.0
+    return -0.3
+
+
+def overlap(left: Sequence[str], right: Sequence[str]) -> float:
+    """Jaccard index of two lemma sequences, in [0, 1]; 0 when both are empty."""
+    a, b = set(left), set(right)
+    return len(a & b) / len(a | b) if a or b else 0.0
+
+
+def opposed(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether one of two lemma sequences denies the other: a negation more, or a pair of opposites."""
+    if ("not" in left) != ("not" in right):
+        return True
+    a, b = set(left) - set(right), set(right) - set(left)
+    return any(frozenset((x, y)) in lex.ANTONYMS for x in a for y in b)
+
+
+def _unique(links: Sequence[Link]) -> tuple[list[ExtractedRelationship], list[DroppedElement]]:
+    kept: dict[tuple[str, str, str], ExtractedRelationship] = {}
+    refused: list[DroppedElement] = []
+    for link in links:
+        key = (label_key(link.source), label_key(link.target), link.edge_type)
+        if key[0] == key[1]:
+            continue
+        if not link.allowed:
+            refused.append(
+                DroppedElement(
+                    source=link.source,
+                    target=link.target,
+                    type=link.edge_type,
+                    quote=link.quote,
+                    reason="no relation of the methodology joins these types",
+                )
+            )
+        elif key not in kept and (key[1], key[0], key[2]) not in kept:
+            kept[key] = ExtractedRelationship(
+                source=link.source,
+                target=link.target,
+                edge_type=link.edge_type,
+                quote=link.quote,
+                confidence=link.confidence,
+            )
+    return list(kept.values()), refused

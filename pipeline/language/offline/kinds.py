@@ -1,0 +1,186 @@
+"""Which type of a methodology a phrase belongs to: exemplars, cues, and the place in the interview."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.language.offline.spans import Candidate
+from pipeline.methodology import NodeType, Ontology
+from pipeline.ports import Vectors
+
+Scores = NDArray[np.float64]
+Encode = Callable[[Sequence[str]], Vectors]
+
+NEIGHBOURS = 3
+"""Exemplars of a type that count for a phrase."""
+RIDGE = 1.0
+"""Regularisation of the linear classifier over exemplars."""
+WEIGHT_CENTROID = 2.0
+WEIGHT_NEIGHBOURS = 2.0
+WEIGHT_LINEAR = 1.0
+WEIGHT_CUE = 0.5
+CUE_LIMIT = 1.5
+"""The most that cues of one type may count, in hits."""
+TEMPERATURE = 0.55
+
+
+@dataclass(frozen=True)
+class TypeModel:
+    """What a methodology's types look like, ready to be compared with.
+
+    `names` has one entry per type; `exemplars` is [exemplars, dimension], `owner` gives each exemplar's type;
+    `centroids` is [types, dimension]; `linear` is [dimension + 1, types].
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[int, ...]
+    exemplars: Vectors
+    owner: NDArray[np.int64]
+    centroids: Vectors
+    linear: Scores
+    cues: tuple[re.Pattern[str] | None, ...]
+
+    @property
+    def levelled(self) -> bool:
+        """Whether the methodology orders its types by abstraction."""
+        return max(self.levels) > 0
+
+
+class TypeModels:
+    """Type models by content of the ontology and model of the embedder; built once each."""
+
+    def __init__(self, encode: Encode, limit: int = 32) -> None:
+        self._encode = encode
+        self._limit = limit
+        self._models: OrderedDict[str, TypeModel] = OrderedDict()
+        self._lock = Lock()
+
+    def model(self, ontology: Ontology) -> TypeModel:
+        """The model of this ontology."""
+        key = hashlib.sha256(
+            repr([(n.name, n.level, n.description, n.examples, n.exemplars, n.cues) for n in ontology.nodes]).encode()
+        ).hexdigest()
+        with self._lock:
+            found = self._models.get(key)
+            if found is None:
+                found = build(ontology, self._encode)
+                self._models[key] = found
+                while len(self._models) > self._limit:
+                    self._models.popitem(last=False)
+            else:
+                self._models.move_to_end(key)
+            return found
+
+
+def build(ontology: Ontology, encode: Encode) -> TypeModel:
+    """Embed exemplars (description and name where a type has none) and fit the classifier."""
+    texts: list[str] = []
+    owner: list[int] = []
+    for index, node in enumerate(ontology.nodes):
+        own = _texts_of(node)
+        texts += own
+        owner += [index] * len(own)
+    vectors = encode(texts)
+    owners = np.asarray(owner, dtype=np.int64)
+    count = len(ontology.nodes)
+    centroids = np.stack([vectors[owners == index].mean(axis=0) for index in range(count)])
+    centroids = (centroids / np.maximum(np.linalg.norm(centroids, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+    return TypeModel(
+        names=tuple(node.name for node in ontology.nodes),
+        levels=tuple(node.level for node in ontology.nodes),
+        exemplars=vectors,
+        owner=owners,
+        centroids=centroids,
+        linear=_fit(vectors.astype(np.float64), owners, count),
+        cues=tuple(cue_pattern(node.cues) for node in ontology.nodes),
+    )
+
+
+def _texts_of(node: NodeType) -> list[str]:
+    own = list(dict.fromkeys((*node.exemplars, *node.examples)))
+    return own or [node.description, node.name.replace("_", " ")]
+
+
+def _fit(vectors: Scores, owners: NDArray[np.int64], count: int) -> Scores:
+    """Ridge regression, one against all, classes weighted alike; closed form. Shape [dimension + 1, types]."""
+    rows = np.hstack([vectors, np.ones((len(vectors), 1))])
+    targets = np.where(owners[:, None] == np.arange(count)[None, :], 1.0, 0.0)
+    weights = np.asarray([1.0 / max(1, int((owners == owner).sum())) for owner in owners])
+    weights *= len(owners) / weights.sum()
+    gram = (rows * weights[:, None]) @ rows.T + RIDGE * np.eye(len(rows))
+    return np.asarray(rows.T @ np.linalg.solve(gram, weights[:, None] * targets))
+
+
+def cue_pattern(cues: Sequence[str]) -> re.Pattern[str] | None:
+    """Cues as one pattern over plain, tokenised text; longer cues first."""
+    parts = sorted({_spaced(cue) for cue in cues if cue.strip()}, key=lambda part: (-len(part), part))
+    if not parts:
+        return None
+    return re.compile(r"(?<![\w'])(?:" + "|".join(re.escape(part) for part in parts) + r")(?![\w])")
+
+
+def _spaced(cue: str) -> str:
+    """The cue as spaCy splits words: "don't" → "do n't", "it's" → "it 's"."""
+    spaced = re.sub(r"(\w)n't\b", r"\1 n't", cue.lower().strip())
+    spaced = re.sub(r"(\w)('(?:s|m|re|ve|ll|d))\b", r"\1 \2", spaced)
+    return re.sub(r"\bcannot\b", "can not", spaced)
+
+
+def base_scores(model: TypeModel, found: Sequence[Candidate], vectors: Vectors) -> Scores:
+    """How well each phrase fits each type, before the interview's structure is looked at.
+
+    Args:
+        model: the methodology's types.
+        found: the phrases.
+        vectors: one row per phrase.
+    Returns:
+        Shape [phrases, types], unbounded; larger is better.
+    """
+    count = len(model.names)
+    if not found:
+        return np.zeros((0, count))
+    centroid = np.asarray(vectors @ model.centroids.T, dtype=np.float64)
+    similar = np.asarray(vectors @ model.exemplars.T, dtype=np.float64)
+    nearest = np.stack(
+        [np.sort(similar[:, model.owner == index], axis=1)[:, -NEIGHBOURS:].mean(axis=1) for index in range(count)],
+        axis=1,
+    )
+    linear = np.hstack([vectors.astype(np.float64), np.ones((len(found), 1))]) @ model.linear
+    scores = WEIGHT_CENTROID * centroid + WEIGHT_NEIGHBOURS * nearest + WEIGHT_LINEAR * linear
+    for row, candidate in enumerate(found):
+        for index, pattern in enumerate(model.cues):
+            if pattern is not None:
+                scores[row, index] += WEIGHT_CUE * cue_hits(pattern, candidate.words)
+    return scores
+
+
+def cue_hits(pattern: re.Pattern[str], text: str) -> float:
+    """Cues found, a cue of several words counting half as much again; at most `CUE_LIMIT`."""
+    hits = sum(1.5 if " " in match else 1.0 for match in set(pattern.findall(text)))
+    return min(hits, CUE_LIMIT)
+
+
+def confidences(scores: Scores) -> Scores:
+    """Scores as probabilities per phrase (softmax); shape as given."""
+    if not scores.size:
+        return scores
+    shifted = (scores - scores.max(axis=1, keepdims=True)) / TEMPERATURE
+    weights = np.exp(shifted)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+class SyncEmbedder(Protocol):
+    """An embedder that can be asked from a worker thread."""
+
+    def embed_sync(self, texts: Sequence[str]) -> Vectors:
+        """One L2-normalised row per text."""
+        ...

@@ -1,0 +1,108 @@
+"""Names for what several wordings have in common: lemmas first, embeddings for what lemmas miss."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from concurrent.futures import Executor
+
+import numpy as np
+
+from pipeline.graph.surface import KGNode
+from pipeline.language.offline.extraction import opposed, overlap
+from pipeline.language.offline.kinds import SyncEmbedder
+from pipeline.language.srl import SpacyParser
+from pipeline.ports import SlotProposal, SlotRequest, Vectors
+
+GROUP_COSINE = 0.70
+"""Cosine from which two labels of one request share a proposal."""
+GROUP_JACCARD = 0.50
+"""Lemma overlap from which they do."""
+NAME_JACCARD = 0.60
+"""Overlap with the words of a slot's name from which that name is proposed."""
+NAME_LEMMAS = 4
+"""Lemmas in a slot's name."""
+
+
+class OfflineSlotProposer:
+    """SlotProposer of the ports, quick enough for the turn itself."""
+
+    def __init__(self, parser: SpacyParser, embedder: SyncEmbedder, *, executor: Executor | None = None) -> None:
+        self._parser = parser
+        self._embedder = embedder
+        self._executor = executor
+
+    @property
+    def inline(self) -> bool:
+        """Proposing takes milliseconds."""
+        return True
+
+    async def propose(self, request: SlotRequest) -> list[SlotProposal]:
+        """One proposal per group of nodes that mean the same, within one type."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self.propose_sync, request)
+
+    def propose_sync(self, request: SlotRequest) -> list[SlotProposal]:
+        """As `propose`, for callers that already are on a worker thread."""
+        if not request.nodes:
+            return []
+        labels = [node.label for node in request.nodes]
+        lemmas = self._parser.lemmas_sync(labels)
+        vectors = self._embedder.embed_sync(labels)
+        proposals = []
+        for group in _groups(request.nodes, lemmas, vectors):
+            lead = max(
+                group, key=lambda i: (request.nodes[i].mention_count, -len(lemmas[i]), -request.nodes[i].sequence)
+            )
+            own = [request.nodes[i] for i in group]
+            proposals.append(
+                SlotProposal(
+                    slot_name=_known_name(request, own[0], lemmas[lead]) or slot_name(lemmas[lead], own[0].label),
+                    description="; ".join(dict.fromkeys(node.label for node in own)),
+                    node_type=own[0].node_type,
+                    node_ids=tuple(node.id for node in own),
+                )
+            )
+        return proposals
+
+
+def _groups(nodes: Sequence[KGNode], lemmas: Sequence[tuple[str, ...]], vectors: Vectors) -> list[list[int]]:
+    """Indices of nodes that belong together; a node joins the first group whose every member is close to it."""
+    similar = np.asarray(vectors @ vectors.T)
+    groups: list[list[int]] = []
+    for i, node in enumerate(nodes):
+        for group in groups:
+            if all(
+                nodes[j].node_type == node.node_type
+                and nodes[j].stance * node.stance >= 0
+                and not opposed(lemmas[i], lemmas[j])
+                and (overlap(lemmas[i], lemmas[j]) >= GROUP_JACCARD or similar[i, j] >= GROUP_COSINE)
+                for j in group
+            ):
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    return groups
+
+
+def _known_name(request: SlotRequest, node: KGNode, lemmas: Sequence[str]) -> str | None:
+    """The name of a slot of the node's type that says the same in nearly the same words."""
+    best: tuple[float, str] | None = None
+    for slot in request.slots:
+        if slot.node_type != node.node_type:
+            continue
+        parts = slot.slot_name.split("_")
+        share = overlap(lemmas, parts)
+        if share >= NAME_JACCARD and not opposed(lemmas, parts) and (best is None or share > best[0]):
+            best = (share, slot.slot_name)
+    return best[1] if best else None
+
+
+def slot_name(lemmas: Sequence[str], label: str) -> str:
+    """snake_case of the first few content lemmas; of the label where it has none; "slot" where that has no letters."""
+    words = [re.sub(r"[^\w]+", "_", lemma).strip("_") for lemma in list(dict.fromkeys(lemmas))[:NAME_LEMMAS]]
+    name = "_".join(word for word in words if word)
+    if not name:
+        name = re.sub(r"[^\w]+", "_", label.casefold()).strip("_")
+    return name or "slot"
