@@ -124,10 +124,10 @@ class Journal:
         entries = reply[0][1]
         return [_record(partition, entry_id, fields) for entry_id, fields in entries]
 
-    async def trim(self, partition: int, applied: str) -> None:
-        """Remove every record up to and including the position `applied`."""
-        ms, n = position_key(applied)
-        await self._ask("XTRIM", self.keys.journal(partition), "MINID", f"{ms}-{n + 1}")
+    async def trim(self, partition: int, position: str, *, keep_last: bool = False) -> None:
+        """Remove every record up to `position`, and the one there too unless `keep_last`."""
+        ms, n = position_key(position)
+        await self._ask("XTRIM", self.keys.journal(partition), "MINID", f"{ms}-{n if keep_last else n + 1}")
 
     async def length(self, partition: int) -> int:
         """Records that wait."""
@@ -185,6 +185,15 @@ def _text(value: Any) -> str:
 
 
 def _record(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> JournalRecord:
+    """The record; one that nobody here could have written gets the kind `damaged`, which no store takes."""
+    try:
+        return _parsed(partition, entry_id, fields)
+    except ValueError:
+        session_id = fields.get(b"session", b"").decode(errors="replace")
+        return JournalRecord(partition, _text(entry_id), "damaged", session_id, 0, payload=repr(fields).encode())
+
+
+def _parsed(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> JournalRecord:
     def text(name: bytes) -> str:
         return fields.get(name, b"").decode()
 

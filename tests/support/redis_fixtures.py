@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
 from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
 from server.hot.redis import HotStore
+from server.store.engine import Database
 from tests.support.redis_keys import leaked_keys
 
 
@@ -33,3 +35,12 @@ async def hot(embedded_url: str) -> AsyncIterator[HotStore]:
     await store.client.execute_command("FLUSHALL")
     await store.close()
     assert not leaked, f"keys without TTL: {leaked}"
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    """A migrated SQLite database in a file of its own."""
+    store = Database.file(tmp_path / "askwell.db", busy_timeout_ms=200)
+    await store.migrate()
+    yield store
+    await store.close()

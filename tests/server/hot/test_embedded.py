@@ -90,13 +90,13 @@ async def test_killed_child_is_started_again_and_loses_nothing(server: EmbeddedV
 
 
 async def test_child_that_dies_again_and_again_is_given_up(tmp_path: Path) -> None:
-    server = EmbeddedValkey(tmp_path, max_restarts=1, on_restart=lambda _: kill(server))
-    server.start()
-    kill(server)
+    doomed = EmbeddedValkey(tmp_path, max_restarts=1, on_restart=lambda _: kill(doomed))
+    doomed.start()
+    kill(doomed)
     async with asyncio.timeout(20):
         with pytest.raises(EmbeddedFailed, match="2 times"):
-            await server.supervise(poll_s=0.01)
-    server.stop()
+            await doomed.supervise(poll_s=0.01)
+    doomed.stop()
 
 
 def kill(server: EmbeddedValkey) -> None:

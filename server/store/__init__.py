@@ -1,0 +1,1 @@
+"""The relational store: what every interview was, for whoever asks later."""

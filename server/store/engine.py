@@ -1,0 +1,142 @@
+"""The database: connections, transactions, schema."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from server.store.errors import RecordRefused, StoreError, StoreMisconfigured, StoreUnavailable, translated
+from server.store.migrations.run import upgrade
+
+BUSY_TIMEOUT_MS = 5_000
+_WRITES = "askwell_writes"
+
+
+class Database:
+    """One database with its connections; one per process.
+
+    Args:
+        url: `sqlite+aiosqlite:///…` or `postgresql+asyncpg://…`.
+        busy_timeout_ms: how long SQLite waits for another process's lock.
+    """
+
+    def __init__(self, url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
+        self.url = _checked(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        options: dict[str, Any] = {} if self.is_sqlite else {"pool_pre_ping": True, "pool_size": 10}
+        self.engine: AsyncEngine = create_async_engine(self.url, **options)
+        if self.is_sqlite:
+            _tune_sqlite(self.engine.sync_engine, busy_timeout_ms)
+
+    @classmethod
+    def file(cls, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> Database:
+        """The SQLite database in that file."""
+        return cls(f"sqlite+aiosqlite:///{path}", busy_timeout_ms=busy_timeout_ms)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """A connection for reading; errors are this package's."""
+        with translated():
+            async with self.engine.connect() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction that commits at the end and rolls back on any error; errors are this package's."""
+        with translated():
+            async with self.engine.connect() as connection:
+                await connection.execution_options(**{_WRITES: True})
+                async with connection.begin():
+                    yield connection
+
+    async def migrate(self) -> None:
+        """Bring the schema up to date; safe when several processes start at once.
+
+        Raises:
+            SchemaTooNew: it belongs to a newer version.
+            StoreUnavailable: the database can't be reached.
+            StoreMisconfigured: the file can't be opened or is no database.
+        """
+        try:
+            async with self.write() as connection:
+                if not self.is_sqlite:
+                    await connection.execute(text("SELECT pg_advisory_xact_lock(7215309431)"))
+                await connection.run_sync(upgrade)
+        except (StoreUnavailable, RecordRefused) as exc:
+            if self.is_sqlite and "locked" not in str(exc):
+                raise StoreMisconfigured(f"the database file {self.url.database} can't be used: {exc}") from exc
+            raise
+
+    async def is_usable(self) -> bool:
+        """Whether it answers now."""
+        try:
+            async with self.read() as connection:
+                await connection.execute(text("SELECT 1"))
+        except StoreError:
+            return False
+        return True
+
+    async def forget_deleted(self) -> None:
+        """Remove what was deleted from the write-ahead log too; nothing to do but on SQLite."""
+        if not self.is_sqlite:
+            return
+        with translated():
+            async with self.engine.connect() as connection:
+                autocommit = await connection.execution_options(isolation_level="AUTOCOMMIT")
+                await autocommit.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.engine.dispose()
+
+
+def _checked(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as exc:
+        raise StoreMisconfigured("ASKWELL_DATABASE_URL is not a database URL") from exc
+    drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
+    name = drivers.get(parsed.drivername, parsed.drivername)
+    if name not in ("sqlite+aiosqlite", "postgresql+asyncpg"):
+        raise StoreMisconfigured(f"databases of the kind {parsed.drivername} are not supported")
+    if name == "sqlite+aiosqlite" and parsed.database in (None, "", ":memory:"):
+        raise StoreMisconfigured("an SQLite database needs a file")
+    return parsed.set(drivername=name)
+
+
+def _tune_sqlite(engine: Engine, busy_timeout_ms: int) -> None:
+    """Foreign keys, a write-ahead log that is synced at each commit, and explicit transactions.
+
+    Without an explicit BEGIN IMMEDIATE a transaction that reads before it writes fails at once when another process
+    wrote in between, whatever the busy time-out.
+    """
+
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {int(busy_timeout_ms)}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.execute("PRAGMA secure_delete = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def on_begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        if options.get("isolation_level") != "AUTOCOMMIT":
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(_WRITES) else "BEGIN")
+
+
+def sqlite_version() -> str:
+    """The version of the SQLite library in use."""
+    return sqlite3.sqlite_version

@@ -1,0 +1,234 @@
+"""A session's state and a turn's record as rows; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Table
+
+from pipeline.graph.surface import KGEdge, KGNode
+from pipeline.records import Record
+from pipeline.state import InterviewState
+from server.store.tables import (
+    Base,
+    CanonicalEdgeRow,
+    ConsentRow,
+    EdgeRow,
+    LLMCallRow,
+    MappingRow,
+    ModeratorActionRow,
+    NodeRow,
+    ScoringRow,
+    SessionRow,
+    SignalsRow,
+    SlotRow,
+    TensionRow,
+    UtteranceRow,
+)
+
+Row = dict[str, Any]
+
+
+def table_of(entity: type[Base]) -> Table:
+    """The table behind a mapped class."""
+    table = entity.__table__
+    assert isinstance(table, Table)
+    return table
+
+
+PROJECTED: tuple[Table, ...] = tuple(
+    table_of(entity)
+    for entity in (
+        SessionRow,
+        UtteranceRow,
+        NodeRow,
+        EdgeRow,
+        SlotRow,
+        MappingRow,
+        CanonicalEdgeRow,
+        TensionRow,
+        ConsentRow,
+    )
+)
+"""Tables that follow from a state alone, those that others refer to first."""
+
+_IN_RECORD = frozenset({"signals", "node_signals", "score_decomposition", "strategy_alternatives", "stages_ms"})
+_LLM_COLUMNS = ("role", "provider", "model", "input_tokens", "output_tokens", "latency_ms")
+
+
+def project(state: InterviewState) -> dict[Table, list[Row]]:
+    """Every row that follows from a state, by table, in the order of PROJECTED."""
+    found = {
+        table_of(SessionRow): [_session(state)],
+        table_of(UtteranceRow): [
+            {**_plain(state, utterance), "position": position} for position, utterance in enumerate(state.utterances)
+        ],
+        table_of(NodeRow): [_with_sources(state, node) for node in state.nodes],
+        table_of(EdgeRow): [_with_sources(state, edge) for edge in state.edges],
+        table_of(SlotRow): [_plain(state, slot) for slot in state.slots],
+        table_of(MappingRow): [_plain(state, mapping) for mapping in state.mappings],
+        table_of(CanonicalEdgeRow): [_plain(state, edge) for edge in state.canonical_edges],
+        table_of(TensionRow): [
+            {**_plain(state, tension), "turn_number": tension.turn, "position": position}
+            for position, tension in enumerate(state.tensions)
+        ],
+        table_of(ConsentRow): [] if state.consent is None else [_plain(state, state.consent)],
+    }
+    return {table: [_fitting(table, row) for row in rows] for table, rows in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to write into and to remove from one table; removals are primary keys."""
+
+    table: Table
+    upserts: list[Row] = field(default_factory=list)
+    removals: list[Row] = field(default_factory=list)
+
+
+def changes(before: InterviewState | None, after: InterviewState) -> list[Change]:
+    """What makes the rows of `before` those of `after`, in the order of PROJECTED; all of them without `before`.
+
+    A consent is never removed: what was agreed to stays on record when another version is agreed to.
+    """
+    old = project(before) if before is not None else {}
+    found: list[Change] = []
+    for table, rows in project(after).items():
+        known = {_key(table, row): row for row in old.get(table, ())}
+        new = {_key(table, row): row for row in rows}
+        upserts = [row for key, row in new.items() if known.get(key) != row]
+        removals = [row for key, row in known.items() if key not in new]
+        if table.name == "consents":
+            removals = []
+        if upserts or removals:
+            names = [column.name for column in table.primary_key]
+            found.append(Change(table, upserts, [{name: row[name] for name in names} for row in removals]))
+    return found
+
+
+def turn_rows(session_id: str, turn: Mapping[str, Any], result: Mapping[str, Any] | None = None) -> list[Change]:
+    """The rows of one turn: decision, signals, model calls.
+
+    Args:
+        session_id: the session.
+        turn: the turn's record, as JSON.
+        result: the turn's full result, as JSON; what the record has too is left out.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is no turn record.
+    """
+    number = int(turn["turn_number"])
+    scoring = {
+        "session_id": session_id,
+        "turn_number": number,
+        "turn_key": turn["turn_key"],
+        "recorded_at": datetime.fromisoformat(turn["recorded_at"]),
+        **{name: turn.get(name) for name in ("strategy", "node_key", "node_id", "phase", "depth_score")},
+        **{name: turn.get(name) for name in ("saturation_score", "ratings")},
+        "has_methodology_signals": bool(turn.get("has_methodology_signals")),
+        "should_continue": bool(turn["should_continue"]),
+        "reason": turn.get("reason") or "",
+        "candidates": list(turn.get("candidates") or ()),
+        "candidate_count": int(turn.get("candidate_count") or 0),
+        "saturation": turn.get("saturation") or {},
+        "stages_ms": turn.get("stages_ms") or {},
+        "result": {name: value for name, value in result.items() if name not in _IN_RECORD} if result else None,
+        "fallback": bool(turn.get("fallback")),
+    }
+    found = [Change(table_of(ScoringRow), [scoring])]
+    if turn.get("signals"):
+        row = {"session_id": session_id, "turn_number": number, "matrix": turn["signals"]}
+        found.append(Change(table_of(SignalsRow), [row]))
+    calls = [_llm_call(session_id, number, ordinal, call) for ordinal, call in enumerate(turn.get("llm_calls") or ())]
+    if calls:
+        found.append(Change(table_of(LLMCallRow), calls))
+    return found
+
+
+def action_rows(session_id: str, action: Mapping[str, Any], at: datetime) -> list[Change]:
+    """The row of a moderator's action.
+
+    Args:
+        session_id: the session.
+        action: `command_id`, `type` of the command, `who` gave it, optionally `turn_number` and `at` (ISO 8601);
+            everything else goes into `details`.
+        at: when, if the action doesn't say.
+
+    Raises:
+        KeyError: `command_id` or `type` is missing.
+    """
+    known = ("command_id", "type", "who", "turn_number", "at")
+    details = {name: value for name, value in action.items() if name not in known}
+    recorded_at = action.get("at")
+    row = {
+        "session_id": session_id,
+        "command_id": action["command_id"],
+        "action": action["type"],
+        "moderator": action.get("who") or "",
+        "turn_number": action.get("turn_number"),
+        "recorded_at": datetime.fromisoformat(recorded_at) if recorded_at else at,
+        "details": details,
+    }
+    return [Change(table_of(ModeratorActionRow), [row])]
+
+
+def _session(state: InterviewState) -> Row:
+    plain = state.model_dump(mode="json", include=_SESSION_JSON)
+    return {
+        "id": state.session_id,
+        **{name: getattr(state, name) for name in _SESSION_COLUMNS},
+        **plain,
+        "seed": str(state.seed),
+        "state": state.status,
+        "state_reason": state.status_reason,
+        "node_count": len(state.nodes),
+        "edge_count": len(state.edges),
+        "node_tracker_state": state.tracker.model_dump(mode="json"),
+    }
+
+
+_SESSION_COLUMNS = (
+    *("concept_id", "concept_name", "methodology", "engine", "language", "max_turns", "config_hash"),
+    *("respondent_ref", "pilot", "paused_by", "claimed_by", "rev", "turn_count", "created_at", "updated_at"),
+)
+_SESSION_JSON = {
+    *("settings", "question", "focus_history", "strategy_history", "depths"),
+    *("surface_velocity", "canonical_velocity", "saturation", "slot_backlog"),
+}
+
+
+def _plain(state: InterviewState, record: Record) -> Row:
+    """The record's fields: plain JSON below the first level, moments as they are."""
+    return {"session_id": state.session_id} | {name: _json(value) for name, value in record.model_dump().items()}
+
+
+def _json(value: Any) -> Any:
+    return [_json(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def _with_sources(state: InterviewState, record: KGNode | KGEdge) -> Row:
+    return _plain(state, record) | {"source_utterance_ids": list(record.source_utterance_ids)}
+
+
+def _fitting(table: Table, row: Row) -> Row:
+    """The row without fields that have no column; the snapshot keeps those."""
+    return {name: value for name, value in row.items() if name in table.columns}
+
+
+def _key(table: Table, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[column.name] for column in table.primary_key)
+
+
+def _llm_call(session_id: str, turn_number: int, ordinal: int, call: Mapping[str, Any]) -> Row:
+    row: Row = {"session_id": session_id, "turn_number": turn_number, "ordinal": ordinal}
+    row.update({name: call.get(name) for name in _LLM_COLUMNS})
+    row["details"] = {name: value for name, value in call.items() if name not in _LLM_COLUMNS}
+    return row
+
+
+def in_removal_order(found: Sequence[Change]) -> Iterable[Change]:
+    """The changes so that rows go before those they refer to."""
+    return reversed(found)

@@ -1,0 +1,309 @@
+"""The loop from journal to store.
+
+Safe: records of a partition are written in stream order, in one transaction with the partition's position. Live: a
+short lock per partition keeps other writers from doing the same work. What follows a transaction (expiry, confirming
+an erasure, trimming) can be repeated, and is, when a writer died in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from secrets import token_hex
+
+import structlog
+
+from server.hot.errors import HotError
+from server.hot.journal import START, Journal, JournalRecord, position_key
+from server.hot.redis import HotStore
+from server.store.apply import Applier
+from server.store.errors import RecordRefused, StalePosition, StoreError, StoreUnavailable
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class WriterSettings:
+    """How the writer works.
+
+    Args:
+        batch: records per transaction at most.
+        wait_ms: how long to wait for a record before the lock is renewed.
+        lock_ttl_s: how long a partition stays with a writer that shows no sign of life.
+        lock_retry_s: how often a partition that another writer has is asked for.
+        attempts: how often a record is tried alone before it is put among the dead ones.
+        first_pause_s: pause after the first failure; doubles with each.
+        longest_pause_s: longest pause between two tries.
+        degraded_after_s: age of the oldest waiting record from which the writer calls itself degraded.
+        measure_every_s: how often the lag is measured.
+        file_timeout_s: how long removing a session's files may take.
+    """
+
+    batch: int = 64
+    wait_ms: int = 1_000
+    lock_ttl_s: float = 10.0
+    lock_retry_s: float = 1.0
+    attempts: int = 5
+    first_pause_s: float = 0.05
+    longest_pause_s: float = 5.0
+    degraded_after_s: float = 30.0
+    measure_every_s: float = 2.0
+    file_timeout_s: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """What waits in one partition: records, and the age of the oldest in seconds."""
+
+    records: int
+    seconds: float
+
+
+def _ignore(*_: object) -> None:
+    return
+
+
+async def _no_files(_: str) -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True)
+class WriterHooks:
+    """Who is told what the writer does.
+
+    Args:
+        stored: partition and number of records that were written.
+        retried: partition and reason of a failure that is tried again.
+        buried: a record that was given up.
+        lag: lag by partition, each time it was measured.
+        erase_files: removes a session's files (recordings, exports); called again after a crash.
+    """
+
+    stored: Callable[[int, int], None] = _ignore
+    retried: Callable[[int, str], None] = _ignore
+    buried: Callable[[JournalRecord], None] = _ignore
+    lag: Callable[[dict[int, Lag]], None] = _ignore
+    erase_files: Callable[[str], Awaitable[None]] = _no_files
+
+
+class Writer:
+    """Brings what the journals say into the store.
+
+    Args:
+        hot: the hot store, for what follows storing.
+        journal: of the same server, with connections of its own.
+        applier: of the store.
+        settings: how it works.
+        hooks: who is told.
+    """
+
+    def __init__(
+        self,
+        hot: HotStore,
+        journal: Journal,
+        applier: Applier,
+        settings: WriterSettings | None = None,
+        hooks: WriterHooks | None = None,
+    ) -> None:
+        self._hot = hot
+        self._journal = journal
+        self._applier = applier
+        self._settings = settings or WriterSettings()
+        self._hooks = hooks or WriterHooks()
+        self._holder = token_hex(8)
+        self._partitions = range(hot.keys.partitions)
+        self._positions: dict[int, str] = {}
+        self._turns = {partition: asyncio.Lock() for partition in self._partitions}
+        self._writing = asyncio.Semaphore(1 if applier.database.is_sqlite else 4)
+        self._failures: dict[int, str] = {}
+        self._lag: dict[int, Lag] = {}
+
+    @property
+    def degraded(self) -> str | None:
+        """Why the store is behind or can't be written, in words; None when all is well."""
+        if self._failures:
+            return next(iter(self._failures.values()))
+        oldest_s = max((lag.seconds for lag in self._lag.values()), default=0.0)
+        if oldest_s > self._settings.degraded_after_s:
+            return f"the store is {oldest_s:.0f} s behind"
+        return None
+
+    def lag(self) -> dict[int, Lag]:
+        """The lag by partition, as last measured."""
+        return dict(self._lag)
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for partition in self._partitions:
+                    group.create_task(self._keep_writing(partition), name=f"writer-{partition}")
+                group.create_task(self._keep_measuring(), name="writer-lag")
+        finally:
+            await self._let_go()
+
+    async def drain(self, deadline_s: float) -> bool:
+        """Write what waits now, whether or not `run` runs too.
+
+        Returns:
+            Whether nothing waits any more; False when the deadline passed, or another writer has a partition.
+        """
+        try:
+            async with asyncio.timeout(deadline_s):
+                return all([await self._drain(partition) for partition in self._partitions])
+        except (TimeoutError, HotError, StoreError):
+            return False
+
+    async def measure(self) -> dict[int, Lag]:
+        """Measure the lag now.
+
+        Raises:
+            StorageUnavailable: the hot server doesn't answer.
+        """
+        journal = self._journal
+        self._lag = {p: Lag(await journal.length(p), await journal.lag_s(p)) for p in self._partitions}
+        self._hooks.lag(self._lag)
+        return dict(self._lag)
+
+    async def _keep_measuring(self) -> None:
+        while True:
+            try:
+                await self.measure()
+            except HotError as error:
+                log.warning("writer.lag_unknown", reason=str(error))
+            await asyncio.sleep(self._settings.measure_every_s)
+
+    async def _keep_writing(self, partition: int) -> None:
+        settings = self._settings
+        pause_s = settings.first_pause_s
+        while True:
+            try:
+                if await self._journal.lock(partition, self._holder, settings.lock_ttl_s):
+                    await self._step(partition, wait_ms=settings.wait_ms)
+                    wait_s = 0.0
+                else:
+                    self._positions.pop(partition, None)
+                    wait_s = settings.lock_retry_s
+                self._failures.pop(partition, None)
+                pause_s = settings.first_pause_s
+            except StalePosition:
+                log.info("writer.position_moved", partition=partition)
+                wait_s = settings.lock_retry_s
+            except (HotError, StoreError, OSError) as error:
+                self._note_failure(partition, error)
+                wait_s, pause_s = pause_s, min(pause_s * 2, settings.longest_pause_s)
+            if wait_s:
+                await asyncio.sleep(wait_s)
+
+    async def _drain(self, partition: int) -> bool:
+        while True:
+            if not await self._journal.lock(partition, self._holder, self._settings.lock_ttl_s):
+                return await self._journal.length(partition) == 0
+            try:
+                await self._step(partition, wait_ms=None)
+            except (StoreUnavailable, StalePosition) as error:
+                self._note_failure(partition, error)
+                await asyncio.sleep(self._settings.first_pause_s)
+                continue
+            self._failures.pop(partition, None)
+            if await self._journal.length(partition) == 0:
+                return True
+
+    async def _step(self, partition: int, *, wait_ms: int | None) -> None:
+        """Write what follows the partition's position, waiting for it if asked to."""
+        async with self._turns[partition]:
+            position = self._positions.get(partition) or await self._take_up(partition)
+        records = await self._journal.read(partition, position, count=self._settings.batch, wait_ms=wait_ms)
+        if not records:
+            return
+        async with self._turns[partition]:
+            if self._positions.get(partition) != position:
+                return
+            try:
+                async with self._writing:
+                    await self._store(partition, position, records)
+                await self._finish(partition, records)
+            except BaseException:
+                # The position is read again, and what follows storing is done again.
+                self._positions.pop(partition, None)
+                raise
+
+    async def _take_up(self, partition: int) -> str:
+        """Find out where the partition stands, and finish what an earlier writer stored but did not finish."""
+        position = await self._applier.position(partition)
+        await self._journal.continue_after(partition, position)
+        while True:
+            waiting = await self._journal.read(partition, START, count=self._settings.batch)
+            stored = [record for record in waiting if position_key(record.id) <= position_key(position)]
+            if not stored:
+                break
+            await self._finish(partition, stored)
+        self._positions[partition] = position
+        return position
+
+    async def _store(self, partition: int, position: str, records: Sequence[JournalRecord]) -> None:
+        try:
+            await self._applier.apply(partition, position, records)
+        except RecordRefused:
+            for record in records:
+                await self._store_alone(partition, position, record)
+                position = record.id
+        self._positions[partition] = records[-1].id
+        self._hooks.stored(partition, len(records))
+
+    async def _store_alone(self, partition: int, position: str, record: JournalRecord) -> None:
+        reason = ""
+        for attempt in range(1, self._settings.attempts + 1):
+            try:
+                await self._applier.apply(partition, position, [record])
+                return
+            except RecordRefused as error:
+                reason = str(error)
+                self._hooks.retried(partition, reason)
+                if attempt < self._settings.attempts:
+                    await asyncio.sleep(self._settings.first_pause_s)
+        log.error(
+            "journal.record_buried",
+            partition=partition,
+            record=record.id,
+            kind=record.kind,
+            session=record.session_id,
+            rev=record.rev,
+            reason=reason,
+        )
+        await self._applier.bury(partition, position, record, reason)
+        self._hooks.buried(record)
+
+    async def _finish(self, partition: int, records: Sequence[JournalRecord]) -> None:
+        """What follows storing; may be done twice. Trimming comes last: it forgets that there is anything to do."""
+        erased = [record for record in records if record.kind == "erase"]
+        gone = {record.session_id for record in erased}
+        for session_id, last in {record.session_id: record.id for record in records}.items():
+            if session_id not in gone:
+                await self._hot.expire_stored(session_id, last)
+        for record in erased:
+            await self._journal.trim(partition, record.id, keep_last=True)
+            await self._confirm_erased(record)
+        await self._journal.trim(partition, records[-1].id)
+
+    async def _confirm_erased(self, record: JournalRecord) -> None:
+        async with asyncio.timeout(self._settings.file_timeout_s):
+            await self._hooks.erase_files(record.session_id)
+        await self._applier.database.forget_deleted()
+        await self._hot.confirm_erased(record.session_id, record.id)
+        await self._hot.forget_deleted()
+        log.info("session.erased", session=record.session_id)
+
+    def _note_failure(self, partition: int, error: Exception) -> None:
+        self._failures[partition] = str(error)
+        self._hooks.retried(partition, str(error))
+        log.warning("writer.retry", partition=partition, reason=str(error))
+
+    async def _let_go(self) -> None:
+        try:
+            async with asyncio.timeout(1.0):
+                for partition in self._partitions:
+                    await self._journal.unlock(partition, self._holder)
+        except (TimeoutError, HotError):
+            log.info("writer.locks_left", reason="they end by themselves")

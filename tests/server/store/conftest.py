@@ -1,0 +1,7 @@
+"""Fixtures of the store's tests."""
+
+from __future__ import annotations
+
+from tests.support.redis_fixtures import database, embedded_url, hot
+
+__all__ = ["database", "embedded_url", "hot"]

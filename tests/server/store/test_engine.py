@@ -1,0 +1,147 @@
+"""Connections, transactions, schema."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, inspect, text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateTable
+
+from server.store.engine import Database
+from server.store.errors import SchemaTooNew, StoreMisconfigured, StoreUnavailable
+from server.store.tables import Base
+
+
+async def test_migrated_schema_equals_the_tables(database: Database) -> None:
+    def differences(connection: Connection) -> object:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        return compare_metadata(context, Base.metadata)
+
+    async with database.read() as connection:
+        assert await connection.run_sync(differences) == []
+
+
+async def test_migrated_foreign_keys_equal_the_tables(database: Database) -> None:
+    def found(connection: Connection) -> set[tuple[object, ...]]:
+        inspector = inspect(connection)
+        return {
+            (table, key["name"], tuple(key["constrained_columns"]), key["referred_table"], key["options"]["ondelete"])
+            for table in inspector.get_table_names()
+            for key in inspector.get_foreign_keys(table)
+        }
+
+    declared = {
+        (table.name, key.name, tuple(key.column_keys), key.referred_table.name, key.ondelete)
+        for table in Base.metadata.sorted_tables
+        for key in table.foreign_key_constraints
+    }
+    async with database.read() as connection:
+        assert await connection.run_sync(found) == declared
+    assert {ondelete for *_, ondelete in declared} == {"CASCADE"}
+
+
+async def test_migrate_again_changes_nothing(database: Database) -> None:
+    await database.migrate()
+    assert await database.is_usable()
+
+
+async def test_migrate_by_two_at_once_works(tmp_path: Path) -> None:
+    first, second = Database.file(tmp_path / "a.db"), Database.file(tmp_path / "a.db")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(first.migrate())
+        group.create_task(second.migrate())
+    await first.close()
+    await second.close()
+
+
+async def test_schema_of_a_newer_version_is_refused(database: Database) -> None:
+    async with database.write() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(SchemaTooNew, match="newer askwell"):
+        await database.migrate()
+
+
+def test_tables_can_be_made_on_postgresql() -> None:
+    statements = [
+        str(CreateTable(table).compile(dialect=postgresql.dialect()))  # type: ignore[no-untyped-call]
+        for table in Base.metadata.sorted_tables
+    ]
+    assert all("CREATE TABLE" in statement for statement in statements)
+    names = [key.name for t in Base.metadata.sorted_tables for key in t.foreign_key_constraints]
+    names += [index.name for t in Base.metadata.sorted_tables for index in t.indexes]
+    assert all(len(str(name)) <= 63 for name in names)
+
+
+async def test_connections_have_their_pragmas(database: Database) -> None:
+    async with database.read() as connection:
+        found = {
+            name: (await connection.execute(text(f"PRAGMA {name}"))).scalar_one()
+            for name in ("foreign_keys", "journal_mode", "synchronous", "busy_timeout", "secure_delete")
+        }
+    assert found == {
+        "foreign_keys": 1,
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "busy_timeout": 200,
+        "secure_delete": 1,
+    }
+
+
+async def test_write_while_another_process_writes_is_unavailable(database: Database, tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "askwell.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="locked"):
+        async with database.write():
+            pass
+    other.execute("ROLLBACK")
+    other.close()
+    async with database.write() as connection:
+        await connection.execute(text("DELETE FROM configurations"))
+
+
+async def test_write_after_read_by_two_waits_for_its_turn(database: Database) -> None:
+    """Both read before they write: without BEGIN IMMEDIATE one would fail at once."""
+
+    async def count_up() -> None:
+        async with database.write() as connection:
+            value = (await connection.execute(text("SELECT last_id FROM journal_position"))).scalar_one()
+            await connection.execute(text("UPDATE journal_position SET last_id = :v"), {"v": str(int(value) + 1)})
+
+    async with database.write() as connection:
+        await connection.execute(text("INSERT INTO journal_position VALUES (0, '0')"))
+    async with asyncio.TaskGroup() as group:
+        for _ in range(4):
+            group.create_task(count_up())
+    async with database.read() as connection:
+        assert (await connection.execute(text("SELECT last_id FROM journal_position"))).scalar_one() == "4"
+
+
+@pytest.mark.parametrize(
+    "url", ["nonsense", "mysql://host/db", "sqlite://", "sqlite+aiosqlite:///:memory:", "sqlite+pysqlite:///a"]
+)
+def test_url_that_can_not_work_is_refused(url: str) -> None:
+    with pytest.raises(StoreMisconfigured):
+        Database(url)
+
+
+async def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "askwell.db"
+    path.write_text("This is a shopping list. " * 100)
+    database = Database.file(path)
+    with pytest.raises(StoreMisconfigured):
+        await database.migrate()
+    await database.close()
+
+
+async def test_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    database = Database.file(tmp_path / "nowhere" / "askwell.db")
+    with pytest.raises(StoreMisconfigured, match=r"askwell\.db"):
+        await database.migrate()
+    assert not await database.is_usable()
+    await database.close()
