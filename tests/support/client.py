@@ -1,0 +1,159 @@
+"""A respondent's client for tests: reads like the wire, and checks every frame against the published models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from types import TracebackType
+from typing import Any, Self
+from uuid import uuid4
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from server.protocol.codes import SUBPROTOCOL
+from server.protocol.outbound import SERVER_MESSAGES
+
+DEADLINE_S = 10.0
+Frame = dict[str, Any]
+
+
+def key() -> str:
+    """A fresh turn key."""
+    return str(uuid4())
+
+
+class RespondentClient:
+    """One connection.
+
+    Args:
+        url: of the server.
+        token: for `hello`.
+        origin: `Origin` header, none if not given.
+        subprotocol: offered in the handshake.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        origin: str | None = None,
+        subprotocol: str | None = SUBPROTOCOL,
+        path: str = "/ws/respondent",
+    ) -> None:
+        self._url = url + path
+        self._token = token
+        self._origin = origin
+        self._subprotocol = subprotocol
+        self._socket: ClientConnection | None = None
+        self._kept: deque[Frame] = deque()
+        self.seen: list[Frame] = []
+        self.last_id = 0
+        self.epoch: str | None = None
+
+    async def __aenter__(self) -> Self:
+        offered: Any = [self._subprotocol] if self._subprotocol else None
+        origin: Any = self._origin
+        self._socket = await connect(self._url, subprotocols=offered, origin=origin, max_size=None, proxy=None)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.socket.close()
+
+    @property
+    def socket(self) -> ClientConnection:
+        """The connection below."""
+        assert self._socket is not None
+        return self._socket
+
+    async def send(self, type: str, /, **fields: Any) -> None:
+        """One message."""
+        await self.socket.send(json.dumps({"type": type, **fields}))
+
+    async def raw(self, data: str | bytes) -> None:
+        """One frame as it is."""
+        await self.socket.send(data)
+
+    async def hello(self, *, last_event_id: int = 0, epoch: str | None = None, token: str | None = None) -> Frame:
+        """Greet and return `ready`."""
+        fields: Frame = {"token": self._token if token is None else token, "last_event_id": last_event_id}
+        if epoch is not None:
+            fields["epoch"] = epoch
+        self.last_id = last_event_id
+        await self.send("hello", **fields)
+        ready = await self.expect("ready")
+        self.epoch = ready["epoch"]
+        return ready
+
+    async def answer(self, text: str, turn_key: str | None = None) -> str:
+        """Send an answer; its turn key."""
+        turn_key = turn_key or key()
+        await self.send("answer", text=text, turn_key=turn_key)
+        return turn_key
+
+    async def next(self, deadline_s: float = DEADLINE_S) -> Frame:
+        """The next frame. Raises ConnectionClosed when there is none."""
+        if self._kept:
+            return self._kept.popleft()
+        async with asyncio.timeout(deadline_s):
+            data = await self.socket.recv()
+        assert isinstance(data, str), "the server sends text frames"
+        SERVER_MESSAGES.validate_json(data)
+        frame: Frame = json.loads(data)
+        self.seen.append(frame)
+        if "id" in frame:
+            self.last_id = max(self.last_id, frame["id"])
+        return frame
+
+    async def expect(self, type: str, /, **fields: Any) -> Frame:
+        """The next frame, which must be of this type and have these fields."""
+        frame = await self.next()
+        assert frame["type"] == type, f"expected {type}, got {frame}"
+        for name, value in fields.items():
+            assert frame.get(name) == value, f"expected {name}={value!r} in {frame}"
+        return frame
+
+    async def until(self, type: str, /, **fields: Any) -> Frame:
+        """The first frame of this type with these fields; frames before it are passed over."""
+        while True:
+            frame = await self.next()
+            if frame["type"] == type and all(frame.get(name) == value for name, value in fields.items()):
+                return frame
+
+    async def refused(self, code: str, **fields: Any) -> Frame:
+        """The next error, which must have this code; question pieces may come before it."""
+        frame = await self.until("error")
+        assert frame["code"] == code, f"expected {code}, got {frame}"
+        assert frame["message"].endswith("."), "errors are sentences"
+        for name, value in fields.items():
+            assert frame.get(name) == value, f"expected {name}={value!r} in {frame}"
+        return frame
+
+    async def closed(self) -> int:
+        """The code the server closes the connection with; frames before it are passed over."""
+        try:
+            while True:
+                await self.next()
+        except ConnectionClosed as closed:
+            assert closed.rcvd is not None, "the server must close politely"
+            return closed.rcvd.code
+
+    async def silence(self, quiet_s: float = 0.05) -> None:
+        """Nothing more must come that was on its way already: everything up to a pong is looked at."""
+        await self.send("ping", t=0)
+        frame = await self.next()
+        assert frame["type"] == "pong", f"expected nothing, got {frame}"
+
+    async def turn(self, text: str, turn_key: str | None = None) -> Frame:
+        """A whole turn; its `turn.completed`."""
+        turn_key = await self.answer(text, turn_key)
+        await self.until("turn.started", turn_key=turn_key)
+        return await self.until("turn.completed", turn_key=turn_key)
+
+    def durable(self) -> list[Frame]:
+        """The durable events seen so far."""
+        return [frame for frame in self.seen if "id" in frame]
