@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from config.loader import UnknownName
+from server.session.problems import problem_of
+
 STATUS: Final[dict[str, int]] = {
     "invalid_message": 400,
     "unauthorised": 401,
@@ -57,18 +60,21 @@ TITLE: Final[dict[str, str]] = {
 }
 """A short name for people, the same for every occurrence of a code."""
 
-_PLAIN: Final[dict[str, str]] = {
-    "storage_unavailable": "Nothing can be saved at the moment. What was saved is safe; please try again shortly.",
-    "llm_unavailable": "The interviewer can't think at the moment. Your answer is kept; please try again.",
-    "internal": "Something went wrong on our side. Nothing that was saved is lost.",
-}
-
 
 class ApiError(Exception):
     """A refusal that the server itself decides on; `message` is for the client."""
 
-    def __init__(self, code: str, message: str, *, retryable: bool = False, status: int | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        status: int | None = None,
+        retry_after_s: int | None = None,
+    ) -> None:
         super().__init__(message)
+        self.retry_after_s = retry_after_s
         self.code = code
         self.retryable = retryable
         self.status = status
@@ -96,14 +102,9 @@ class WireError:
 
 def wire_error(exc: BaseException) -> WireError:
     """What the client is told about an exception. Never fails; unknown ones become `internal`."""
-    code = str(getattr(exc, "wire_code", None) or getattr(exc, "code", None) or "internal")
-    if isinstance(exc, TimeoutError):
-        code = "storage_unavailable"
-    if code not in STATUS:
-        code = "internal"
-    retryable = bool(getattr(exc, "retryable", False)) or code in ("storage_unavailable", "llm_unavailable")
-    message = _PLAIN.get(code) or str(exc) or TITLE[code] + "."
     if isinstance(exc, ApiError):
-        message = str(exc)
-    status = getattr(exc, "status", None)
-    return WireError(code, message, retryable, status if isinstance(status, int) else STATUS[code])
+        return WireError(exc.code, str(exc), exc.retryable, exc.status or STATUS[exc.code])
+    if isinstance(exc, UnknownName):
+        return WireError(exc.code, str(exc), False, STATUS[exc.code])
+    problem = problem_of(exc)
+    return WireError(problem.code, problem.message, problem.retryable, STATUS[problem.code])

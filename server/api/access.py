@@ -1,0 +1,79 @@
+"""Who may do what: the bearer or cookie of a request, and the session it is about."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.requests import Request
+
+from server.api.http import parts_of
+from server.auth import COOKIE, Principal
+from server.errors import ApiError
+
+SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+async def principal_of(request: Request) -> Principal | None:
+    """Who is asking, or None when nobody says.
+
+    Raises:
+        ApiError: `unauthorised`, a token was given and is wrong.
+    """
+    auth = parts_of(request).auth
+    header = request.headers.get("authorization", "")
+    if header:
+        scheme, _, token = header.partition(" ")
+        found = await auth.identify(token.strip()) if scheme.lower() == "bearer" else None
+        if found is None:
+            raise ApiError("unauthorised", "The token is not valid.")
+        return found
+    cookie = request.cookies.get(COOKIE)
+    return await auth.identify_cookie(cookie) if cookie else None
+
+
+async def moderator(request: Request) -> Principal:
+    """The moderator who is asking.
+
+    Raises:
+        ApiError: `unauthorised`, nobody is; `forbidden`, somebody else is.
+    """
+    principal = await principal_of(request)
+    if principal is None:
+        raise ApiError("unauthorised", "This needs the token of a moderator.")
+    if principal.kind != "moderator":
+        raise ApiError("forbidden", "This is for moderators only.")
+    return principal
+
+
+def session_id_of(request: Request) -> str:
+    """The session named in the path. Raises ApiError `not_found` for what can't be an id."""
+    session_id = str(request.path_params["session_id"])
+    if not SESSION_ID.fullmatch(session_id):
+        raise ApiError("not_found", "There is no such interview.")
+    return session_id
+
+
+async def respondent(request: Request) -> str:
+    """The session in the path, for its own respondent only.
+
+    Raises:
+        ApiError: `unauthorised`, `forbidden` (somebody else's session), `not_found`.
+    """
+    session_id = session_id_of(request)
+    principal = await principal_of(request)
+    if principal is None:
+        raise ApiError("unauthorised", "This needs the token of the interview.")
+    if principal.kind != "respondent" or principal.session_id != session_id:
+        raise ApiError("forbidden", "This token belongs to another interview.")
+    return session_id
+
+
+async def respondent_or_moderator(request: Request) -> tuple[str, Principal]:
+    """The session in the path, for its respondent or a moderator; a moderator's scope is checked by the caller."""
+    session_id = session_id_of(request)
+    principal = await principal_of(request)
+    if principal is None:
+        raise ApiError("unauthorised", "This needs the token of the interview or of a moderator.")
+    if principal.kind == "moderator" or principal.session_id == session_id:
+        return session_id, principal
+    raise ApiError("forbidden", "This token belongs to another interview.")

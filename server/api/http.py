@@ -1,0 +1,133 @@
+"""What every route shares: reading a body, answering with JSON, answering with a problem."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import structlog
+from pydantic import BaseModel, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from server.errors import ApiError, WireError, wire_error
+from server.parts import Parts
+
+log = structlog.get_logger()
+
+BodyT = TypeVar("BodyT", bound=BaseModel)
+
+PROBLEM = "application/problem+json"
+_HTTP_CODES = {400: "invalid_message", 401: "unauthorised", 403: "forbidden", 404: "not_found", 405: "invalid_message"}
+
+
+def parts_of(request: Request) -> Parts:
+    """The process's parts."""
+    found = request.app.state.parts
+    assert isinstance(found, Parts)
+    return found
+
+
+def json_response(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON answer that nobody may cache."""
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return Response(
+        body, status, {"cache-control": "no-store", **(headers or {})}, media_type="application/json; charset=utf-8"
+    )
+
+
+def problem_response(error: WireError, headers: Mapping[str, str] | None = None) -> Response:
+    """An error as `application/problem+json`. Source: RFC 9457."""
+    body = json.dumps(error.problem(), ensure_ascii=False).encode("utf-8", "replace")
+    return Response(body, error.status, {"cache-control": "no-store", **(headers or {})}, media_type=PROBLEM)
+
+
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The request's body.
+
+    Raises:
+        ApiError: `invalid_message` (413) when it is longer than `limit` bytes, or the client went away.
+    """
+    too_long = ApiError("invalid_message", f"The request is longer than {limit} bytes.", status=413)
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit:
+        raise too_long
+    received = bytearray()
+    try:
+        async for chunk in request.stream():
+            received += chunk
+            if len(received) > limit:
+                raise too_long
+    except ClientDisconnect as exc:
+        raise ApiError("invalid_message", "The request ended too early.") from exc
+    return bytes(received)
+
+
+async def read_body(request: Request, model: type[BodyT], *, optional: bool = False) -> BodyT:
+    """The JSON body as that model.
+
+    Args:
+        request: the request.
+        model: what is expected.
+        optional: whether no body at all stands for `{}`.
+    Raises:
+        ApiError: `invalid_message` when it is not JSON, `invalid_input` when it does not fit.
+    """
+    body = await read_bytes(request, parts_of(request).settings.limits.max_body_bytes)
+    if optional and not body.strip():
+        body = b"{}"
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("application/json", "") or (kind == "" and not optional):
+        raise ApiError("invalid_message", "The body should be JSON (content-type application/json).", status=415)
+    try:
+        data = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as exc:
+        raise ApiError("invalid_message", "The body is not JSON.") from exc
+    if not isinstance(data, dict):
+        raise ApiError("invalid_message", "The body should be a JSON object.")
+    try:
+        return model.model_validate(data)
+    except ValidationError as exc:
+        raise ApiError("invalid_input", first_problem(exc)) from exc
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+def first_problem(exc: ValidationError) -> str:
+    """The first thing that is wrong, in a sentence."""
+    error = exc.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(part) for part in error["loc"])
+    reason = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        reason = "there is no such field"
+    elif error["type"] == "missing":
+        reason = "is missing"
+    return f"{where}: {reason}." if where else f"{reason}."
+
+
+async def on_error(request: Request, exc: Exception) -> Response:
+    """Any exception of a route as a problem."""
+    headers: dict[str, str] = {}
+    if isinstance(exc, HTTPException):
+        code = _HTTP_CODES.get(exc.status_code, "internal" if exc.status_code >= 500 else "invalid_message")
+        detail = "There is no such page or call." if exc.status_code == 404 else str(exc.detail)
+        error = WireError(code, detail, False, exc.status_code)
+        headers.update(exc.headers or {})
+    else:
+        error = wire_error(exc)
+    if error.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    if error.code == "rate_limited":
+        headers["retry-after"] = str(getattr(exc, "retry_after_s", 1))
+    if error.code in ("storage_unavailable", "too_many_sessions", "llm_unavailable"):
+        headers["retry-after"] = "2"
+    parts_of(request).metrics.errors.labels(error.code).inc()
+    if error.code == "internal":
+        log.error("http.failed", path=request.url.path, method=request.method, exc_info=exc)
+    elif error.status >= 500:
+        log.warning("http.unavailable", path=request.url.path, code=error.code, reason=repr(exc))
+    return problem_response(error, headers)

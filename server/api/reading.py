@@ -1,0 +1,144 @@
+"""Sessions as they are now, read without taking them over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Protocol
+
+from pipeline.concept import SessionConfiguration
+from pipeline.outcome import progress
+from pipeline.state import InterviewState
+from server.auth import Principal
+from server.errors import ApiError
+from server.export.material import Material, Row, iso, public_utterance_rows, session_row
+from server.hot.errors import Gone, SessionNotHot
+from server.hot.redis import HotStore
+from server.store.repository import Repository
+
+
+class Sources(Protocol):
+    """Where sessions are read from."""
+
+    @property
+    def hot(self) -> HotStore:
+        """Sessions that run or ran lately."""
+        ...
+
+    @property
+    def store(self) -> Repository:
+        """All sessions."""
+        ...
+
+
+async def load_state(parts: Sources, session_id: str) -> InterviewState:
+    """The latest committed state, from hot storage or the store.
+
+    Raises:
+        ApiError: `not_found`, there is no such session or it was erased.
+    """
+    try:
+        return InterviewState.load((await parts.hot.read(session_id)).state)
+    except Gone:
+        raise ApiError("not_found", "There is no such interview, or it was erased.") from None
+    except SessionNotHot:
+        stored = await parts.store.stored_session(session_id)
+    if stored is None:
+        raise ApiError("not_found", "There is no such interview, or it was erased.")
+    return InterviewState.load(stored.state)
+
+
+async def load_visible(parts: Sources, session_id: str, principal: Principal) -> InterviewState:
+    """The same, for a moderator within whose scope the session's concept is. Raises ApiError `forbidden`."""
+    state = await load_state(parts, session_id)
+    if principal.kind == "moderator" and not principal.may_see(state.concept_id):
+        raise ApiError("forbidden", "This concept is not within the scope of the token.")
+    return state
+
+
+async def load_configuration(parts: Sources, state: InterviewState) -> SessionConfiguration:
+    """The configuration the session is pinned to."""
+    found = await parts.store.load_configuration(state.config_hash)
+    if found is None:
+        raise ApiError("internal", "The configuration of this interview is missing.")
+    return found
+
+
+async def load_material(parts: Sources, session_id: str, principal: Principal) -> Material:
+    """Everything about a session."""
+    state = await load_visible(parts, session_id, principal)
+    return Material(
+        state=state,
+        configuration=await load_configuration(parts, state),
+        turns=plain(await parts.store.scores(session_id)),
+        actions=plain(await parts.store.moderator_actions(session_id)),
+        calls=plain(await parts.store.llm_calls(session_id)),
+    )
+
+
+def plain(rows: Iterable[Row]) -> list[Row]:
+    """Rows without the session's id, moments as text."""
+    return [
+        {
+            name: iso(value) if isinstance(value, datetime) else value
+            for name, value in row.items()
+            if name != "session_id"
+        }
+        for row in rows
+    ]
+
+
+def respondent_view(state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
+    """What the respondent's own page needs."""
+    concept = configuration.concept
+    consent = concept.consent
+    return {
+        "id": state.session_id,
+        "state": state.status,
+        "reason": state.status_reason,
+        "concept": {"id": concept.id, "name": concept.name, "title": concept.title or concept.name},
+        "language": state.language,
+        "languages": sorted(concept.languages, key=lambda name: (name != state.language, name)),
+        "consent": {
+            "text": consent.text if consent else "",
+            "version": consent.version if consent else "",
+            "required": bool(consent and consent.required),
+            "given": state.consent is not None,
+        },
+        "turn_number": state.turn_count,
+        "max_turns": state.max_turns,
+        "progress": progress(state.turn_count, state.max_turns, state.status),
+        "closing_text": configuration.closing_text,
+        "withdrawn_text": configuration.withdrawn_text,
+        "helpline_text": concept.helpline_text,
+        "stimulus": concept.stimulus,
+        "question": state.question.text if state.question else None,
+        "transcript": public_utterance_rows(state),
+    }
+
+
+def moderator_view(material: Material) -> dict[str, Any]:
+    """What a moderator sees of one session."""
+    state = material.state
+    calls = material.calls
+    return {
+        **session_row(state),
+        "progress": progress(state.turn_count, state.max_turns, state.status),
+        "config_hash": state.config_hash,
+        "seed": str(state.seed),
+        "consent": state.consent.model_dump(mode="json") if state.consent else None,
+        "paused_by": state.paused_by,
+        "claimed_by": state.claimed_by,
+        "question": state.question.model_dump(mode="json") if state.question else None,
+        "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
+        "strategy_history": list(state.strategy_history),
+        "saturation": state.saturation.model_dump(mode="json"),
+        "usage": {
+            "calls": len(calls),
+            "input_tokens": sum(call.get("input_tokens") or 0 for call in calls),
+            "output_tokens": sum(call.get("output_tokens") or 0 for call in calls),
+            "fallback_questions": sum(1 for turn in material.turns if turn.get("fallback")),
+        },
+        "moderator_actions": list(material.actions),
+        "settings": state.settings,
+    }

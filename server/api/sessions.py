@@ -1,0 +1,238 @@
+"""Calls about interviews: create, list, take part, read, export, erase."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, get_args
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from config.loader import content_hash
+from pipeline.state import InterviewState, SessionStatus
+from pipeline.turn import Answer
+from server.api.access import moderator, principal_of, respondent, respondent_or_moderator
+from server.api.http import json_response, parts_of, read_body
+from server.api.models import CreateSession, PostTurn, StartSession
+from server.api.reading import (
+    load_configuration,
+    load_material,
+    load_state,
+    load_visible,
+    moderator_view,
+    plain,
+    respondent_view,
+)
+from server.errors import ApiError
+from server.export import FORMATS
+from server.export.material import Material, canonical_view, graph_view, utterance_rows
+from server.hot.values import Erasure
+from server.parts import Parts
+from server.session.hub import NewSession
+from server.store.repository import MAX_PAGE
+
+
+async def create(request: Request) -> Response:
+    """`POST /api/sessions`."""
+    parts = parts_of(request)
+    body = await read_body(request, CreateSession)
+    if parts.readiness.leaving:
+        raise ApiError("too_many_sessions", "The server is shutting down. Please try again shortly.", retryable=True)
+    await _check_enrolment(request, parts, body.concept_id)
+    configuration = parts.library.configuration(
+        body.concept_id, body.methodology, body.language, body.engine, body.max_turns
+    )
+    session_id = parts.new_id()
+    new = NewSession(
+        session_id=session_id,
+        configuration=configuration,
+        config_hash=content_hash(configuration),
+        language=configuration.concept.languages[0],
+        seed=secrets.randbits(63),
+        respondent_ref=body.respondent_ref,
+        pilot=body.pilot,
+    )
+    token, _ = await parts.auth.issue("respondent", session_id=session_id)
+    state = await parts.hub.create(new)
+    base = parts.settings.server.public_url or f"{request.url.scheme}://{request.headers['host']}"
+    join_url = f"{base.rstrip('/')}/interview/{session_id}#{token}"
+    return json_response(
+        {"session_id": session_id, "respondent_token": token, "join_url": join_url, "state": state.status},
+        201,
+        {"location": f"/api/sessions/{session_id}"},
+    )
+
+
+async def _check_enrolment(request: Request, parts: Parts, concept_id: str) -> None:
+    concept = parts.library.concept(concept_id)
+    is_open = parts.settings.server.enrolment_open if concept.open_enrolment is None else concept.open_enrolment
+    if is_open:
+        return
+    principal = await principal_of(request)
+    if principal is None:
+        raise ApiError("unauthorised", "Interviews are by invitation here: ask a moderator for a link.")
+    if principal.kind == "respondent" or not principal.may_see(concept_id):
+        raise ApiError("forbidden", "This token may not start an interview on this concept.")
+
+
+async def start(request: Request) -> Response:
+    """`POST /api/sessions/{id}/start`."""
+    parts = parts_of(request)
+    session_id = await respondent(request)
+    body = await read_body(request, StartSession, optional=True)
+    owner = await parts.hub.attach(session_id)
+    if body.consent is not None:
+        await owner.consent(body.consent.version, body.consent.choices)
+    await owner.start()
+    return json_response(_now(owner.state))
+
+
+async def post_turn(request: Request) -> Response:
+    """`POST /api/sessions/{id}/turns`."""
+    parts = parts_of(request)
+    session_id = await respondent(request)
+    body = await read_body(request, PostTurn)
+    owner = await parts.hub.attach(session_id)
+    receipt = await owner.submit(Answer(turn_key=body.turn_key, text=body.text))
+    result = receipt.result
+    return json_response(
+        {
+            "turn_key": receipt.turn_key,
+            "turn_number": receipt.turn_number,
+            "result": result,
+            **_now(owner.state, answered=receipt.turn_number),
+        }
+    )
+
+
+def _now(state: InterviewState, answered: int | None = None) -> dict[str, Any]:
+    """State and the question that waits, or the closing statement; of the turn that was answered, if it is given."""
+    question: dict[str, Any] | None = None
+    said = [
+        u for u in state.utterances if u.speaker == "interviewer" and (answered is None or u.turn_number == answered)
+    ]
+    if said:
+        last = said[-1]
+        question = {
+            "turn_number": last.turn_number,
+            "text": last.text,
+            "fallback": last.fallback,
+            "closing": last.kind == "closing",
+        }
+    return {"session_id": state.session_id, "state": state.status, "question": question}
+
+
+async def post_audio(request: Request) -> Response:
+    """`POST /api/sessions/{id}/audio`."""
+    await respondent(request)
+    raise ApiError("transcriber_unavailable", "Speech can't be transcribed here. Please type your answer.")
+
+
+async def listing(request: Request) -> Response:
+    """`GET /api/sessions`."""
+    parts = parts_of(request)
+    principal = await moderator(request)
+    state = request.query_params.get("state") or None
+    if state is not None and state not in get_args(SessionStatus):
+        raise ApiError("invalid_input", f"state: should be one of {', '.join(get_args(SessionStatus))}.")
+    concept_id = request.query_params.get("concept_id") or None
+    if concept_id is not None and not principal.may_see(concept_id):
+        raise ApiError("forbidden", "This concept is not within the scope of the token.")
+    limit = request.query_params.get("limit", "50")
+    if not limit.isdecimal() or not 1 <= int(limit) <= MAX_PAGE:
+        raise ApiError("invalid_input", f"limit: should be a number from 1 to {MAX_PAGE}.")
+    try:
+        page = await parts.store.sessions(
+            cursor=request.query_params.get("cursor") or None,
+            limit=int(limit),
+            state=state,
+            concept_id=concept_id,
+            concepts=principal.concepts,
+        )
+    except ValueError as exc:
+        raise ApiError("invalid_input", "cursor: this is not a cursor of this list.") from exc
+    return json_response({"items": plain(page.items), "next_cursor": page.next_cursor})
+
+
+async def detail(request: Request) -> Response:
+    """`GET /api/sessions/{id}`."""
+    parts = parts_of(request)
+    session_id, principal = await respondent_or_moderator(request)
+    if principal.kind == "respondent":
+        state = await load_state(parts, session_id)
+        return json_response(respondent_view(state, await load_configuration(parts, state)))
+    return json_response(moderator_view(await load_material(parts, session_id, principal)))
+
+
+async def erase(request: Request) -> Response:
+    """`DELETE /api/sessions/{id}`."""
+    parts = parts_of(request)
+    session_id, principal = await respondent_or_moderator(request)
+    erasure = await parts.hot.erasure(session_id)
+    if erasure is Erasure.ERASED:
+        raise ApiError("not_found", "There is no such interview, or it was erased.")
+    if erasure is Erasure.NONE:
+        await load_visible(parts, session_id, principal)
+        await parts.hub.erase(session_id)
+    return json_response({"session_id": session_id, "state": "erasing"}, 202)
+
+
+async def graph(request: Request) -> Response:
+    """`GET /api/sessions/{id}/graph`."""
+    return json_response(graph_view(await _material(request)))
+
+
+async def canonical_graph(request: Request) -> Response:
+    """`GET /api/sessions/{id}/canonical-graph`."""
+    return json_response(canonical_view(await _material(request)))
+
+
+async def scores(request: Request) -> Response:
+    """`GET /api/sessions/{id}/scores`."""
+    material = await _material(request)
+    return json_response({"session_id": material.state.session_id, "items": list(material.turns)})
+
+
+async def transcript(request: Request) -> Response:
+    """`GET /api/sessions/{id}/transcript`."""
+    material = await _material(request)
+    return json_response({"session_id": material.state.session_id, "items": utterance_rows(material.state)})
+
+
+async def export(request: Request) -> Response:
+    """`GET /api/sessions/{id}/export`."""
+    await moderator(request)
+    name = request.query_params.get("format", "json")
+    chosen = FORMATS.get(name)
+    if chosen is None:
+        raise ApiError("invalid_input", f"format: should be one of {', '.join(FORMATS)}.")
+    material = await _material(request)
+    content = await run_in_threadpool(chosen.write, material)
+    filename = f"askwell-{material.state.concept_id}-{material.state.session_id[:8]}.{chosen.suffix}"
+    headers = {"cache-control": "no-store", "content-disposition": f'attachment; filename="{filename}"'}
+    return Response(content, headers=headers, media_type=chosen.media_type)
+
+
+async def _material(request: Request) -> Material:
+    session_id, principal = await respondent_or_moderator(request)
+    if principal.kind != "moderator":
+        raise ApiError("forbidden", "This is for moderators only.")
+    return await load_material(parts_of(request), session_id, principal)
+
+
+ROUTES = [
+    Route("/api/sessions", create, methods=["POST"]),
+    Route("/api/sessions", listing, methods=["GET"]),
+    Route("/api/sessions/{session_id}", detail, methods=["GET"]),
+    Route("/api/sessions/{session_id}", erase, methods=["DELETE"]),
+    Route("/api/sessions/{session_id}/start", start, methods=["POST"]),
+    Route("/api/sessions/{session_id}/turns", post_turn, methods=["POST"]),
+    Route("/api/sessions/{session_id}/audio", post_audio, methods=["POST"]),
+    Route("/api/sessions/{session_id}/graph", graph, methods=["GET"]),
+    Route("/api/sessions/{session_id}/canonical-graph", canonical_graph, methods=["GET"]),
+    Route("/api/sessions/{session_id}/scores", scores, methods=["GET"]),
+    Route("/api/sessions/{session_id}/transcript", transcript, methods=["GET"]),
+    Route("/api/sessions/{session_id}/export", export, methods=["GET"]),
+]

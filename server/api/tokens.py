@@ -1,0 +1,85 @@
+"""Calls about who may come in: log in and out, make and revoke tokens."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from server.api.access import moderator
+from server.api.http import json_response, parts_of, read_body
+from server.api.models import CreateToken, Login
+from server.auth import COOKIE, COOKIE_LIFE_S, ROOT
+from server.errors import ApiError
+
+
+async def login(request: Request) -> Response:
+    """`POST /api/login`: a moderator's token becomes a cookie."""
+    body = await read_body(request, Login)
+    value, principal = await parts_of(request).auth.cookie_for(body.token)
+    response = json_response({"name": principal.name})
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=COOKIE_LIFE_S,
+        path="/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+async def logout(request: Request) -> Response:
+    """`POST /api/logout`: the cookie goes away."""
+    response = Response(status_code=204, headers={"cache-control": "no-store"})
+    secure = request.url.scheme == "https"
+    response.delete_cookie(COOKIE, path="/", secure=secure, httponly=True, samesite="strict")
+    return response
+
+
+async def create(request: Request) -> Response:
+    """`POST /api/tokens`: the token is shown this once."""
+    parts = parts_of(request)
+    principal = await moderator(request)
+    body = await read_body(request, CreateToken)
+    if body.concepts is not None:
+        known = parts.library.concepts()
+        for concept_id in body.concepts:
+            if concept_id not in known:
+                raise ApiError("invalid_input", f"concepts: there is no concept `{concept_id}`.")
+    wanted = None if body.concepts is None else tuple(dict.fromkeys(body.concepts))
+    if principal.concepts is not None and (wanted is None or not principal.concepts.issuperset(wanted)):
+        raise ApiError("forbidden", "A token can't see more than the one it is made with.")
+    token, entry = await parts.auth.issue(body.kind, name=body.name, concepts=wanted)
+    return json_response(
+        {
+            "id": entry.id,
+            "token": token,
+            "kind": entry.kind,
+            "name": entry.name,
+            "concepts": body.concepts,
+            "created_at": entry.created_at.isoformat(),
+        },
+        201,
+    )
+
+
+async def revoke(request: Request) -> Response:
+    """`DELETE /api/tokens/{id}`."""
+    parts = parts_of(request)
+    principal = await moderator(request)
+    token_id = str(request.path_params["token_id"])
+    if principal.concepts is not None and token_id != principal.token_id:
+        raise ApiError("forbidden", "Only a moderator for all concepts may revoke the tokens of others.")
+    if token_id == ROOT or not await parts.auth.revoke(token_id):
+        raise ApiError("not_found", "There is no such token.")
+    return Response(status_code=204, headers={"cache-control": "no-store"})
+
+
+ROUTES = [
+    Route("/api/login", login, methods=["POST"]),
+    Route("/api/logout", logout, methods=["POST"]),
+    Route("/api/tokens", create, methods=["POST"]),
+    Route("/api/tokens/{token_id}", revoke, methods=["DELETE"]),
+]

@@ -1,0 +1,442 @@
+"""The command `askwell`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import uvloop
+
+from config.loader import UnknownName, check_config
+from config.reference import write as write_reference
+from config.settings import Settings, SettingsError, load
+from pipeline.errors import PipelineError
+from server import logs
+from server.api.reading import load_material
+from server.app import build_app
+from server.auth import TOKEN_FILE, Principal, moderator_token
+from server.client import CallFailed, Client, call_sync
+from server.errors import ApiError
+from server.export import FORMATS
+from server.hot.datadir import running_server
+from server.hot.errors import DataDirInUse, HotError
+from server.serving import PortUnusable, bind, serving, url_of
+from server.session.problems import SessionProblem
+from server.store.errors import StoreError
+from server.terminal import HELP, Chat, End
+from server.wiring import HUB_DRAIN_S, Storage, open_storage, running
+
+USAGE = 2
+"""Exit code for everything that the person at the keyboard can put right."""
+
+_EXPECTED = (
+    SettingsError,
+    PortUnusable,
+    HotError,
+    StoreError,
+    PipelineError,
+    UnknownName,
+    ApiError,
+    SessionProblem,
+    CallFailed,
+    OSError,
+)
+
+
+class CommandFailed(Exception):
+    """A command can't be carried out; the message is for the person at the keyboard."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        command: Callable[[argparse.Namespace], int] = options.run
+        return command(options)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except BaseException as exc:
+        reason = _expected(exc)
+        if reason is None:
+            raise
+        print(f"askwell: {_sentence(reason)}", file=sys.stderr)
+        return USAGE
+
+
+def _expected(exc: BaseException) -> BaseException | None:
+    """The first error of a kind that a person can do something about, also inside groups."""
+    if isinstance(exc, BaseExceptionGroup):
+        return next((found for inner in exc.exceptions if (found := _expected(inner)) is not None), None)
+    return exc if isinstance(exc, (*_EXPECTED, CommandFailed)) else None
+
+
+def _sentence(exc: BaseException) -> str:
+    text = str(exc).strip() or type(exc).__name__
+    if isinstance(exc, DataDirInUse):
+        text += "; stop it first, or choose another directory with --data"
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="askwell", description="Adaptive qualitative interviews.")
+    parser.add_argument("--version", action="version", version=f"askwell {_version()}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=help_text, description=help_text)
+        command.set_defaults(run=run)
+        return command
+
+    def add_data(command: argparse.ArgumentParser) -> None:
+        command.add_argument("--data", metavar="DIR", help="data directory (ASKWELL_DATA)")
+
+    serve = add("serve", _serve, "Run the server.")
+    serve.add_argument("--host", help="address to listen on (ASKWELL_HOST, 127.0.0.1)")
+    serve.add_argument("--port", help="port to listen on (ASKWELL_PORT, 8080)")
+    add_data(serve)
+
+    chat = add("chat", _chat, "Be interviewed in the terminal.")
+    chat.epilog = HELP
+    chat.formatter_class = argparse.RawDescriptionHelpFormatter
+    chat.add_argument("concept", nargs="?", metavar="CONCEPT", help="concept to be interviewed about")
+    chat.add_argument("--methodology", help="another methodology than the concept's")
+    chat.add_argument("--language", help="one of the concept's languages")
+    chat.add_argument("--max-turns", type=int, help="turns at the most")
+    chat.add_argument("--resume", metavar="SESSION", help="go on with an interview that was left")
+    add_data(chat)
+
+    export = add("export", _export, "Write a session to standard output or a file.")
+    export.add_argument("session", metavar="SESSION")
+    export.add_argument("--format", choices=FORMATS, default="json", metavar="F", help=f"one of {', '.join(FORMATS)}")
+    export.add_argument("--output", "-o", metavar="FILE", help="where to write; standard output if not given")
+    add_data(export)
+
+    check = add("check-config", _check_config, "Check concept, methodology and text files.")
+    check.add_argument("directory", nargs="?", metavar="DIR", help="your configuration directory (ASKWELL_CONFIG_DIR)")
+
+    schema = add("export-schema", _export_schema, "Write the reference of protocol and configuration.")
+    schema.add_argument("--to", default="docs", metavar="DIR", help="where docs are (docs)")
+
+    token = add("moderator-token", _moderator_token, "Print the moderator's token, making one if there is none.")
+    add_data(token)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return version("askwell")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _settings(options: argparse.Namespace, *, quiet: bool = False) -> Settings:
+    names = ("host", "port", "data")
+    loaded = load(overrides={name: getattr(options, name, None) for name in names})
+    log_settings = loaded.settings.logs
+    if quiet and log_settings.log_level == "info":
+        log_settings = log_settings.model_copy(update={"log_level": "warning"})
+    logs.configure(log_settings)
+    for warning in loaded.warnings:
+        print(f"askwell: {warning}", file=sys.stderr)
+    return loaded.settings
+
+
+def _say(line: str) -> None:
+    print(f"askwell: {line} …", file=sys.stderr, flush=True)
+
+
+# serve
+
+
+def _serve(options: argparse.Namespace) -> int:
+    settings = _settings(options)
+    return _run(_serve_until_told(settings))
+
+
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    return uvloop.run(work)
+
+
+async def _serve_until_told(settings: Settings) -> int:
+    leave = asyncio.Event()
+    with _signals(leave) as serving_now:
+        async with running(settings, say=_say, claim=lambda: bind(settings.server.host, settings.server.port)) as (
+            parts,
+            storage,
+        ):
+            sock = storage.claimed_socket()
+            async with serving(build_app(parts), settings, sock):
+                url = settings.server.public_url or url_of(sock, settings.server.host)
+                storage.data_dir.publish(url_of(sock, settings.server.host))
+                serving_now()
+                print(_banner(storage, url), flush=True)
+                await leave.wait()
+                print("askwell: finishing running turns …", file=sys.stderr, flush=True)
+                parts.readiness.leaving = True
+                await parts.hub.drain(HUB_DRAIN_S)
+    return 0
+
+
+@contextlib.contextmanager
+def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
+    """SIGINT and SIGTERM: before the server is up they cancel its start, then they set `leave`, the next time they end
+    the process at once (what was acknowledged is on disk)."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    up = False
+
+    def told() -> None:
+        if leave.is_set():
+            os._exit(130)
+        if up:
+            leave.set()
+        elif task is not None:
+            task.cancel()
+
+    def is_up() -> None:
+        nonlocal up
+        up = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, told)
+    try:
+        yield is_up
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _banner(storage: Storage, url: str) -> str:
+    settings = storage.settings
+    server, kept = settings.server, settings.storage
+    embedded = storage.embedded is not None
+    lines = [
+        f"askwell {_version()} is listening on {url}",
+        f"  data       {storage.data_dir.path}",
+        f"  sessions   {'embedded ' if embedded else ''}Valkey/Redis {storage.report.version}"
+        + (", every write on disk before it is acknowledged" if embedded else ""),
+        f"  store      {'SQLite, in the data directory' if kept.database_url is None else 'external database'}",
+        "  language   offline: extraction, scoring and questions without a language model",
+        "  speech     none: answers are typed",
+        f"  interviews {'open to anyone who can reach this address' if server.enrolment_open else 'by invitation of a moderator'}",
+    ]
+    lines += [f"  careful    {caveat}" for caveat in storage.report.caveats]
+    if embedded or kept.database_url is None:
+        lines.append("  careful    one machine: a broken disk loses what is not backed up")
+    if not server.loopback and not (server.public_url or "").startswith("https://"):
+        lines.append("  careful    no encryption here: put a proxy with HTTPS in front")
+    if storage.token_is_new:
+        lines.append(
+            f"  moderator  {storage.moderator_token}  (shown once; kept in {storage.data_dir.path / TOKEN_FILE})"
+        )
+    else:
+        lines.append("  moderator  token as before (askwell moderator-token prints it)")
+    return "\n".join(lines)
+
+
+# chat
+
+
+class _Lines:
+    """The terminal as a `server.terminal.Screen`; lines are read on a thread of their own that ends with the process."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._interactive = sys.stdin.isatty()
+        threading.Thread(target=self._read_all, daemon=True, name="keyboard").start()
+
+    def _read_all(self) -> None:
+        with contextlib.suppress(RuntimeError):
+            for line in sys.stdin:
+                self._loop.call_soon_threadsafe(self._lines.put_nowait, line.rstrip("\n"))
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, None)
+
+    async def read(self, prompt: str) -> str | None:
+        """The next line."""
+        self.write(prompt)
+        line = await self._lines.get()
+        if line is None or not self._interactive:
+            self.write(f"{line or ''}\n")
+        return line
+
+    def write(self, text: str) -> None:
+        """Show text."""
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _chat(options: argparse.Namespace) -> int:
+    if (options.concept is None) == (options.resume is None):
+        raise CommandFailed("name a concept, or a session with --resume")
+    settings = _settings(options, quiet=True)
+    return _run(_chat_somewhere(settings, options))
+
+
+async def _chat_somewhere(settings: Settings, options: argparse.Namespace) -> int:
+    found = running_server(settings.storage.data)
+    if found is not None:
+        pid, url = found
+        if url is None:
+            raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
+        token, _ = moderator_token(settings.storage.data, _secret(settings))
+        return await _interview(url, token, settings, options)
+    quiet = settings.model_copy(update={"server": settings.server.model_copy(update={"host": "127.0.0.1"})})
+    async with running(quiet, say=_say, claim=lambda: bind("127.0.0.1", 0)) as (parts, storage):
+        sock = storage.claimed_socket()
+        url = url_of(sock, "127.0.0.1")
+        async with serving(build_app(parts), quiet, sock):
+            storage.data_dir.publish(url)
+            return await _interview(url, storage.moderator_token, settings, options)
+
+
+async def _interview(url: str, token: str, settings: Settings, options: argparse.Namespace) -> int:
+    screen = _Lines()
+    if options.resume is not None:
+        session_id = options.resume
+        respondent_token = _kept_token(settings, session_id)
+    else:
+        created = await Client(url, token).create_session(
+            concept_id=options.concept,
+            methodology=options.methodology,
+            language=options.language,
+            max_turns=options.max_turns,
+        )
+        session_id, respondent_token = created["session_id"], created["respondent_token"]
+        _keep_token(settings, session_id, respondent_token)
+    client = Client(url, respondent_token)
+    screen.write("Type /help for what else you can do.\n")
+    resume = f"To go on: askwell chat --resume {session_id}"
+    try:
+        end = await Chat(client, session_id, screen).run()
+    except asyncio.CancelledError:
+        screen.write(f"\nYour interview is kept. {resume}\n")
+        raise
+    if end is End.WITHDRAWN:
+        _token_path(settings, session_id).unlink(missing_ok=True)
+        screen.write("Your interview was ended and everything you said is being erased.\n")
+        return 0
+    if end is End.COMPLETED:
+        await _show_transcript(client, session_id, screen)
+        return 0
+    screen.write(f"Your interview is kept. {resume}\n")
+    return 0 if end is End.LEFT else 1
+
+
+async def _show_transcript(client: Client, session_id: str, screen: _Lines) -> None:
+    detail = await client.detail(session_id)
+    screen.write("\n— Transcript —\n")
+    for line in detail["transcript"]:
+        who = "You" if line["speaker"] == "respondent" else "askwell"
+        screen.write(f"{who}: {line['text'] or '(rather not say)'}\n")
+
+
+def _secret(settings: Settings) -> str | None:
+    token = settings.server.moderator_token
+    return token.get_secret_value() if token is not None else None
+
+
+def _token_path(settings: Settings, session_id: str) -> Path:
+    if not session_id.replace("-", "").replace("_", "").isalnum():
+        raise CommandFailed(f"{session_id} is not the id of an interview")
+    return settings.storage.data / "chat" / f"{session_id}.token"
+
+
+def _keep_token(settings: Settings, session_id: str, token: str) -> None:
+    path = _token_path(settings, session_id)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(token + "\n")
+
+
+def _kept_token(settings: Settings, session_id: str) -> str:
+    try:
+        return _token_path(settings, session_id).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise CommandFailed(f"no interview {session_id} was begun by askwell chat with this data directory") from None
+
+
+# the others
+
+
+def _export(options: argparse.Namespace) -> int:
+    settings = _settings(options, quiet=True)
+    content = _exported(settings, options.session, options.format)
+    if options.output is not None:
+        Path(options.output).write_bytes(content)
+    else:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    return 0
+
+
+def _exported(settings: Settings, session_id: str, name: str) -> bytes:
+    found = running_server(settings.storage.data)
+    if found is None:
+        return uvloop.run(_export_here(settings, session_id, name))
+    pid, url = found
+    if url is None:
+        raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
+    token, _ = moderator_token(settings.storage.data, _secret(settings))
+    path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}"
+    _, content = call_sync(url, "GET", path, token)
+    return content
+
+
+async def _export_here(settings: Settings, session_id: str, name: str) -> bytes:
+    async with open_storage(settings) as storage:
+        await storage.writer.drain(30.0)
+        material = await load_material(storage, session_id, Principal("moderator"))
+        return FORMATS[name].write(material)
+
+
+def _check_config(options: argparse.Namespace) -> int:
+    directory = options.directory or os.environ.get("ASKWELL_CONFIG_DIR") or None
+    if directory is not None and not Path(directory).is_dir():
+        raise CommandFailed(f"{directory} is not a directory")
+    report = check_config(Path(directory) if directory else None)
+    for problem in report.problems:
+        print(problem)
+    if not report.ok:
+        print(f"askwell: {len(report.problems)} problem(s) found.", file=sys.stderr)
+        return 1
+    print(
+        f"{len(report.concepts)} concepts, {len(report.methodologies)} methodologies, "
+        f"texts in {', '.join(report.languages)}: all good."
+    )
+    return 0
+
+
+def _export_schema(options: argparse.Namespace) -> int:
+    from server.protocol.schema import write as write_protocol
+
+    target = Path(options.to)
+    for path in (*write_protocol(target / "protocol"), *write_reference(target / "configuration")):
+        print(path)
+    return 0
+
+
+def _moderator_token(options: argparse.Namespace) -> int:
+    settings = _settings(options, quiet=True)
+    settings.storage.data.mkdir(parents=True, exist_ok=True)
+    token, _ = moderator_token(settings.storage.data, _secret(settings))
+    print(token)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

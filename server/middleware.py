@@ -1,0 +1,175 @@
+"""What every request passes through: host and origin, how many at once, headers of the answer, the count."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.api.http import on_error
+from server.errors import ApiError, WireError, wire_error
+from server.parts import Parts
+
+log = structlog.get_logger()
+
+CSP = (
+    "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; style-src 'self'; script-src 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+)
+SECURITY = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(self)",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_QUIET = ("/static/", "/healthz", "/readyz", "/metrics")
+
+
+class Gate:
+    """Refuses strangers and crowds before anything is read, and puts the same headers on every answer."""
+
+    def __init__(self, app: ASGIApp, parts: Parts) -> None:
+        self.app = app
+        self.parts = parts
+        self._open = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if self._open >= self.parts.settings.limits.max_connections:
+            await self._refuse(
+                scope, receive, send, ApiError("too_many_sessions", "The server is full. Please try again shortly.")
+            )
+            return
+        self._open += 1
+        try:
+            if scope["type"] == "websocket":
+                await self._websocket(scope, receive, send)
+            else:
+                await self._http(scope, receive, send)
+        finally:
+            self._open -= 1
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        if not self.parts.origins.host_allowed(headers.get("host", "")):
+            await self._refuse(scope, receive, send, ApiError("forbidden", "The server does not answer to this name."))
+            return
+        gauge = self.parts.metrics.connections.labels("respondent")
+        gauge.inc()
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            gauge.dec()
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        status = 0
+
+        async def decorated(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY.items():
+                    headers.setdefault(name, value)
+                if scope.get("scheme") == "https":
+                    headers.setdefault("strict-transport-security", "max-age=31536000")
+            await send(message)
+
+        refusal = self._refusal(scope)
+        try:
+            if refusal is not None:
+                await self._refuse(scope, receive, decorated, refusal)
+            else:
+                await self.app(scope, receive, decorated)
+        finally:
+            self._count(scope, status, (time.perf_counter() - started) * 1000)
+
+    def _refusal(self, scope: Scope) -> Exception | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self.parts.origins.host_allowed(host):
+            return ApiError("forbidden", "The server does not answer to this name. See ASKWELL_ALLOWED_HOSTS.")
+        if scope["method"] in _UNSAFE:
+            origin = headers.get("origin")
+            if origin is not None and not self.parts.origins.origin_allowed(origin, host):
+                return ApiError("forbidden", "Pages of this origin may not do this. See ASKWELL_ALLOWED_ORIGINS.")
+            client = scope.get("client")
+            wait_s = self.parts.requests.take(client[0] if client else "")
+            if wait_s:
+                message = f"Too many requests. Please wait {wait_s} s."
+                return ApiError("rate_limited", message, retryable=True, retry_after_s=wait_s)
+        return None
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, exc: Exception) -> None:
+        error = wire_error(exc)
+        self.parts.metrics.errors.labels(error.code).inc()
+        if scope["type"] == "websocket":
+            await _deny_websocket(scope, receive, send, error)
+            return
+        headers = [(b"content-type", b"application/problem+json"), (b"cache-control", b"no-store")]
+        retry_after_s = getattr(exc, "retry_after_s", None)
+        if retry_after_s:
+            headers.append((b"retry-after", str(retry_after_s).encode()))
+        await send({"type": "http.response.start", "status": error.status, "headers": headers})
+        await send({"type": "http.response.body", "body": _body(error)})
+
+    def _count(self, scope: Scope, status: int, took_ms: float) -> None:
+        route = scope.get("route")
+        path = str(getattr(route, "path", "other"))
+        self.parts.metrics.requests.labels(scope["method"], path, str(status)).inc()
+        self.parts.metrics.request_ms.labels(path).observe(took_ms)
+        if not scope["path"].startswith(_QUIET):
+            log.debug("http.request", method=scope["method"], path=scope["path"], status=status, ms=round(took_ms, 1))
+
+
+class Problems:
+    """Answers whatever a route raises as a problem; the innermost middleware, so that the gate sees the answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception as exc:
+            if started:
+                raise
+            response = await on_error(Request(scope, receive), exc)
+            await response(scope, receive, send)
+
+
+async def _deny_websocket(scope: Scope, receive: Receive, send: Send, error: WireError) -> None:
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    headers = [(b"content-type", b"application/problem+json")]
+    await send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": _body(error)})
+
+
+def _body(error: WireError) -> bytes:
+    content: dict[str, Any] = error.problem()
+    return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")

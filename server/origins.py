@@ -1,0 +1,52 @@
+"""Which host names and which pages the server answers to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from config.settings import ServerSettings
+
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The allow-lists of one process.
+
+    On a loopback address only loopback names are answered to, so that a strange page can't reach the server under a
+    name of its own that resolves to this machine. Elsewhere every name is, unless names are given.
+    """
+
+    settings: ServerSettings
+
+    def host_allowed(self, host: str) -> bool:
+        """Whether a request with this Host header is answered."""
+        name = _name(host)
+        allowed = set(self.settings.allowed_hosts)
+        if "*" in allowed:
+            return True
+        if self.settings.public_url:
+            allowed.add(_name(urlsplit(self.settings.public_url).netloc))
+        if self.settings.loopback:
+            allowed |= _LOOPBACK_NAMES | {self.settings.host}
+        elif not allowed:
+            return bool(name)
+        return name in allowed
+
+    def origin_allowed(self, origin: str, host: str) -> bool:
+        """Whether a page of this origin may call the server reached under `host`."""
+        settings = self.settings
+        if "*" in settings.allowed_origins or origin in settings.allowed_origins:
+            return True
+        if settings.public_url and origin == settings.public_url.rstrip("/"):
+            return True
+        parts = urlsplit(origin)
+        return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+def _name(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""

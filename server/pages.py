@@ -1,0 +1,41 @@
+"""The pages: HTML from `web`, and their static files."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+
+def web_root() -> Path:
+    """Where the pages are, in a checkout as in an installation."""
+    return Path(str(files("web")))
+
+
+class _Static(StaticFiles):
+    """Static files that a browser keeps but asks about each time: their names carry no version."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = "no-cache"
+        return response
+
+
+def _page(name: str) -> Route:
+    path, url = web_root() / name, {"index.html": "/", "interview.html": "/interview/{session_id}"}[name]
+
+    async def page(request: Request) -> Response:
+        return FileResponse(path, media_type="text/html; charset=utf-8", headers={"cache-control": "no-cache"})
+
+    return Route(url, page, methods=["GET"], name=name)
+
+
+def routes() -> list[BaseRoute]:
+    """The pages that exist, and `/static`."""
+    static = Mount("/static", _Static(directory=web_root() / "static"), name="static")
+    return [_page("index.html"), _page("interview.html"), static]

@@ -1,0 +1,340 @@
+"""An interview in the terminal: the respondent's socket on one side, lines of text on the other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from server.client import CallFailed, Client
+from server.protocol.codes import CLOSE_TAKEN_OVER
+
+HELP: Final = """\
+/skip             rather not say
+/rephrase         ask differently
+/correct TEXT     what your last answer should have been
+/pause, /resume   stop for a while, go on
+/finish           end the interview now
+/withdraw         end it and erase everything
+/help             this list
+Anything else is your answer. Ctrl-C leaves; the interview is kept."""
+
+RECONNECTS: Final = 10
+RESENDS: Final = 3
+_PLAIN: Final = frozenset({"rephrase", "pause", "resume", "finish", "withdraw"})
+
+
+class Screen(Protocol):
+    """Where lines come from and where they go."""
+
+    async def read(self, prompt: str) -> str | None:
+        """The next line the respondent types, None at the end of input."""
+        ...
+
+    def write(self, text: str) -> None:
+        """Show text as it is, without a line break."""
+        ...
+
+
+class End(Enum):
+    """How an interview in the terminal ended."""
+
+    COMPLETED = "completed"
+    WITHDRAWN = "withdrawn"
+    LEFT = "left"
+    LOST = "lost"
+
+
+class Chat:
+    """One interview between a screen and a server.
+
+    Args:
+        client: with the respondent's token.
+        session_id: the interview.
+        screen: where the respondent is.
+        new_key: makes turn keys.
+        pause_s: wait before the first attempt to reconnect or to send again; grows with each.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        session_id: str,
+        screen: Screen,
+        *,
+        new_key: Callable[[], str] = lambda: str(uuid4()),
+        pause_s: float = 0.5,
+    ) -> None:
+        self._client = client
+        self._session_id = session_id
+        self._screen = screen
+        self._new_key = new_key
+        self._pause_s = pause_s
+        self._state = "created"
+        self._last_event_id = 0
+        self._epoch: str | None = None
+        self._answer_id: str | None = None
+        self._pending: dict[str, Any] | None = None
+        self._resends = 0
+        self._shown: set[tuple[str, str]] = set()
+        self._line = ""
+        self._open_line = False
+        self._may_type = asyncio.Event()
+        self._end: End | None = None
+
+    async def run(self) -> End:
+        """Hold the interview until it ends, the input ends, or the server is lost.
+
+        Raises:
+            CallFailed: the token is wrong, or the interview does not exist.
+        """
+        detail = await self._client.detail(self._session_id)
+        self._state = detail["state"]
+        if not await self._consented(detail["consent"]):
+            return End.LEFT
+        for text in (detail.get("stimulus"), detail.get("helpline_text")):
+            if text:
+                self._say(text)
+        lost = 0
+        while True:
+            try:
+                async with self._client.socket() as socket:
+                    end = await self._converse(socket)
+                    if end is not None:
+                        return end
+                    lost = 0
+            except (ConnectionClosed, OSError):
+                if self._end is not None:
+                    return self._end
+            lost += 1
+            if lost > RECONNECTS:
+                return End.LOST
+            self._say("(connection lost, trying again …)")
+            await asyncio.sleep(self._pause_s * lost)
+
+    async def _consented(self, consent: Mapping[str, Any]) -> bool:
+        if not consent["text"] or consent["given"]:
+            return True
+        self._say(consent["text"])
+        while True:
+            line = await self._screen.read("Do you agree to take part? [yes/no] ")
+            word = (line or "no").strip().lower()
+            if word in ("y", "yes"):
+                self._pending = {"type": "consent", "version": consent["version"], "choices": {}}
+                return True
+            if word in ("n", "no"):
+                return not consent["required"] and line is not None
+
+    async def _converse(self, socket: ClientConnection) -> End | None:
+        """Talk over one connection; None when it was lost."""
+        hello = {"type": "hello", "token": self._client.token, "last_event_id": self._last_event_id}
+        await self._send(socket, hello if self._epoch is None else {**hello, "epoch": self._epoch})
+        async with asyncio.TaskGroup() as tasks:
+            listening = tasks.create_task(self._listen(socket))
+            typing = tasks.create_task(self._type(socket))
+            await asyncio.wait({listening, typing}, return_when=asyncio.FIRST_COMPLETED)
+            left = typing.done() and not listening.done()
+            for task in (listening, typing):
+                task.cancel()
+        if self._end is not None:
+            return self._end
+        if socket.close_code == CLOSE_TAKEN_OVER:
+            self._say("This interview was opened elsewhere and goes on there.")
+            return End.LEFT
+        return End.LEFT if left else None
+
+    # What the server says
+
+    async def _listen(self, socket: ClientConnection) -> None:
+        try:
+            async for frame in socket:
+                event = json.loads(frame)
+                number = event.get("id")
+                if number is not None:
+                    if number <= self._last_event_id:
+                        continue
+                    self._last_event_id = number
+                await self._heard(socket, event)
+                if self._end is not None:
+                    return
+        except ConnectionClosed:
+            return
+
+    async def _heard(self, socket: ClientConnection, event: dict[str, Any]) -> None:
+        match event["type"]:
+            case "ready":
+                await self._ready(socket, event)
+            case "question.started":
+                self._begin_line("askwell: ")
+            case "question.delta":
+                self._stream(event["text"])
+            case "question.completed":
+                self._question(event["text"])
+                if not event.get("closing") and event["turn_number"] == 0:
+                    self._settle()
+            case "turn.completed":
+                self._answer_id = event["result"]["utterance_id"]
+                self._settle()
+            case "turn.failed":
+                await self._again(socket, "That did not work out.", retryable=event["retryable"])
+            case "session.state":
+                self._changed(event["state"], event["reason"])
+            case "notice":
+                self._say(f"({event['text']})")
+            case "error":
+                await self._error(socket, event)
+            case _:
+                return
+
+    async def _ready(self, socket: ClientConnection, ready: dict[str, Any]) -> None:
+        self._state = ready["state"]
+        if self._epoch != ready["epoch"]:
+            self._epoch = ready["epoch"]
+            self._last_event_id = ready["last_event_id"]
+            detail = await self._client.detail(self._session_id)
+            for line in detail["transcript"]:
+                self._catch_up(line)
+            if self._state == "completed":
+                self._end = End.COMPLETED
+                return
+            if detail["question"] and self._pending is None and ready["pending"] is None:
+                self._may_type.set()
+        if self._state == "paused":
+            self._say("(paused; /resume to go on)")
+            self._may_type.set()
+        if self._pending is not None:
+            await self._send(socket, self._pending)
+
+    def _catch_up(self, line: dict[str, Any]) -> None:
+        key = (line["speaker"], line["text"])
+        mine = line["speaker"] == "respondent"
+        if mine:
+            self._answer_id = line["id"]
+        if key not in self._shown:
+            self._say(f"{'you' if mine else 'askwell'}: {line['text'] or '(rather not say)'}")
+            self._shown.add(key)
+
+    def _question(self, text: str) -> None:
+        if self._line != text:
+            self._begin_line("askwell: ")
+            self._stream(text)
+        self._end_line()
+        self._line = ""
+        self._shown.add(("interviewer", text))
+        self._may_type.set()
+
+    def _settle(self) -> None:
+        self._pending = None
+        self._resends = 0
+        self._may_type.set()
+
+    def _changed(self, state: str, reason: str) -> None:
+        self._state = state
+        if state == "completed":
+            self._end = End.WITHDRAWN if reason == "withdrawn" else End.COMPLETED
+        elif state == "paused":
+            self._say("(paused; /resume to go on)")
+            self._may_type.set()
+
+    async def _error(self, socket: ClientConnection, error: dict[str, Any]) -> None:
+        about = error.get("ref")
+        if about == "hello" and error["code"] in ("unauthorised", "forbidden", "not_found"):
+            raise CallFailed(403, error["code"], error["message"])
+        pending = self._pending
+        if pending is not None and about in (pending.get("turn_key"), pending["type"]):
+            await self._again(socket, error["message"], retryable=error["retryable"])
+        else:
+            self._say(error["message"])
+            self._may_type.set()
+
+    async def _again(self, socket: ClientConnection, message: str, *, retryable: bool) -> None:
+        self._say(message)
+        if not retryable or self._pending is None:
+            self._settle()
+        elif self._resends < RESENDS:
+            self._resends += 1
+            self._say("(sending your answer again …)")
+            await asyncio.sleep(self._pause_s * self._resends)
+            await self._send(socket, self._pending)
+        else:
+            self._say("(your answer is kept; press Enter to send it again)")
+            self._resends = 0
+            self._may_type.set()
+
+    # What the respondent types
+
+    async def _type(self, socket: ClientConnection) -> None:
+        while self._end is None:
+            await self._may_type.wait()
+            line = await self._screen.read("you: ")
+            if line is None:
+                return
+            try:
+                await self._typed(socket, line.strip())
+            except ConnectionClosed:
+                return
+
+    async def _typed(self, socket: ClientConnection, line: str) -> None:
+        if not line:
+            if self._pending is not None:
+                await self._send(socket, self._pending)
+            return
+        word, _, rest = line.partition(" ")
+        if not line.startswith("/"):
+            await self._turn(socket, {"type": "answer", "text": line})
+        elif word == "/skip":
+            await self._turn(socket, {"type": "skip"})
+        elif word == "/correct":
+            await self._correct(socket, rest.strip())
+        elif word[1:] in _PLAIN:
+            if word in ("/finish", "/withdraw"):
+                self._may_type.clear()
+            await self._send(socket, {"type": word[1:]})
+        elif word == "/help":
+            self._say(HELP)
+        else:
+            self._say(f"There is no command {word}. /help lists them.")
+
+    async def _correct(self, socket: ClientConnection, text: str) -> None:
+        if self._answer_id is None:
+            self._say("There is no answer yet that could be corrected.")
+        elif not text:
+            self._say("Write what your answer should have been behind /correct.")
+        else:
+            await self._turn(socket, {"type": "correct", "utterance_id": self._answer_id, "text": text})
+
+    async def _turn(self, socket: ClientConnection, message: dict[str, Any]) -> None:
+        self._pending = {**message, "turn_key": self._new_key()}
+        self._shown.add(("respondent", message.get("text", "")))
+        self._may_type.clear()
+        await self._send(socket, self._pending)
+
+    async def _send(self, socket: ClientConnection, message: Mapping[str, Any]) -> None:
+        await socket.send(json.dumps(message))
+
+    # What is shown
+
+    def _begin_line(self, prefix: str) -> None:
+        self._end_line()
+        self._screen.write(prefix)
+        self._open_line = True
+        self._line = ""
+
+    def _stream(self, text: str) -> None:
+        self._screen.write(text)
+        self._line += text
+
+    def _end_line(self) -> None:
+        if self._open_line:
+            self._screen.write("\n")
+            self._open_line = False
+
+    def _say(self, text: str) -> None:
+        self._end_line()
+        self._screen.write(text + "\n")

@@ -1,0 +1,325 @@
+"""The composition root: what a process is made of, in which order it starts and in which order it ends.
+
+Start: lock the data directory, start or reach Redis, migrate the store, load and warm the models, open the hub.
+End, within 8 s in all: running turns finish and sockets close, the journal is written out, the store closes, the
+embedded Valkey stops, the data directory is released.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import structlog
+
+from config.loader import Library
+from config.settings import Settings
+from pipeline.methodology import Methodology
+from pipeline.turn import Providers, TurnPipeline
+from server.auth import Authenticator, moderator_token
+from server.hot.connection import Connection, open_client
+from server.hot.datadir import DataDir
+from server.hot.embedded import EmbeddedValkey
+from server.hot.errors import DataDirUnusable
+from server.hot.journal import Journal, JournalRecord
+from server.hot.keys import KeySpace
+from server.hot.redis import HotStore
+from server.hot.values import HotSettings, ServerReport
+from server.language import load_providers
+from server.limits import KeyedBuckets
+from server.metrics import Metrics
+from server.origins import Origins
+from server.parts import Parts
+from server.session.hub import Hub
+from server.session.measure import TurnMeasure
+from server.session.settings import HubSettings
+from server.store.apply import Applier
+from server.store.engine import Database
+from server.store.repository import Repository
+from server.writer import Lag, Writer, WriterHooks
+
+log = structlog.get_logger()
+
+DATABASE_NAME = "askwell.db"
+HUB_DRAIN_S = 3.5
+WRITER_DRAIN_S = 1.5
+VALKEY_STOP_S = 1.0
+
+Say = Callable[[str], None]
+Claim = Callable[[], socket.socket]
+
+
+def say_nothing(line: str) -> None:
+    """Keeps progress to itself."""
+
+
+def _same(store: HotStore) -> HotStore:
+    return store
+
+
+def _same_providers(providers: Providers) -> Providers:
+    return providers
+
+
+def _same_writer(writer: Writer) -> Writer:
+    return writer
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What a test puts between the parts: each function gets a part and returns what is used in its place."""
+
+    hot: Callable[[HotStore], HotStore] = _same
+    writer: Callable[[Writer], Writer] = _same_writer
+    providers: Callable[[Providers], Providers] = _same_providers
+    load: Callable[[Settings, Executor, tuple[Methodology, ...]], Awaitable[Providers]] = load_providers
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Where sessions are kept, open and with a writer at work.
+
+    `report` is what was found out about Redis; `token_is_new` says that the moderator token was made just now.
+    """
+
+    settings: Settings
+    data_dir: DataDir
+    hot: HotStore
+    database: Database
+    store: Repository
+    writer: Writer
+    metrics: Metrics
+    report: ServerReport
+    embedded: EmbeddedValkey | None
+    moderator_token: str
+    token_is_new: bool
+    claimed: socket.socket | None
+
+    def claimed_socket(self) -> socket.socket:
+        """The socket that was claimed at the start."""
+        assert self.claimed is not None
+        return self.claimed
+
+
+@asynccontextmanager
+async def open_storage(
+    settings: Settings,
+    *,
+    overrides: Overrides | None = None,
+    say: Say = say_nothing,
+    claim: Claim | None = None,
+) -> AsyncIterator[Storage]:
+    """Storage without anybody to interview; must run on the main thread.
+
+    Args:
+        settings: of the process.
+        overrides: what a test puts between the parts.
+        say: told what is being done.
+        claim: binds the address once the data directory is ours, before anything slow happens.
+    Raises:
+        PortUnusable: from `claim`.
+        DataDirInUse, DataDirUnusable: the data directory can't be used.
+        HotError, StoreError: Redis or the database can't be used.
+    """
+    overrides = overrides or Overrides()
+    metrics = Metrics()
+    with DataDir(settings.storage.data) as data_dir:
+        try:
+            token, is_new = moderator_token(data_dir.path, _secret(settings.server.moderator_token))
+        except OSError as exc:
+            raise DataDirUnusable(f"the moderator token can't be kept in {data_dir.path}: {exc.strerror}") from exc
+        claimed = claim() if claim is not None else None
+        embedded: EmbeddedValkey | None = None
+        try:
+            embedded = _start_embedded(settings, data_dir.path, say)
+            url = embedded.url if embedded is not None else _secret(settings.storage.redis_url) or ""
+            hot, journal = _connect(settings, url, metrics)
+            database = _database(settings, data_dir.path)
+            try:
+                report = await hot.prepare(embedded=embedded is not None)
+                say("migrating the store")
+                await database.migrate()
+                writer = overrides.writer(Writer(hot, journal, Applier(database), hooks=_hooks(metrics)))
+                async with asyncio.TaskGroup() as tasks:
+                    working = [tasks.create_task(writer.run(), name="writer")]
+                    if embedded is not None:
+                        working.append(tasks.create_task(embedded.supervise(), name="valkey"))
+                    yield Storage(
+                        settings=settings,
+                        data_dir=data_dir,
+                        hot=overrides.hot(hot),
+                        database=database,
+                        store=Repository(database),
+                        writer=writer,
+                        metrics=metrics,
+                        report=report,
+                        embedded=embedded,
+                        moderator_token=token,
+                        token_is_new=is_new,
+                        claimed=claimed,
+                    )
+                    if not await writer.drain(WRITER_DRAIN_S):
+                        log.warning(
+                            "writer.drain_incomplete", reason="the journal keeps what is left for the next start"
+                        )
+                    for task in working:
+                        task.cancel()
+            finally:
+                await journal.close()
+                await hot.close()
+                await database.close()
+        finally:
+            if embedded is not None:
+                embedded.stop()
+            if claimed is not None:
+                claimed.close()
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings,
+    *,
+    overrides: Overrides | None = None,
+    say: Say = say_nothing,
+    claim: Claim | None = None,
+) -> AsyncIterator[tuple[Parts, Storage]]:
+    """A process that can take interviews; must run on the main thread. Arguments as of `open_storage`.
+
+    Raises:
+        ProviderError: a model can't be loaded.
+        DataDirInUse, DataDirUnusable, HotError, StoreError: as `open_storage`.
+    """
+    overrides = overrides or Overrides()
+    library = Library(settings.pipeline, config_dir=settings.storage.config_dir, max_turns=settings.sessions.max_turns)
+    for problem in library.problems():
+        log.warning("configuration.problem", file=problem.file, line=problem.line, reason=problem.reason)
+    async with open_storage(settings, overrides=overrides, say=say, claim=claim) as storage:
+        with ThreadPoolExecutor(settings.language.language_threads, thread_name_prefix="language") as executor:
+            say("loading the language models")
+            methodologies = tuple(library.methodologies().values())
+            began = time.perf_counter()
+            providers = overrides.providers(await overrides.load(settings, executor, methodologies))
+            say(f"models are warm after {time.perf_counter() - began:.1f} s")
+            pipeline = TurnPipeline(providers, time.perf_counter)
+            hub = Hub(
+                hot=storage.hot,
+                snapshots=storage.store,
+                configurations=storage.store,
+                pipeline=pipeline,
+                settings=_hub_settings(settings),
+                now=_now,
+                new_id=_new_id,
+                observe=_observer(storage.metrics),
+                drain_s=HUB_DRAIN_S,
+            )
+            async with hub:
+                parts = Parts(
+                    settings=settings,
+                    library=library,
+                    hot=storage.hot,
+                    store=storage.store,
+                    writer=storage.writer,
+                    pipeline=pipeline,
+                    hub=hub,
+                    auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
+                    metrics=storage.metrics,
+                    origins=Origins(settings.server),
+                    requests=KeyedBuckets(
+                        settings.limits.requests_per_s, settings.limits.request_burst, time.monotonic
+                    ),
+                    now=_now,
+                    new_id=_new_id,
+                )
+                parts.readiness.models = True
+                yield parts, storage
+                parts.readiness.leaving = True
+
+
+def _start_embedded(settings: Settings, data: Path, say: Say) -> EmbeddedValkey | None:
+    if settings.storage.redis_url is not None:
+        return None
+    say("starting the embedded Valkey")
+    embedded = EmbeddedValkey(
+        data,
+        stop_deadline_s=VALKEY_STOP_S,
+        on_restart=lambda status: log.error("valkey.restarted", exit_status=status),
+    )
+    embedded.start()
+    return embedded
+
+
+def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, Journal]:
+    storage = settings.storage
+    hot_settings = HotSettings(
+        hot_ttl_s=storage.hot_ttl_s,
+        wait_replicas=storage.wait_replicas,
+        wait_aof=storage.wait_aof,
+        wait_timeout_ms=storage.wait_timeout_ms,
+    )
+    keys = KeySpace()
+    client = open_client(url, timeout_s=hot_settings.attempt_timeout_s, max_connections=hot_settings.max_connections)
+    connection = Connection(
+        client,
+        hot_settings,
+        on_retry=lambda name: metrics.hot_retries.labels(name).inc(),
+        on_unconfirmed=lambda name: log.warning("redis.unconfirmed", operation=name),
+    )
+    return HotStore(connection, keys), Journal.connect(url, keys, hot_settings)
+
+
+def _database(settings: Settings, data: Path) -> Database:
+    url = _secret(settings.storage.database_url)
+    return Database(url) if url else Database.file(data / DATABASE_NAME)
+
+
+def _hooks(metrics: Metrics) -> WriterHooks:
+    def measured(lags: dict[int, Lag]) -> None:
+        for partition, lag in lags.items():
+            metrics.journal_length.labels(str(partition)).set(lag.records)
+            metrics.journal_lag_s.labels(str(partition)).set(lag.seconds)
+
+    def buried(record: JournalRecord) -> None:
+        metrics.dead_letters.inc()
+
+    return WriterHooks(lag=measured, buried=buried)
+
+
+def _observer(metrics: Metrics) -> Callable[[TurnMeasure], None]:
+    def observe(turn: TurnMeasure) -> None:
+        metrics.turn(turn.outcome, turn.total_ms, turn.stages_ms, fallback=turn.fallback)
+        if turn.first_token_ms is not None:
+            metrics.first_token_ms.observe(turn.first_token_ms)
+
+    return observe
+
+
+def _hub_settings(settings: Settings) -> HubSettings:
+    sessions = settings.sessions
+    return HubSettings(
+        turn_deadline_s=sessions.turn_deadline_s,
+        idle_release_s=sessions.idle_release_s,
+        abandon_after_s=sessions.abandon_after_s,
+        resume_until_s=sessions.resume_until_s,
+        max_sessions=settings.limits.max_sessions,
+    )
+
+
+def _secret(value: object) -> str | None:
+    reveal = getattr(value, "get_secret_value", None)
+    return str(reveal()) if reveal is not None else None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id() -> str:
+    return str(uuid4())
