@@ -1,0 +1,29 @@
+"""`python -m tests.benchmarks [turns|latency]`: all of them without an argument."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from config.loader import Library
+from config.settings import Settings
+from server.language import load_providers
+from tests.benchmarks import latency, turns
+
+
+async def main(wanted: list[str]) -> None:
+    """Run what is asked for, in one process after the other."""
+    print(f"# askwell benchmarks: Python {platform.python_version()}, {platform.machine()}")
+    settings = Settings()
+    if not wanted or "turns" in wanted:
+        with ThreadPoolExecutor(2) as executor:
+            offline = await load_providers(settings, executor)
+            await turns.run(Library(settings.pipeline), offline)
+    if not wanted or "latency" in wanted:
+        await latency.run()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:]))

@@ -1,0 +1,192 @@
+"""A whole askwell that kills itself, −9, the n-th time it reaches a boundary.
+
+Everything is the real thing but for the language providers, which are quick and find two concepts in any answer.
+`python -m tests.chaos.server --data DIR --kill after_commit --nth 3 [--mutant turn_key]` prints `READY url token`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from config.loader import Library
+from config import settings as config_settings
+from config.settings import Settings
+from pipeline.concept import SessionConfiguration
+from pipeline.ports import ExtractedConcept, ExtractedRelationship, Extraction, ExtractionRequest, QuestionRequest
+from pipeline.turn import Providers
+from server.app import build_app
+from server.hot.connection import Connection
+from server.hot.journal import JournalRecord
+from server.hot.redis import HotStore
+from server.serving import bind, serving, url_of
+from server.store.apply import ADVANCE_POSITION, Applier
+from server.wiring import Overrides, running
+from server.writer import Writer
+from tests.support.interview import FixedRater, OwnSlots, PlainWriter, TableEmbedder, WordParser
+from tests.support.redis_guards import scripts_without
+
+BOUNDARIES = (
+    "before_accept",
+    "after_accept",
+    "in_extraction",
+    "in_question",
+    "before_commit",
+    "after_commit",
+    "before_apply",
+    "in_transaction",
+    "after_apply",
+)
+"""From the answer's arrival to its rows, in order."""
+
+
+class Plan:
+    """Ends this process at the n-th visit to one boundary, without a goodbye."""
+
+    def __init__(self, boundary: str, nth: int) -> None:
+        self._boundary = boundary
+        self._left = nth
+
+    def reached(self, boundary: str) -> None:
+        """We are at the boundary now."""
+        if boundary != self._boundary:
+            return
+        self._left -= 1
+        if self._left <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class KillingHot(HotStore):
+    """The hot store, with boundaries around accept and around the commit of a turn."""
+
+    plan: Plan
+
+    async def accept(self, *args: Any, **kwargs: Any) -> Any:
+        self.plan.reached("before_accept")
+        done = await super().accept(*args, **kwargs)
+        self.plan.reached("after_accept")
+        return done
+
+    async def commit(self, *args: Any, **kwargs: Any) -> Any:
+        self.plan.reached("before_commit")
+        done = await super().commit(*args, **kwargs)
+        self.plan.reached("after_commit")
+        return done
+
+
+class KillingApplier(Applier):
+    """The way into the store, with boundaries around and inside its transaction."""
+
+    plan: Plan
+
+    async def apply(self, partition: int, expected: str, records: Sequence[JournalRecord]) -> None:
+        self.plan.reached("before_apply")
+        await super().apply(partition, expected, records)
+        self.plan.reached("after_apply")
+
+    async def _move(self, connection: AsyncConnection, partition: int, expected: str, new: str) -> None:
+        await super()._move(connection, partition, expected, new)
+        self.plan.reached("in_transaction")
+
+
+class PairExtractor:
+    """Finds the answer's first and last three words, linked; every third answer repeats a concept."""
+
+    def __init__(self, plan: Plan, configuration: SessionConfiguration) -> None:
+        ontology = configuration.methodology.ontology
+        self._edge = ontology.edges[0].name
+        self._kinds = ontology.edges[0].permitted_connections[0]
+        self._plan = plan
+
+    async def extract(self, request: ExtractionRequest) -> Extraction:
+        self._plan.reached("in_extraction")
+        words = request.text.split()
+        first, last = " ".join(words[:3]), " ".join(words[-3:])
+        found = tuple(
+            ExtractedConcept(label=label, node_type=kind, quote=label)
+            for label, kind in zip((first, last), self._kinds, strict=True)
+        )
+        link = ExtractedRelationship(source=first, target=last, edge_type=self._edge, quote=request.text)
+        return Extraction(concepts=found, relationships=(link,))
+
+
+class MortalWriter(PlainWriter):
+    """Writes plain questions; may end the process in the middle of one."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self._plan = plan
+
+    async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+        self.requests.clear()
+        number = 0
+        async for piece in super().write(request):
+            number += 1
+            if number == 6 and request.turn_number:
+                await asyncio.sleep(0)
+                self._plan.reached("in_question")
+            yield piece
+
+
+def overrides(plan: Plan, mutant: str | None) -> Overrides:
+    """Real parts with boundaries in them, and one guard removed where a mutant is asked for."""
+
+    def hot(store: HotStore) -> HotStore:
+        connection = store.connection
+        if mutant in ("owner", "turn_key"):
+            connection = Connection(connection.client, connection.settings, scripts=scripts_without(mutant))
+        killing = KillingHot(connection, store.keys)
+        killing.plan = plan
+        return killing
+
+    def writer(original: Writer) -> Writer:
+        advance = ADVANCE_POSITION
+        if mutant == "position":
+            advance = advance.replace("AND last_id = :expected -- guard:position", "")
+        applier = KillingApplier(original._applier.database, advance=advance)
+        applier.plan = plan
+        return Writer(original._hot, original._journal, applier, original._settings, original._hooks)
+
+    async def load(settings: Settings, executor: Executor) -> Providers:
+        configuration = Library(settings.pipeline).configuration("coffee_mec")
+        return Providers(
+            PairExtractor(plan, configuration),
+            FixedRater(4),
+            OwnSlots(),
+            MortalWriter(plan),
+            TableEmbedder(),
+            WordParser(),
+        )
+
+    return Overrides(hot=hot, writer=writer, load=load)
+
+
+async def main(arguments: argparse.Namespace) -> None:
+    """Serve until killed, by the plan or from outside."""
+    plan = Plan(arguments.kill, arguments.nth)
+    settings = config_settings.load({}, {"data": arguments.data, "port": arguments.port}).settings
+    sock = bind("127.0.0.1", arguments.port)
+    async with running(settings, overrides=overrides(plan, arguments.mutant)) as (parts, storage):
+        async with serving(build_app(parts), settings, sock):
+            print("READY", url_of(sock, "127.0.0.1"), storage.moderator_token, flush=True)
+            ended = asyncio.Event()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+            await ended.wait()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--kill", default="never")
+    parser.add_argument("--nth", type=int, default=1)
+    parser.add_argument("--mutant", default=None)
+    asyncio.run(main(parser.parse_args()))

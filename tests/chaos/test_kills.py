@@ -1,0 +1,124 @@
+"""The server is killed −9 at every boundary from accept to store; nothing may be lost, doubled or reordered."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.oracle import complaints, decisions
+from tests.chaos.respondent import Conversation, Place, Respondent, Violation
+from tests.chaos.server import BOUNDARIES
+
+pytestmark = pytest.mark.chaos
+
+SEED = 20260105
+KILLS = 63
+RESPONDENTS = 4
+PATIENCE_S = 25.0
+VISITS = {"before_apply": 9, "in_transaction": 9, "after_apply": 9, "before_commit": 7, "after_commit": 7}
+
+
+class Mortal:
+    """A server process that can be started again and again on the same data."""
+
+    def __init__(self, data: Path, place: Place, mutant: str | None) -> None:
+        self._data = data
+        self._place = place
+        self._mutant = mutant
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self, boundary: str = "never", nth: int = 1) -> None:
+        """Start, and wait until it serves."""
+        arguments = ["--data", str(self._data), "--kill", boundary, "--nth", str(nth)]
+        if self._mutant:
+            arguments += ["--mutant", self._mutant]
+        log = (self._data.parent / "server.log").open("ab")
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.chaos.server", *arguments, stdout=asyncio.subprocess.PIPE, stderr=log
+        )
+        log.close()
+        assert self._process.stdout is not None
+        async with asyncio.timeout(60):
+            while True:
+                line = await self._process.stdout.readline()
+                if not line:
+                    return
+                if line.startswith(b"READY"):
+                    break
+        self._place.url = line.split()[1].decode()
+        self._place.up.set()
+
+    async def died(self) -> int:
+        """Its exit status, once it is gone; ended from outside when its boundary does not come in time."""
+        assert self._process is not None
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await self._process.wait()
+        except TimeoutError:
+            self._process.send_signal(signal.SIGKILL)
+            await self._process.wait()
+        self._place.up.clear()
+        assert self._process.returncode is not None
+        return self._process.returncode
+
+    async def stop(self) -> None:
+        """A polite end: the journal is written out."""
+        assert self._process is not None
+        self._process.terminate()
+        async with asyncio.timeout(20):
+            await self._process.wait()
+        self._place.up.clear()
+
+
+async def ordeal(base: Path, kills: int, mutant: str | None = None) -> tuple[list[str], Counter[str], list[Conversation]]:
+    """Respondents talk while the server dies `kills` times; what the oracle says at the end."""
+    data = base / "data"
+    place = Place()
+    server = Mortal(data, place, mutant)
+    conversations: list[Conversation] = []
+    respondents = [Respondent(place, number, SEED, conversations) for number in range(RESPONDENTS)]
+    luck = random.Random(SEED)
+    deaths: Counter[str] = Counter()
+    try:
+        async with asyncio.TaskGroup() as group:
+            for respondent in respondents:
+                group.create_task(respondent.live())
+            for number in range(kills):
+                boundary = BOUNDARIES[number % len(BOUNDARIES)]
+                await server.start(boundary, luck.randint(1, VISITS.get(boundary, 5)))
+                status = await server.died()
+                deaths[boundary if status == -signal.SIGKILL else f"{boundary}: exit {status}"] += 1
+            for respondent in respondents:
+                respondent.leaving = True
+            await server.start()
+    except* Violation as violations:
+        await server.stop()
+        return [str(violation) for violation in violations.exceptions], deaths, conversations
+    await asyncio.sleep(1.0)
+    await server.stop()
+    return complaints(data / "askwell.db", conversations), deaths, conversations
+
+
+async def test_killed_at_every_boundary_nothing_is_lost_doubled_or_reordered(tmp_path: Path) -> None:
+    found, deaths, conversations = await ordeal(tmp_path, KILLS)
+    answers = sum(len(conversation.answers) for conversation in conversations)
+    events = sum(len(conversation.events) for conversation in conversations)
+    recomputed = decisions(tmp_path / "data" / "askwell.db")
+    print(f"\nkills {sum(deaths.values())}: {dict(deaths)}")
+    print(f"sessions {len(conversations)}, answers {answers}, events {events}, choices recomputed {recomputed}")
+    assert found == []
+    assert set(deaths) == set(BOUNDARIES), "every death was by the plan"
+    assert answers > KILLS and recomputed > KILLS
+
+
+@pytest.mark.parametrize("mutant", ["turn_key"])
+async def test_guard_removed_turns_the_oracle_red(tmp_path: Path, mutant: str) -> None:
+    found, deaths, _ = await ordeal(tmp_path, 2 * len(BOUNDARIES), mutant)
+    print(f"\nwithout the guard {mutant}, after {sum(deaths.values())} kills: {found[:3]}")
+    assert found, f"nobody notices that the guard {mutant} is gone"
