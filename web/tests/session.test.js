@@ -143,6 +143,18 @@ test("pause_by_moderator_is_told_from_ones_own", () => {
   assert.equal(mood(page.state), "paused_by_moderator");
 });
 
+test("pause_by_moderator_is_known_after_a_reload", () => {
+  const page = new Page().do({ type: "start" }).do({ type: "opened" }).ready({ state: "paused" }).fetched({ state: "paused", reason: "by_moderator" });
+  assert.equal(mood(page.state), "paused_by_moderator");
+});
+
+test("refusal_at_the_door_is_forgotten_once_let_in", () => {
+  const page = Page.talking().reconnect().hear({ type: "error", code: "too_many_sessions", retryable: true, ref: "hello" });
+  assert.equal(page.state.problem?.code, "too_many_sessions");
+  page.ready();
+  assert.equal(page.state.problem, null);
+});
+
 test("abandoned_interview_waits_to_be_resumed", () => {
   const page = Page.talking().reconnect().ready({ state: "abandoned" });
   assert.equal(mood(page.state), "paused");
@@ -159,7 +171,7 @@ test("finish_asks_back_then_ends_with_the_closing_words", () => {
   assert.equal(openQuestion(page.state), null);
   page.durable({ type: "session.state", state: "completed", reason: "finished" });
   assert.equal(scene(page.state), "done");
-  assert.ok(page.effect("fetch"));
+  assert.ok(page.effect("fetch") && page.effect("wipe") && !page.effect("save"));
 });
 
 test("answer_after_the_end_leads_to_the_thanks_page", () => {

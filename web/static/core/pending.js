@@ -2,7 +2,7 @@
  * Keeps what a respondent has typed on the device until the server has it.
  *
  * One record per session: the draft in the box, and the answer that was sent and not yet settled. It survives a lost
- * connection, a closed tab and a crashed browser, and is wiped when the respondent erases the interview.
+ * connection, a closed tab and a crashed browser, and is wiped when the interview ends or is erased.
  */
 
 /**

@@ -3,6 +3,7 @@
 import * as act from "./actions.js";
 import * as link from "./link.js";
 import * as session from "./session.js";
+import { ENDED } from "./state.js";
 
 /**
  * @typedef {import("./state.js").State} State
@@ -27,12 +28,12 @@ import * as session from "./session.js";
 /**
  * @param {State} state
  * @param {Event} event
- * @returns {Step} a `save` follows whenever something worth keeping on the device changed.
+ * @returns {Step} a `save` follows whenever something worth keeping on the device changed, until the interview is over.
  */
 export function reduce(state, event) {
   const [next, effects] = step(state, event);
   const kept = next.draft === state.draft && next.pending === state.pending;
-  return kept || next.erased ? [next, effects] : [next, [...effects, { type: "save" }]];
+  return kept || next.erased || ENDED.has(next.session ?? "") ? [next, effects] : [next, [...effects, { type: "save" }]];
 }
 
 /** @param {State} state @param {Event} event @returns {Step} */

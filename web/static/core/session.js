@@ -72,6 +72,7 @@ function ready(state, message) {
     running: pendingKey(message.pending), fetching,
     pausedBy: PAUSED.has(message.state) ? state.pausedBy ?? "you" : null,
   };
+  if (!state.pending?.failed) next.problem = null;
   if (ERASED.has(message.state)) return erased(next);
   return [next, fetch && !state.fetching ? [LISTEN, { type: "fetch" }] : [LISTEN]];
 }
@@ -159,14 +160,17 @@ function sessionState(state, message) {
   /** @type {State} */
   const next = {
     ...state, session: message.state,
-    pausedBy: PAUSED.has(message.state) ? (reason === "by_moderator" ? "moderator" : "you") : null,
+    pausedBy: PAUSED.has(message.state) ? pauser(reason) : null,
   };
   if (!ENDED.has(message.state)) return [next, []];
   return [
     { ...next, leaving: null, running: null, stream: null, rephrasing: false, dialog: null, editing: null, problem: null, fetching: true },
-    [HUSH, { type: "fetch" }, { type: "focus", on: "heading" }],
+    [HUSH, { type: "wipe" }, { type: "fetch" }, { type: "focus", on: "heading" }],
   ];
 }
+
+/** @param {string | undefined} reason @returns {"you" | "moderator"} */
+const pauser = (reason) => (reason === "by_moderator" ? "moderator" : "you");
 
 /** @param {State} state @returns {Step} */
 export function erased(state) {
@@ -245,7 +249,7 @@ export function takeBack(state) {
 export function fetched(state, detail) {
   const [next, effects] = settle({
     ...state,
-    fetching: false, detail,
+    fetching: false, detail, pausedBy: PAUSED.has(detail.state) ? pauser(detail.reason) : state.pausedBy,
     session: state.welcomed ? state.session ?? detail.state : detail.state,
     log: fromTranscript(detail.transcript ?? [], state.log),
     progress: Math.max(state.progress, clamp(detail.progress ?? 0)),

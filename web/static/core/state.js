@@ -17,10 +17,11 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  * @typedef {Kept & {sent: boolean, failed: {code: string, retryable: boolean} | null}} Pending
  *
  * The public detail of a session, `GET /api/sessions/{id}`.
- * @typedef {{session_id?: string, state: string, concept: {id: string, name: string}, language?: string,
+ * @typedef {{state: string, reason?: string, concept: {id: string, name: string, title?: string},
+ *   language?: string,
  *   consent?: {text: string, version: string, required?: boolean, given?: boolean} | null, max_turns?: number,
- *   progress?: number | null, closing_text?: string | null, helpline_text?: string | null,
- *   transcript?: TranscriptRow[]}} Detail
+ *   progress?: number | null, closing_text?: string | null, withdrawn_text?: string | null,
+ *   helpline_text?: string | null, stimulus?: string | null, transcript?: TranscriptRow[]}} Detail
  *
  * @typedef {object} State
  * @property {LinkStatus} link
@@ -92,6 +93,12 @@ export function needsConsent(state) {
   const consent = state.detail?.consent;
   if (!consent?.text || state.agreed || consent.given || state.session !== "created") return false;
   return consent.required !== false;
+}
+
+/** What the interview is called. @param {State} state */
+export function title(state) {
+  const concept = state.detail?.concept;
+  return concept ? concept.title || concept.name : "";
 }
 
 /** Whether the connection can carry a wish right now. @param {State} state */

@@ -1,6 +1,6 @@
 /** The two calls of the start page. */
 
-/** @typedef {{id: string, name: string, methodology: string, engine: string, languages: string[]}} Concept */
+/** @typedef {{id: string, name: string, title?: string, methodology: string, engine: string, languages: string[]}} Concept */
 
 const DEADLINE_MS = 10_000;
 

@@ -52,7 +52,7 @@ function row(concept) {
   button.className = "concept";
   button.dataset["conceptId"] = concept.id;
   button.append(
-    span("concept-name", concept.name),
+    span("concept-name", concept.title || concept.name),
     span("concept-about", aboutOf(concept)),
     span("concept-go", t("home.start")),
   );

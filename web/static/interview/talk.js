@@ -4,7 +4,7 @@ import { COUNTER_FROM_CHARS, MAX_ANSWER_CHARS, answerLength } from "../core/answ
 import { errorText } from "../core/errors.js";
 import { PAUSED, busy, canAnswer, mood, online, openQuestion, scene } from "../core/state.js";
 import { Conversation, rows } from "./conversation.js";
-import { byId, enable, fitHeight, isCoarse, isEnabled, show, write } from "./dom.js";
+import { byId, enable, fitHeight, isCoarse, isEnabled, isStill, show, write, writeProse } from "./dom.js";
 import { QuestionView } from "./question.js";
 
 /** @typedef {import("../core/state.js").State} State */
@@ -24,6 +24,7 @@ export class Talk {
     this.conversation = new Conversation(byId("log"), t, dispatch, freshKey);
     this.spoken = 0;
     this.scrolled = "";
+    this.following = true;
     this.#listen(freshKey);
   }
 
@@ -58,26 +59,46 @@ export class Talk {
     on("withdraw", () => dispatch({ type: "ask_to_leave", dialog: "withdraw" }));
     on("retry", () => dispatch({ type: "retry" }));
     on("take-back", () => dispatch({ type: "take_back" }));
-    this.#holdBottom();
+    this.#follow();
     write(byId("answer-hint"), this.t(isCoarse() ? "answer.hint.coarse" : "answer.hint.fine"));
   }
 
-  /** When the dock grows, what stood right above it stays right above it. */
-  #holdBottom() {
-    let height = 0;
-    new ResizeObserver(([entry]) => {
-      const now = entry?.borderBoxSize[0]?.blockSize ?? 0;
-      const grown = now - height;
-      height = now;
-      const root = document.documentElement;
-      const below = root.scrollHeight - root.clientHeight - window.scrollY;
-      if (grown > 0 && below > 0 && below <= grown + 48) window.scrollTo({ top: root.scrollHeight, behavior: "instant" });
-    }).observe(byId("dock"));
+  /** Keeps the newest thing in view while question and dock grow, until the respondent scrolls back to read. */
+  #follow() {
+    const grown = new ResizeObserver(() => {
+      if (this.following && document.body.dataset["scene"] === "talk") this.#scrollToNewest("instant");
+    });
+    for (const id of ["dock", "question", "log"]) grown.observe(byId(id));
+    let before = window.scrollY;
+    window.addEventListener("scroll", () => {
+      if (window.scrollY < before - 2) this.following = Math.abs(window.scrollY - this.#newestTop()) < 4;
+      before = window.scrollY;
+    }, { passive: true });
+  }
+
+  /** Where to scroll: the end of the page, but never past the start of the question. @returns {number} */
+  #newestTop() {
+    const root = document.documentElement;
+    const bar = /** @type {HTMLElement} */ (document.querySelector(".bar"));
+    const covered = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+    const end = root.scrollHeight - root.clientHeight;
+    const { element } = this.question;
+    if (element.textContent === "") return end;
+    return Math.max(0, Math.min(end, element.getBoundingClientRect().top + window.scrollY - covered - 16));
+  }
+
+  /** @param {ScrollBehavior} behavior */
+  #scrollToNewest(behavior) {
+    this.following = true;
+    window.scrollTo({ top: this.#newestTop(), behavior });
   }
 
   /** @param {State} state */
   render(state) {
     const now = mood(state);
+    const stimulus = state.detail?.stimulus ?? "";
+    writeProse(byId("stimulus"), stimulus);
+    show(byId("stimulus"), stimulus !== "");
     this.#renderQuestion(state, now);
     this.#renderBox(state, now);
     this.#renderStatus(state, now);
@@ -178,9 +199,7 @@ export class Talk {
     if (at === this.scrolled || scene(state) !== "talk" || state.editing) return;
     this.scrolled = at;
     requestAnimationFrame(() => {
-      if (document.body.dataset["scene"] !== "talk") return;
-      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      window.scrollTo({ top: document.documentElement.scrollHeight, behavior: still ? "auto" : "smooth" });
+      if (document.body.dataset["scene"] === "talk") this.#scrollToNewest(isStill() ? "instant" : "smooth");
     });
   }
 }

@@ -2,7 +2,7 @@
 
 import { errorText } from "../core/errors.js";
 import { folded } from "../core/log.js";
-import { scene } from "../core/state.js";
+import { scene, title } from "../core/state.js";
 import { transcriptMarkdown, transcriptName, transcriptText } from "../core/transcript.js";
 import { Conversation } from "./conversation.js";
 import { byId, enable, isCoarse, show, write, writeProse } from "./dom.js";
@@ -62,7 +62,7 @@ export class View {
   render(state) {
     this.state = state;
     const now = scene(state);
-    const name = state.detail?.concept.name ?? "";
+    const name = title(state);
     for (const other of SCENES) show(byId(SECTION[other]), other === now);
     document.body.dataset["scene"] = now;
     document.title = name ? `${name} · ${this.t("app.name")}` : this.t("app.name");
@@ -77,6 +77,11 @@ export class View {
       this.talk.render(state);
     }
     if (now === "done") this.#thanks(state);
+    if (now === "goodbye") {
+      const words = state.detail?.withdrawn_text ?? "";
+      write(byId("goodbye-words"), words);
+      show(byId("goodbye-words"), words !== "");
+    }
     if (now === "blocked") write(byId("blocked-text"), this.t(errorText(state.blocked ?? "internal")));
     this.#dialog(state, now);
     if (now !== this.scene) {
@@ -165,7 +170,7 @@ export class View {
   /** @param {State} state */
   #labels(state) {
     return {
-      title: state.detail?.concept.name ?? this.t("interview.title"), interviewer: this.t("talk.interviewer"),
+      title: title(state) || this.t("interview.title"), interviewer: this.t("talk.interviewer"),
       you: this.t("talk.you"), skipped: this.t("answer.skip"),
     };
   }
