@@ -193,8 +193,10 @@ async def _serve_until_told(settings: Settings) -> int:
 
 @contextlib.contextmanager
 def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
-    """SIGINT and SIGTERM: before the server is up they cancel its start, then they set `leave`, the next time they end
-    the process at once (what was acknowledged is on disk)."""
+    """What SIGINT and SIGTERM do: cancel the start before the server is up, then set `leave`, then end the process.
+
+    Ending it at once is safe: what was acknowledged is on disk.
+    """
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     up = False
@@ -232,7 +234,7 @@ def _banner(storage: Storage, url: str) -> str:
         f"  store      {'SQLite, in the data directory' if kept.database_url is None else 'external database'}",
         "  language   offline: extraction, scoring and questions without a language model",
         "  speech     none: answers are typed",
-        f"  interviews {'open to anyone who can reach this address' if server.enrolment_open else 'by invitation of a moderator'}",
+        f"  interviews {'open to whoever reaches this address' if server.enrolment_open else 'by invitation only'}",
     ]
     lines += [f"  careful    {caveat}" for caveat in storage.report.caveats]
     if embedded or kept.database_url is None:
@@ -252,7 +254,7 @@ def _banner(storage: Storage, url: str) -> str:
 
 
 class _Lines:
-    """The terminal as a `server.terminal.Screen`; lines are read on a thread of their own that ends with the process."""
+    """The terminal as a `server.terminal.Screen`; a thread that ends with the process reads the lines."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
