@@ -48,8 +48,12 @@ def problem_of(error: BaseException) -> SessionProblem:
     code = getattr(error, "wire_code", None) or getattr(error, "code", None)
     if not isinstance(code, str) or code not in SENTENCES:
         return SessionProblem("internal")
-    message = str(error) if code == "invalid_input" else None
+    message = _sentence(str(error)) if code == "invalid_input" else None
     return SessionProblem(code, message, retryable=bool(getattr(error, "retryable", False)))
+
+
+def _sentence(text: str) -> str | None:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else None
 
 
 def error_frame(error: BaseException, *, ref: str | None = None) -> Error:

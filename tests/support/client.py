@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
+import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -70,9 +71,9 @@ class RespondentClient:
         assert self._socket is not None
         return self._socket
 
-    async def send(self, type: str, /, **fields: Any) -> None:
+    async def send(self, kind: str, /, **fields: Any) -> None:
         """One message."""
-        await self.socket.send(json.dumps({"type": type, **fields}))
+        await self.socket.send(json.dumps({"type": kind, **fields}))
 
     async def raw(self, data: str | bytes) -> None:
         """One frame as it is."""
@@ -109,19 +110,19 @@ class RespondentClient:
             self.last_id = max(self.last_id, frame["id"])
         return frame
 
-    async def expect(self, type: str, /, **fields: Any) -> Frame:
+    async def expect(self, kind: str, /, **fields: Any) -> Frame:
         """The next frame, which must be of this type and have these fields."""
         frame = await self.next()
-        assert frame["type"] == type, f"expected {type}, got {frame}"
+        assert frame["type"] == kind, f"expected {kind}, got {frame}"
         for name, value in fields.items():
             assert frame.get(name) == value, f"expected {name}={value!r} in {frame}"
         return frame
 
-    async def until(self, type: str, /, **fields: Any) -> Frame:
+    async def until(self, kind: str, /, **fields: Any) -> Frame:
         """The first frame of this type with these fields; frames before it are passed over."""
         while True:
             frame = await self.next()
-            if frame["type"] == type and all(frame.get(name) == value for name, value in fields.items()):
+            if frame["type"] == kind and all(frame.get(name) == value for name, value in fields.items()):
                 return frame
 
     async def refused(self, code: str, **fields: Any) -> Frame:
@@ -135,14 +136,13 @@ class RespondentClient:
 
     async def closed(self) -> int:
         """The code the server closes the connection with; frames before it are passed over."""
-        try:
+        with pytest.raises(ConnectionClosed) as closed:
             while True:
                 await self.next()
-        except ConnectionClosed as closed:
-            assert closed.rcvd is not None, "the server must close politely"
-            return closed.rcvd.code
+        assert closed.value.rcvd is not None, "the server must close politely"
+        return closed.value.rcvd.code
 
-    async def silence(self, quiet_s: float = 0.05) -> None:
+    async def silence(self) -> None:
         """Nothing more must come that was on its way already: everything up to a pong is looked at."""
         await self.send("ping", t=0)
         frame = await self.next()

@@ -16,7 +16,6 @@ import uvicorn
 from starlette.applications import Starlette
 
 from pipeline.concept import ConsentText, SessionConfiguration
-from pipeline.errors import PipelineError
 from pipeline.ports import QuestionRequest
 from pipeline.state import InterviewState
 from pipeline.turn import Providers, TurnPipeline
@@ -452,9 +451,6 @@ async def running_node(
 async def eventually(condition: Callable[[], bool], deadline_s: float = 5.0) -> None:
     """Wait until something is so; fails after the deadline."""
     async with asyncio.timeout(deadline_s):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - a process is involved, and it sets no event
             await asyncio.sleep(0.002)
 
-
-class Wobble(PipelineError):
-    """A defect-like error for tests of failing turns."""
