@@ -99,6 +99,9 @@ class _Splitter:
                 self.pending = Connector(("which",), "which", "cause", "after")
                 i += 1
                 self.start = i
+            elif i == self.start and self._points_back(i):
+                self.pending = Connector((self.words[i],), "which", "cause", "after")
+                i += 1
             elif i > self.start and self._causative(token):
                 self._close(i, "causative")
                 self.pending = Connector((self.words[i],), token.lemma_.lower(), "cause", "after")
@@ -306,13 +309,28 @@ class _Splitter:
         """A verb like "makes" whose subject is an idea of its own: "leaving it outside makes me nervous"."""
         if token.lemma_.lower() not in CAUSATIVES or token.pos_ != "VERB" or token.tag_ not in {"VBZ", "VBP", "VBD"}:
             return False
-        subjects = [child for child in token.children if child.dep_ in SUBJECT_DEPS and child.i < token.i]
-        if not subjects or subjects[0].left_edge.i < self.start:
+        subjects = [
+            child
+            for child in token.children
+            if child.dep_ in SUBJECT_DEPS and child.i < token.i and child.left_edge.i >= self.start
+        ]
+        if not subjects:
             return False
-        subject = subjects[0]
+        subject = subjects[-1]
         ahead = self.doc[token.i + 1 : token.i + 4]
         return subject.tag_ == "VBG" or (
             subject.pos_ == "NOUN" and any(right.pos_ in VERBS or right.pos_ == "PRON" for right in ahead)
+        )
+
+    def _points_back(self, i: int) -> bool:
+        """ "… and that's not clean": what was just said is the subject."""
+        return (
+            self.reason in {"and", "comma"}
+            and self.pending is None
+            and self.words[i] in {"that", "this"}
+            and i + 1 < len(self.doc)
+            and self.doc[i + 1].pos_ in VERBS
+            and bool(self.clauses)
         )
 
     def _purpose(self, i: int) -> bool:
@@ -336,7 +354,7 @@ def _joined(clauses: list[Clause]) -> list[Clause]:
         target: int | None = None
         if clause.connector is not None:
             follows = k + 1 < len(clauses) and clauses[k + 1].sentence == clause.sentence
-            if clause.fronted and follows:
+            if clause.fronted and follows and clauses[k + 1].break_before != "and":
                 target = k + 1
             elif k > 0:
                 behind_fronted = clauses[k - 1].fronted and clauses[k - 1].sentence == clause.sentence

@@ -13,12 +13,13 @@ from spacy.tokens import Doc
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.graph.surface import REVISES, label_key
-from pipeline.language.clauses import Clause, split
-from pipeline.language.connectors import Kind, plain
+from pipeline.language.clauses import SUBJECTS, Clause, split
+from pipeline.language.connectors import plain
 from pipeline.language.offline import kinds
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.offline.relations import (
     CONFIDENCE,
+    CONTRAST_MARKERS,
     EdgeChooser,
     Link,
     Mention,
@@ -44,6 +45,11 @@ MAX_CONCEPTS = 24
 SAME_JACCARD = 0.75
 SAME_COSINE = 0.80
 ELEMENT_COSINE = 0.72
+ORDER = {
+    True: ("connector", "setting", "purpose", "shared", "adjacent", "next"),
+    False: ("connector", "setting", "purpose", "adjacent", "shared", "next"),
+}
+"""Order in which pairs become links, with and without levels of abstraction."""
 STANCE_FROM = 0.3
 """Absolute sentiment from which a phrase counts as favourable or not."""
 
@@ -192,7 +198,8 @@ class _Answer:
                 types=types,
                 stance=self._stance(candidate),
                 negated=candidate.negated,
-                fronted=candidate.fronted,
+                opener=plain(self.doc[candidate.start].text),
+                past_state=" used to " in f" {candidate.words} ",
             )
             again = self._matches_known(candidate)
             if again is not None:
@@ -255,36 +262,57 @@ class _Answer:
     def _links(self, pairs: Sequence[Pair], mentions: list[Mention]) -> list[Link]:
         links: list[Link] = []
         targets: set[int] = set()
-        for pair in pairs:
-            if pair.basis == "adjacent" and not self._chains(pair, mentions):
+        joined: set[int] = set()
+        for pair in sorted(pairs, key=lambda p: ORDER[self.model.levelled].index(p.basis)):
+            if not self._reads_as_step(pair, mentions, targets):
                 continue
             link = self._link(pair, mentions)
-            if link is not None:
-                links.append(link)
-                if link.allowed:
-                    first, second = mentions[pair.cause], mentions[pair.effect]
-                    targets.add(pair.effect if link.target == second.label else pair.cause)
-                    first.links.add(pair.effect)
-                    second.links.add(pair.cause)
-        links += self._focus_links(mentions, targets)
+            if link is None:
+                continue
+            links.append(link)
+            if link.allowed:
+                joined |= {pair.cause, pair.effect}
+                if pair.kind != "condition":
+                    targets.add(pair.effect)
+        links += self._focus_links(mentions, targets, joined)
         return links
 
-    def _chains(self, pair: Pair, mentions: list[Mention]) -> bool:
-        """Whether two neighbours without a connector can only be read as a step."""
+    def _reads_as_step(self, pair: Pair, mentions: list[Mention], targets: set[int]) -> bool:
+        """Whether neighbours without a connector of their own can only be read as a step."""
+        if pair.basis not in {"adjacent", "next", "shared"}:
+            return True
         first, second = mentions[pair.cause], mentions[pair.effect]
-        if not self.model.levelled:
+        if pair.effect in targets or first.past_state:
             return False
-        level = self.request.methodology.ontology.level_of
-        return level(second.node_type) == level(first.node_type) + 1
+        if pair.basis == "shared":
+            return pair.via in targets
+        if self.model.levelled:
+            level = self.request.methodology.ontology.level_of
+            return pair.basis == "adjacent" and level(second.node_type) == level(first.node_type) + 1
+        if pair.basis == "next":
+            return self._cued(pair, mentions)
+        after = self.clauses[second.clause]
+        subject = plain(self.doc[after.start].text)
+        return first.node_type != second.node_type and (after.break_before == "and" or subject in SUBJECTS)
+
+    def _cued(self, pair: Pair, mentions: list[Mention]) -> bool:
+        """Whether the second of two sentences holds a cue of the relation ("since then …")."""
+        chosen = self.chooser.choose(mentions[pair.cause].node_type, mentions[pair.effect].node_type, "and", "cause")
+        if chosen is None or not chosen[1]:
+            return False
+        clause = self.clauses[mentions[pair.effect].clause]
+        said = " ".join(plain(self.doc[i].text) for i in range(clause.start, clause.end))
+        return any(f" {cue} " in f" {said} " for cue in chosen[0].cues if " " in cue or len(cue) > 4)
 
     def _link(self, pair: Pair, mentions: list[Mention]) -> Link | None:
         first, second = mentions[pair.cause], mentions[pair.effect]
         if label_key(first.label) == label_key(second.label):
             return None
         quote = self._span(first, second)
-        chosen = self.chooser.choose(first.node_type, second.node_type, pair.marker, pair.kind)
+        kind = "cause" if pair.basis == "next" else pair.kind
+        chosen = self.chooser.choose(first.node_type, second.node_type, pair.marker, kind)
         if chosen is None:
-            if pair.basis != "connector":
+            if pair.basis != "connector" or pair.kind == "contrast":
                 return None
             name = self.request.methodology.ontology.edges[0].name
             return Link(first.label, second.label, name, 0.3, quote, allowed=False)
@@ -300,15 +328,23 @@ class _Answer:
         last = self.doc[self.clauses[high].end - 1]
         return self.request.text[start : last.idx + len(last.text)].strip()
 
-    def _focus_links(self, mentions: list[Mention], targets: set[int]) -> list[Link]:
-        """Links between what the question was about and what the answer begins with."""
+    def _focus_links(self, mentions: list[Mention], targets: set[int], joined: set[int]) -> list[Link]:
+        """Links between what the question was about, what the answer begins with, and what nothing else holds."""
         if self.focus is None:
             return []
-        links = []
+        links: list[Link] = []
+        kind = "contrast" if self._compares() else "focus"
         for position, mention in enumerate(mentions):
-            if position in targets or label_key(mention.label) == label_key(self.focus.label):
+            clause = self.clauses[mention.clause]
+            if clause.connector is not None and clause.connector.kind == "contrast":
+                kind = "contrast"
+            if position in targets or mention.past_state or label_key(mention.label) == label_key(self.focus.label):
                 continue
-            chosen = self._focus_choice(mention)
+            if clause.fronted and clause.joined_to is not None:
+                continue
+            if links and position in joined and not self.model.levelled:
+                continue
+            chosen = self._focus_choice(self.focus, mention, kind)
             if chosen is None:
                 continue
             edge, forward, _ = chosen
@@ -316,19 +352,29 @@ class _Answer:
             links.append(Link(source, target, edge.name, CONFIDENCE["focus"], mention.quote))
         return links
 
-    def _focus_choice(self, mention: Mention) -> tuple[EdgeType, bool, float] | None:
-        assert self.focus is not None
-        kind: Kind = "contrast" if mention.stance < 0 or mention.negated else "cause"
-        chosen = self.chooser.choose(self.focus.node_type, mention.node_type, "focus", kind)
-        if chosen is None and not mention.fixed and not mention.links:
-            for name, confidence in mention.types[1:3]:
-                if confidence < 0.2:
-                    break
-                chosen = self.chooser.choose(self.focus.node_type, name, "focus", kind)
-                if chosen is not None:
-                    mention.take(name)
-                    break
-        return chosen
+    def _compares(self) -> bool:
+        """Whether question or answer sets things against each other in words of the methodology."""
+        said = f" {self.question} {' '.join(plain(token.text) for token in self.doc)} "
+        return any(
+            f" {cue} " in said
+            for edge in self.request.methodology.ontology.edges
+            if CONTRAST_MARKERS & frozenset(edge.cues)
+            for cue in frozenset(edge.cues) - CONTRAST_MARKERS
+        )
+
+    def _focus_choice(self, focus: _Known, mention: Mention, kind: str) -> tuple[EdgeType, bool, float] | None:
+        for how in dict.fromkeys((kind, "focus")):
+            chosen = self.chooser.choose(focus.node_type, mention.node_type, "focus", how)
+            if chosen is not None:
+                return chosen
+        if mention.fixed or mention.settled:
+            return None
+        for name, confidence in mention.types[1:3]:
+            chosen = self.chooser.choose(focus.node_type, name, "focus", kind) if confidence >= 0.2 else None
+            if chosen is not None:
+                mention.take(name)
+                return chosen
+        return None
 
     def _revisions(self, mentions: list[Mention]) -> list[Link]:
         return []

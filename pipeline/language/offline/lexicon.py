@@ -70,7 +70,7 @@ GENERIC_LEMMAS = words(
     """thing something anything everything nothing stuff lot bit way kind sort point reason matter important good nice
     great fine okay ok bad cool alright fact example case course be do have get go say know think guess suppose mean
     like really much many more most other same it that this one yes no sure well maybe look see come happen sorry
-    answer question tell ask talk idea option choice know not etc feature aspect factor part main really"""
+    answer question tell ask talk idea option choice opposite different similar compare know not etc feature aspect factor part main really"""
 )
 """Lemmas that alone make no concept."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.graph.surface import REVISES
@@ -15,7 +15,15 @@ FORWARD_MARKERS = frozenset(c.marker for c in CONNECTORS if c.kind in {"cause", 
 BACKWARD_MARKERS = frozenset(c.marker for c in CONNECTORS if c.kind == "cause" and c.effect == "before")
 CONTRAST_MARKERS = frozenset(c.marker for c in CONNECTORS if c.kind == "contrast")
 
-CONFIDENCE = {"connector": 0.85, "focus": 0.7, "adjacent": 0.5, "setting": 0.55}
+CONFIDENCE = {
+    "connector": 0.85,
+    "focus": 0.7,
+    "shared": 0.6,
+    "purpose": 0.6,
+    "setting": 0.55,
+    "adjacent": 0.5,
+    "next": 0.45,
+}
 """Confidence of a link by what it rests on."""
 ALTERNATIVE_FROM = 0.12
 """Confidence from which a type other than the best may be taken to make a stated relation possible."""
@@ -35,8 +43,9 @@ class Mention:
     fixed: bool = False
     stance: int = 0
     negated: bool = False
-    fronted: bool = False
-    links: set[int] = field(default_factory=set)
+    opener: str = ""
+    past_state: bool = False
+    settled: bool = False
 
     @property
     def node_type(self) -> str:
@@ -50,13 +59,17 @@ class Mention:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two mentions that the words join, cause (or earlier, or more concrete) first."""
+    """Two mentions that the words join, cause (or earlier, or more concrete) first.
+
+    `via` is the mention whose link a "shared" pair repeats.
+    """
 
     cause: int
     effect: int
     marker: str
     kind: Kind
     basis: str
+    via: int = -1
 
 
 @dataclass(frozen=True)
@@ -72,42 +85,65 @@ class Link:
 
 
 def pairs_of(clauses: Sequence[Clause], mentions: Sequence[Mention]) -> list[Pair]:
-    """Mentions joined by connectors first, then neighbours in a sentence that nothing else joins."""
+    """Mentions joined by connectors, then what "and" adds to them, then neighbours that nothing else joins."""
     by_clause: dict[int, list[int]] = {}
     for position, mention in enumerate(mentions):
         by_clause.setdefault(mention.clause, []).append(position)
-    found: list[Pair] = []
-    joined: set[tuple[int, int]] = set()
+    found = _Pairs()
     for index, clause in enumerate(clauses):
-        own = by_clause.get(index)
-        if own and len(own) > 1:
-            for left, right in pairwise(own):
-                found.append(Pair(left, right, "with", "cause", "setting"))
-                joined.add((left, right))
+        own = by_clause.get(index, [])
+        for left, right in pairwise(own):
+            found.add(Pair(left, right, mentions[left].opener, "sequence", "setting"))
         if clause.connector is None or clause.joined_to is None:
             continue
-        here = _nearest(by_clause, index, 1 if not own else 0, len(clauses), clauses)
-        step = 1 if clause.fronted else -1
-        there = _nearest(by_clause, clause.joined_to, step, len(clauses), clauses)
+        here = _nearest(by_clause, index, 0 if own else 1, len(clauses))
+        there = _nearest(by_clause, clause.joined_to, 1 if clause.fronted else -1, len(clauses))
         if here is None or there is None or here == there:
             continue
         cause, effect = (there, here) if clause.connector.effect == "after" else (here, there)
-        if (cause, effect) not in joined:
-            found.append(Pair(cause, effect, clause.connector.marker, clause.connector.kind, "connector"))
-            joined.add((cause, effect))
-    for left in range(len(mentions) - 1):
-        right = left + 1
-        if (left, right) in joined or (right, left) in joined:
-            continue
-        near = clauses[mentions[right].clause].sentence == clauses[mentions[left].clause].sentence
-        if near:
-            found.append(Pair(left, right, "and", "sequence", "adjacent"))
-    return found
+        found.add(Pair(cause, effect, clause.connector.marker, clause.connector.kind, "connector"))
+    for left, right in pairwise(range(len(mentions))):
+        _add_neighbour(found, clauses, mentions, left, right)
+    return found.pairs
 
 
-def _nearest(
-    by_clause: dict[int, list[int]], start: int, step: int, count: int, clauses: Sequence[Clause]
-) -> int | None:
+class _Pairs:
+    """Pairs without repeats in either direction."""
+
+    def __init__(self) -> None:
+        self.pairs: list[Pair] = []
+        self._ends: set[tuple[int, int]] = set()
+
+    def add(self, pair: Pair) -> None:
+        ends = (min(pair.cause, pair.effect), max(pair.cause, pair.effect))
+        if ends not in self._ends:
+            self._ends.add(ends)
+            self.pairs.append(pair)
+
+    def to(self, effect: int) -> Pair | None:
+        """The stated pair that ends in this mention."""
+        return next((p for p in self.pairs if p.effect == effect and p.basis in {"connector", "shared"}), None)
+
+
+def _add_neighbour(
+    found: _Pairs, clauses: Sequence[Clause], mentions: Sequence[Mention], left: int, right: int
+) -> None:
+    before, after = clauses[mentions[left].clause], clauses[mentions[right].clause]
+    if mentions[left].clause == mentions[right].clause or before.fronted:
+        return
+    if after.connector is not None and after.joined_to is not None:
+        return
+    if after.break_before == "purpose":
+        found.add(Pair(left, right, "while", "sequence", "purpose"))
+        return
+    same = before.sentence == after.sentence
+    found.add(Pair(left, right, "and", "sequence", "adjacent" if same else "next"))
+    earlier = found.to(left)
+    if same and after.break_before in {"and", "comma"} and earlier is not None and earlier.kind in {"cause", "purpose"}:
+        found.add(Pair(earlier.cause, right, earlier.marker, earlier.kind, "shared", via=left))
+
+
+def _nearest(by_clause: dict[int, list[int]], start: int, step: int, count: int) -> int | None:
     """A mention of that clause, or of the next one in that direction at most two clauses away."""
     index = start
     for _ in range(3):
@@ -131,14 +167,14 @@ class EdgeChooser:
         self._levels = {node.name: node.level for node in ontology.nodes}
         self.levelled = any(self._levels.values())
 
-    def choose(self, cause_type: str, effect_type: str, marker: str, kind: Kind) -> tuple[EdgeType, bool, float] | None:
+    def choose(self, cause_type: str, effect_type: str, marker: str, kind: str) -> tuple[EdgeType, bool, float] | None:
         """The best permitted relation, or None.
 
         Args:
             cause_type: type of the cause, or of what comes first.
             effect_type: type of the other.
-            marker: the connector, "and" for mere neighbourhood, "focus" for the question's focus.
-            kind: kind of the connector.
+            marker: the connector, "and" for mere neighbourhood.
+            kind: kind of the connector, or "focus".
         Returns:
             The relation, whether it runs from cause to effect, and a score (larger is better).
         """
@@ -153,32 +189,37 @@ class EdgeChooser:
                     best = (edge, forward, score)
         return best
 
-    def _fit(self, edge: EdgeType, forward: bool, source: str, target: str, marker: str, kind: Kind) -> float:
-        cues = frozenset(edge.cues)
+    def _fit(self, edge: EdgeType, forward: bool, source: str, target: str, marker: str, kind: str) -> float:
+        """How well a permitted relation says what the words say; 0 for not at all."""
         if self.levelled:
             below, above = self._levels.get(source, 0), self._levels.get(target, 0)
             if below > above:
                 return 0.0
-            return 1.0 if forward or below < above else 0.0
-        backward_only = bool(cues & BACKWARD_MARKERS) and not cues & FORWARD_MARKERS
+            stated = marker in FORWARD_MARKERS or kind == "sequence"
+            return 1.0 if forward else (0.5 if below < above and not stated else 0.0)
+        cues = frozenset(edge.cues)
+        cued = 0.5 if marker in cues else 0.0
+        ahead, back = bool(cues & FORWARD_MARKERS), bool(cues & BACKWARD_MARKERS)
         adversative = bool(cues & CONTRAST_MARKERS)
-        score = 0.5
-        if marker in cues:
-            score += 1.0
         if kind == "contrast":
-            return score + 1.0 if adversative else score - 0.4
+            against = (marker == "focus") == forward
+            return (1.0 + cued if adversative else 0.0) - (0.2 if against else 0.0)
+        if kind == "focus":
+            return 0.6 if adversative else 1.0 - (0.0 if forward else 0.3)
         if adversative:
-            score -= 0.4
-        if kind in {"cause", "purpose", "condition"}:
-            causal = bool(cues & (FORWARD_MARKERS | BACKWARD_MARKERS))
-            score += 0.6 if causal else 0.0
-            if backward_only:
-                score += 0.3 if not forward else -0.6
-            elif not forward:
-                score -= 0.35
-        elif not forward:
-            score -= 0.2
-        return score
+            return 0.0
+        if kind in {"cause", "purpose"}:
+            if back and not ahead:
+                return 0.0 if forward else 1.0 + cued
+            if not ahead:
+                return cued
+            fit = 1.0 if forward else 0.8 if back else 0.0
+            return fit + cued if fit else 0.0
+        if kind == "condition":
+            return cued + (0.4 if ahead and forward else 0.2 if not forward and (back or cued) else 0.0)
+        if ahead:
+            return (0.4 if marker == "then" else 0.0) + cued if forward else 0.0
+        return cued
 
 
 def settle_types(pairs: Sequence[Pair], mentions: Sequence[Mention], chooser: EdgeChooser) -> None:
@@ -188,24 +229,25 @@ def settle_types(pairs: Sequence[Pair], mentions: Sequence[Mention], chooser: Ed
     ends allow none, the likeliest combination that does is taken.
     """
     for pair in pairs:
-        if pair.basis != "connector":
+        if pair.basis != "connector" or pair.kind == "condition":
             continue
         first, second = mentions[pair.cause], mentions[pair.effect]
-        if chooser.choose(first.node_type, second.node_type, pair.marker, pair.kind) is not None:
-            continue
-        options = [
-            (confidence * other, name, name_other)
-            for name, confidence in _open_types(first)
-            for name_other, other in _open_types(second)
-            if chooser.choose(name, name_other, pair.marker, pair.kind) is not None
-        ]
-        if options:
+        if chooser.choose(first.node_type, second.node_type, pair.marker, pair.kind) is None:
+            options = [
+                (confidence * other, name, name_other)
+                for name, confidence in _open_types(first)
+                for name_other, other in _open_types(second)
+                if chooser.choose(name, name_other, pair.marker, pair.kind) is not None
+            ]
+            if not options:
+                continue
             _, name, name_other = max(options, key=lambda option: option[0])
             first.take(name)
             second.take(name_other)
+        first.settled = second.settled = True
 
 
 def _open_types(mention: Mention) -> list[tuple[str, float]]:
-    if mention.fixed or mention.links:
+    if mention.fixed or mention.settled:
         return mention.types[:1]
     return [mention.types[0], *((name, c) for name, c in mention.types[1:3] if c >= ALTERNATIVE_FROM)]
