@@ -137,10 +137,13 @@ class RespondentClient:
     async def closed(self) -> int:
         """The code the server closes the connection with; frames before it are passed over."""
         with pytest.raises(ConnectionClosed) as closed:
-            while True:
-                await self.next()
+            await self._read_all()
         assert closed.value.rcvd is not None, "the server must close politely"
         return closed.value.rcvd.code
+
+    async def _read_all(self) -> None:
+        while True:
+            await self.next()
 
     async def silence(self) -> None:
         """Nothing more must come that was on its way already: everything up to a pong is looked at."""

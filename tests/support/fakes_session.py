@@ -198,9 +198,7 @@ class TroubledHot:
         )
 
     async def events_after(self, session_id: str, last_event_id: int, limit: int = 500) -> list[DurableEvent]:
-        return await self._try(
-            "events_after", lambda: self.inner.events_after(session_id, last_event_id, limit)
-        )
+        return await self._try("events_after", lambda: self.inner.events_after(session_id, last_event_id, limit))
 
     async def embeddings(self, session_id: str) -> dict[str, bytes]:
         return await self._try("embeddings", lambda: self.inner.embeddings(session_id))
@@ -325,9 +323,7 @@ class Providing:
     rater: FixedRater = field(default_factory=FixedRater)
 
     def pipeline(self) -> TurnPipeline:
-        providers = Providers(
-            self.extractor, self.rater, OwnSlots(), self.writer, TableEmbedder(), WordParser()
-        )
+        providers = Providers(self.extractor, self.rater, OwnSlots(), self.writer, TableEmbedder(), WordParser())
         return TurnPipeline(providers, Ticks())
 
 
@@ -363,9 +359,7 @@ class Node:
     url: str = ""
     measures: list[TurnMeasure] = field(default_factory=list)
 
-    async def session(
-        self, chosen: SessionConfiguration | None = None, **changes: Any
-    ) -> InterviewState:
+    async def session(self, chosen: SessionConfiguration | None = None, **changes: Any) -> InterviewState:
         """A new session."""
         new = NewSession(
             session_id=uuid4().hex,
@@ -453,4 +447,3 @@ async def eventually(condition: Callable[[], bool], deadline_s: float = 5.0) -> 
     async with asyncio.timeout(deadline_s):
         while not condition():  # noqa: ASYNC110 - a process is involved, and it sets no event
             await asyncio.sleep(0.002)
-

@@ -161,9 +161,7 @@ async def test_binary_before_audio_start_is_refused_then_closed(node: Node) -> N
 async def test_audio_without_a_transcriber_is_told_so_and_passed_over(node: Node) -> None:
     async with in_interview(node) as client:
         turn_key = key()
-        await client.send(
-            "audio.start", codec="pcm_s16le", sample_rate=16000, turn_key=turn_key, first_seq=0
-        )
+        await client.send("audio.start", codec="pcm_s16le", sample_rate=16000, turn_key=turn_key, first_seq=0)
         for number in range(20):
             await client.raw(number.to_bytes(4, "big") + b"\0\0" * 160)
         await client.send("audio.stop")

@@ -1,0 +1,189 @@
+"""What may be done in which state."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pipeline.state import Directive, InterviewState, QuestionAsked, Utterance
+from server.session import machine
+from server.session.problems import SessionProblem
+from tests.support.fakes_session import asking_consent
+from tests.support.interview import NOW, configuration, new_state
+
+LATER = NOW + timedelta(minutes=5)
+WEEK = timedelta(days=7)
+DAY = timedelta(days=1)
+
+
+def asked(**changes: Any) -> InterviewState:
+    """A session with a question waiting."""
+    question = QuestionAsked(utterance_id="q", turn_number=0, text="Why coffee?", kind="opening")
+    return new_state(**({"status": "active", "question": question} | changes))
+
+
+def refused(code: str, act: Any, *arguments: Any, **named: Any) -> SessionProblem:
+    with pytest.raises(SessionProblem) as problem:
+        act(*arguments, **named)
+    assert problem.value.code == code
+    return problem.value
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"status": "completed"}, "session_completed"),
+        ({"status": "failed"}, "session_completed"),
+        ({"status": "paused"}, "session_paused"),
+        ({"status": "abandoned"}, "session_paused"),
+        ({"question": None, "status": "created"}, "turn_in_progress"),
+    ],
+)
+def test_check_turn_in_a_state_without_answers_is_refused(changes: dict[str, Any], code: str) -> None:
+    refused(code, machine.check_turn, asked(**changes), configuration())
+
+
+@pytest.mark.parametrize("status", ["active", "closing"])
+def test_check_turn_with_a_question_waiting_is_fine(status: str) -> None:
+    machine.check_turn(asked(status=status), configuration())
+
+
+def test_check_turn_over_counts_before_consent() -> None:
+    refused("consent_required", machine.check_turn, asked(status="paused"), asking_consent())
+    refused("session_completed", machine.check_turn, asked(status="completed"), asking_consent())
+
+
+def test_may_open_only_once_and_only_with_consent() -> None:
+    assert machine.may_open(new_state(), configuration())
+    assert not machine.may_open(new_state(), asking_consent())
+    assert not machine.may_open(asked(), configuration())
+    assert not machine.may_open(new_state(status="paused"), configuration())
+
+
+def test_consent_of_another_version_is_refused() -> None:
+    refused("invalid_input", machine.give_consent, new_state(), asking_consent(), version="1", choices={}, now=LATER)
+
+
+def test_consent_is_kept_with_its_choices_and_twice_the_same_changes_nothing() -> None:
+    step = machine.give_consent(new_state(), asking_consent(), version="2", choices={"audio": False}, now=LATER)
+    assert step.state.consent is not None
+    assert (step.state.consent.version, step.state.consent.choices, step.state.consent.given_at) == (
+        "2",
+        {"audio": False},
+        LATER,
+    )
+    assert step.state.rev == 1
+    again = machine.give_consent(step.state, asking_consent(), version="2", choices={"audio": False}, now=LATER)
+    assert again.state is step.state
+
+
+def test_correct_only_the_last_answer() -> None:
+    said = tuple(
+        Utterance(id=name, turn_number=n, speaker="respondent", kind="answer", text=name, recorded_at=NOW)
+        for n, name in enumerate(("one", "two"), 1)
+    )
+    machine.check_correction(asked(utterances=said), "two")
+    refused("invalid_input", machine.check_correction, asked(utterances=said), "one")
+    refused("invalid_input", machine.check_correction, asked(), "one")
+
+
+def test_pause_by_the_respondent_is_lifted_by_either() -> None:
+    for by in ("respondent", "moderator"):
+        paused = machine.pause(asked(status="closing"), "respondent", LATER)
+        assert (paused.state.status, paused.state.paused_by) == ("paused", "respondent")
+        assert paused.events == ({"type": "session.state", "state": "paused", "reason": "by_respondent"},)
+        lifted = machine.resume(paused.state, by, LATER, WEEK)  # type: ignore[arg-type]
+        assert (lifted.state.status, lifted.state.paused_by) == ("closing", None)
+
+
+def test_pause_by_a_moderator_is_lifted_by_a_moderator_only() -> None:
+    paused = machine.pause(asked(), "moderator", LATER).state
+    refused("session_paused", machine.resume, paused, "respondent", LATER, WEEK)
+    assert machine.resume(paused, "moderator", LATER, WEEK).state.status == "active"
+
+
+def test_pause_by_a_moderator_stands_above_the_respondents() -> None:
+    paused = machine.pause(asked(), "respondent", LATER).state
+    above = machine.pause(paused, "moderator", LATER).state
+    assert (above.paused_by, above.resume_status) == ("moderator", "active")
+    assert machine.pause(above, "respondent", LATER).state is above
+    assert machine.pause(above, "moderator", LATER).state is above
+
+
+def test_resume_without_a_pause_changes_nothing() -> None:
+    state = asked()
+    assert machine.resume(state, "respondent", LATER, WEEK) == machine.Step(state)
+
+
+@pytest.mark.parametrize("status", ["created", "active", "paused", "closing", "abandoned"])
+def test_finish_ends_with_thanks_from_any_state_that_goes_on(status: str) -> None:
+    step = machine.finish(
+        asked(status=status, turn_count=3), configuration(), by="respondent", reason="respondent_finished", now=LATER
+    )
+    assert step.state.status == "completed"
+    assert step.state.question is None
+    assert [event["type"] for event in step.events] == ["question.completed", "session.state"]
+    assert step.events[0] == {
+        "type": "question.completed",
+        "turn_number": 4,
+        "text": "Thank you very much for your time.",
+        "fallback": False,
+        "closing": True,
+    }
+    thanks = step.state.utterances[-1]
+    assert (thanks.kind, thanks.speaker, thanks.text) == ("closing", "interviewer", step.events[0]["text"])
+
+
+def test_completed_is_terminal() -> None:
+    state = asked(status="completed")
+    refused("session_completed", machine.pause, state, "moderator", LATER)
+    refused("session_completed", machine.resume, state, "moderator", LATER, WEEK)
+    refused("session_completed", machine.finish, state, configuration(), by="moderator", reason="x", now=LATER)
+    refused("session_completed", machine.extend, state, 3, LATER)
+    refused("session_completed", machine.change_settings, state, {"spoken": True}, LATER)
+    refused("session_completed", machine.give_consent, state, asking_consent(), version="2", choices={}, now=LATER)
+    refused("session_completed", machine.direct, state, Directive(command_id="c", kind="inject", question="?"), LATER)
+    assert machine.abandon(state, NOW + WEEK, DAY).state is state
+
+
+def test_abandon_waits_for_the_limit_then_keeps_the_way_back() -> None:
+    state = asked(status="closing")
+    assert machine.abandon(state, NOW + DAY - timedelta(seconds=1), DAY).state is state
+    left = machine.abandon(state, NOW + DAY, DAY)
+    assert (left.state.status, left.state.resume_status) == ("abandoned", "closing")
+    assert left.state.updated_at == NOW, "being abandoned is no sign of life"
+    assert machine.abandon(left.state, NOW + WEEK, DAY).state is left.state
+    back = machine.resume(left.state, "respondent", NOW + WEEK, WEEK)
+    assert (back.state.status, back.state.resume_status) == ("closing", None)
+    assert back.events == ({"type": "session.state", "state": "closing", "reason": "returned"},)
+    refused("session_completed", machine.resume, left.state, "respondent", NOW + WEEK + timedelta(seconds=1), WEEK)
+
+
+def test_abandoned_while_paused_by_a_moderator_returns_to_the_pause() -> None:
+    paused = machine.pause(asked(), "moderator", NOW).state
+    left = machine.abandon(paused, NOW + DAY, DAY).state
+    back = machine.resume(left, "respondent", NOW + DAY, WEEK).state
+    assert (back.status, back.paused_by, back.resume_status) == ("paused", "moderator", "active")
+    assert machine.resume(back, "moderator", NOW + DAY, WEEK).state.status == "active"
+
+
+def test_abandoned_while_paused_by_the_respondent_returns_to_the_interview() -> None:
+    paused = machine.pause(asked(), "respondent", NOW).state
+    left = machine.abandon(paused, NOW + DAY, DAY).state
+    back = machine.resume(left, "respondent", NOW + DAY, WEEK).state
+    assert (back.status, back.paused_by, back.resume_status) == ("active", None, None)
+
+
+def test_extend_and_direct_and_settings_are_kept() -> None:
+    state = machine.extend(asked(), 5, LATER).state
+    assert state.max_turns == 20
+    refused("invalid_input", machine.extend, state, 500, LATER)
+    wish = Directive(command_id="c", kind="inject", question="And at night?")
+    state = machine.direct(state, wish, LATER).state
+    assert state.directives == (wish,)
+    assert machine.direct(state, wish, LATER).state is state
+    state = machine.change_settings(state, {"spoken": True}, LATER).state
+    assert machine.change_settings(state, {"spoken": True}, LATER).state is state
+    assert state.rev == 3
