@@ -38,9 +38,7 @@ class NodeType(Spec):
     exemplars: tuple[str, ...] = Field(
         default=(), description="Phrases by which the offline provider recognises the type; a dozen or more."
     )
-    cues: tuple[str, ...] = Field(
-        default=(), description="Words or phrases that point to the type (offline provider)."
-    )
+    cues: tuple[str, ...] = Field(default=(), description="Words or phrases that point to the type (offline provider).")
 
 
 class EdgeType(Spec):
@@ -51,9 +49,7 @@ class EdgeType(Spec):
     permitted_connections: tuple[tuple[str, str], ...] = Field(
         description='Pairs [source type, target type]; "*" stands for any type.'
     )
-    cues: tuple[str, ...] = Field(
-        default=(), description="Connectors that express the relation (offline provider)."
-    )
+    cues: tuple[str, ...] = Field(default=(), description="Connectors that express the relation (offline provider).")
 
     def permits(self, source_type: str, target_type: str) -> bool:
         """Whether an edge of this type may join nodes of these types."""
@@ -128,7 +124,8 @@ class Strategy(Spec):
     focus_mode: FocusMode = Field(default="recent_node", description="What the question is about.")
     generates_closing_question: bool = Field(default=False, description="Whether it ends the interview.")
     templates: dict[str, tuple[str, ...]] = Field(
-        default={}, description="Questions per language for the offline provider; `{focus}` and `{topic}` are filled in."
+        default={},
+        description="Questions per language for the offline provider; `{focus}` and `{topic}` are filled in.",
     )
 
 
@@ -157,7 +154,9 @@ class Phases(Spec):
     """Phases of an interview and how they change what is asked."""
 
     by: Literal["turns", "graph"] = Field(default="turns", description="What moves the interview on.")
-    boundaries: PhaseBoundaries | None = Field(default=None, description="Fixed boundaries instead of proportional ones.")
+    boundaries: PhaseBoundaries | None = Field(
+        default=None, description="Fixed boundaries instead of proportional ones."
+    )
     early: PhaseProfile = Field(default=PhaseProfile(), description="The beginning.")
     mid: PhaseProfile = Field(default=PhaseProfile(), description="The middle.")
     late: PhaseProfile = Field(default=PhaseProfile(), description="The end.")

@@ -62,7 +62,8 @@ class Providers:
 
 def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) -> list[tuple[Lane, Stage]]:
     """The stages in their order: context, utterance, then (srl, extraction, graph, slots) beside the rating, then
-    state, strategy, continuation, question, response, scoring."""
+    state, strategy, continuation, question, response, scoring.
+    """
     return [
         ("before", ContextStage()),
         ("before", UtteranceStage()),

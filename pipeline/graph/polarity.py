@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-NEGATIONS = frozenset({"not", "no", "never", "without", "none", "nothing", "hardly", "barely", "lack", "neither", "nor", "n't"})
+NEGATIONS = frozenset(
+    {"not", "no", "never", "without", "none", "nothing", "hardly", "barely", "lack", "neither", "nor", "n't"}
+)
 
 _PAIRS = """
 easy difficult|easy hard|simple complicated|simple complex|cheap expensive|cheap costly|low high|lower higher|less more

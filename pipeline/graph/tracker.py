@@ -119,9 +119,7 @@ class NodeStateTracker:
     def record_yield(self, key: str, turn: int) -> None:
         """The answer to a question about this node gave a new node or edge. Does not touch the streak."""
         state = self.states[key]
-        self._change(
-            key, yield_count=state.yield_count + 1, last_yield_turn=turn, turns_since_last_yield=0
-        )
+        self._change(key, yield_count=state.yield_count + 1, last_yield_turn=turn, turns_since_last_yield=0)
 
     def revive(self, key: str) -> None:
         """The node gained an edge, whoever had the focus: exhaustion is reversible."""

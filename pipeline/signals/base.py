@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
@@ -65,16 +65,22 @@ class SignalContext:
 class Signal(Protocol):
     """One signal. `detect` returns a value, a list aligned with `context.nodes`, or a value per strategy.
 
-    A global signal that can't be told now returns None: a missing signal contributes nothing.
+    A global signal that can't be told now returns None: a missing signal contributes nothing. `values` are all
+    values of a category, empty otherwise; `depends_on` are signals that must be detected before.
     """
 
-    name: ClassVar[str]
-    type: ClassVar[SignalType]
-    scope: ClassVar[Scope]
-    values: ClassVar[tuple[str, ...]]
-    """All values of a category; empty otherwise."""
-    depends_on: ClassVar[tuple[str, ...]]
-    description: ClassVar[str]
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> SignalType: ...
+    @property
+    def scope(self) -> Scope: ...
+    @property
+    def values(self) -> tuple[str, ...]: ...
+    @property
+    def depends_on(self) -> tuple[str, ...]: ...
+    @property
+    def description(self) -> str: ...
 
     def detect(self, context: SignalContext) -> Any:
         """The signal's present value."""

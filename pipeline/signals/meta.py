@@ -54,9 +54,7 @@ class InterviewPhase(_MetaSignal):
     description = "Phase of the interview."
 
     def detect(self, context: SignalContext) -> str:
-        return interview_phase(
-            context.methodology.phases, context.turn_number, context.max_turns, context.graph_state
-        )
+        return interview_phase(context.methodology.phases, context.turn_number, context.max_turns, context.graph_state)
 
 
 class ConversationSaturation(_MetaSignal):
@@ -69,9 +67,7 @@ class ConversationSaturation(_MetaSignal):
         if context.methodology.saturation == "velocity_ewma":
             ewma = advanced(before, now, context.velocity_alpha).ewma
             state = context.graph_state
-            return velocity_saturation(
-                ewma, before.peak, state.node_count, state.edge_count, context.turn_number
-            )
+            return velocity_saturation(ewma, before.peak, state.node_count, state.edge_count, context.turn_number)
         return yield_ratio_saturation(before.previous_count, now, before.peak)
 
 

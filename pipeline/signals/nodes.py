@@ -40,7 +40,7 @@ def exhausted(state: NodeState) -> bool:
 
 
 def band(count: int, medium: int, high: int) -> str:
-    """none for 0, low below `medium`, medium below `high`, else high."""
+    """None for 0, low below `medium`, medium below `high`, else high."""
     if count <= 0:
         return "none"
     return "low" if count < medium else "medium" if count < high else "high"

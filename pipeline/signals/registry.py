@@ -13,9 +13,7 @@ from pipeline.signals import graph, llm, meta, nodes, temporal
 from pipeline.signals.base import NodeColumns, Signal, SignalContext, SignalMatrix
 
 SIGNALS: dict[str, Signal] = {
-    signal.name: signal
-    for pool in (graph.SIGNALS, nodes.SIGNALS, llm.SIGNALS, temporal.SIGNALS, meta.SIGNALS)
-    for signal in pool
+    signal.name: signal for signal in (*graph.SIGNALS, *nodes.SIGNALS, *llm.SIGNALS, *temporal.SIGNALS, *meta.SIGNALS)
 }
 ORDER: tuple[str, ...] = tuple(
     TopologicalSorter({name: signal.depends_on for name, signal in SIGNALS.items()}).static_order()
@@ -110,7 +108,7 @@ def check(methodology: Methodology) -> list[Problem]:
             if parsed.signal.scope == "node" and strategy.node_binding == "none":
                 problems.append(Problem(where, f"{strategy.name} has node_binding: none and can't weigh a node signal"))
     for phase in ("early", "mid", "late"):
-        profile = methodology.phases.profile(phase)  # type: ignore[arg-type]
+        profile = methodology.phases.profile(phase)
         for field, weights in (("signal_weights", profile.signal_weights), ("phase_bonuses", profile.phase_bonuses)):
             problems.extend(
                 Problem(("phases", phase, field, name), f"unknown strategy {name}")
@@ -133,9 +131,7 @@ def _ontology_problems(methodology: Methodology) -> list[Problem]:
     for position, edge in enumerate(methodology.ontology.edges):
         for number, pair in enumerate(edge.permitted_connections):
             problems.extend(
-                Problem(
-                    ("ontology", "edges", position, "permitted_connections", number), f"unknown node type {kind}"
-                )
+                Problem(("ontology", "edges", position, "permitted_connections", number), f"unknown node type {kind}")
                 for kind in pair
                 if kind != "*" and kind not in names
             )

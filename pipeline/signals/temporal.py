@@ -35,9 +35,7 @@ class TurnsSinceStrategyChange(_PerStrategy):
         while run < len(history) and history[-1 - run] == history[-1]:
             run += 1
         last = history[-1] if history else None
-        return {
-            s.name: min(1.0, run / WINDOW) if s.name == last else 0.0 for s in context.methodology.strategies
-        }
+        return {s.name: min(1.0, run / WINDOW) if s.name == last else 0.0 for s in context.methodology.strategies}
 
 
 SIGNALS = (StrategyRepetitionCount(), TurnsSinceStrategyChange())

@@ -13,7 +13,6 @@ from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.update import GraphUpdate
 from pipeline.ports import Embedder, ExtractedConcept, Parser, Vectors
 
-
 REMEMBERED_TABLES = 64
 
 

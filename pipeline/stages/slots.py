@@ -94,9 +94,7 @@ class SlotsStage:
         complete = assignment.completed(proposals, nodes)
         slots = [slot for slot in assignment.canonical.slots.values() if slot.id not in vectors]
         texts = [slot_text(p.slot_name, p.description) for p in complete]
-        rows = await self._embedder.embed(
-            [*texts, *(slot_text(slot.slot_name, slot.description) for slot in slots)]
-        )
+        rows = await self._embedder.embed([*texts, *(slot_text(slot.slot_name, slot.description) for slot in slots)])
         vectors.update({slot.id: rows[len(texts) + i] for i, slot in enumerate(slots)})
         for i, proposal in enumerate(complete):
             assignment.apply(proposal, rows[i], vectors)

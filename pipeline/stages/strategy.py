@@ -135,9 +135,7 @@ class StrategyStage:
         return canonical.key_of(node_id) if canonical is not None else node_id
 
 
-def focus_of(
-    key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, turn_number: int
-) -> Focus | None:
+def focus_of(key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, turn_number: int) -> Focus | None:
     """The wording that stands for a tracked identity, whatever its age. Source: semantics §8."""
     if key is None:
         return None

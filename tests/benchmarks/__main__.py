@@ -19,8 +19,9 @@ async def main(wanted: list[str]) -> None:
     settings = Settings()
     if not wanted or "turns" in wanted:
         with ThreadPoolExecutor(2) as executor:
-            offline = await load_providers(settings, executor)
-            await turns.run(Library(settings.pipeline), offline)
+            library = Library(settings.pipeline)
+            offline = await load_providers(settings, executor, tuple(library.methodologies().values()))
+            await turns.run(library, offline)
     if not wanted or "latency" in wanted:
         await latency.run()
 

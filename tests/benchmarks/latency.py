@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -16,6 +15,7 @@ import httpx
 
 from tests.benchmarks.turns import ANSWERS
 from tests.support.client import RespondentClient, key
+from tests.support.process import ServerProcess
 
 CROWDS = (1, 50, 200)
 TURN_EVERY_S = 30.0
@@ -24,35 +24,17 @@ IDLE = 300
 
 
 @asynccontextmanager
-async def server() -> AsyncIterator[tuple[str, str, int]]:
-    """`askwell serve` with the offline provider in a fresh data directory: URL, moderator token, pid."""
+async def server() -> AsyncIterator[tuple[str, int]]:
+    """`askwell serve` with the offline provider in a fresh data directory: URL and pid."""
+    environment = {
+        "ASKWELL_MAX_SESSIONS": "5000",
+        "ASKWELL_REQUESTS_PER_S": "1000",
+        "ASKWELL_REQUEST_BURST": "5000",
+        "ASKWELL_LOG_LEVEL": "warning",
+    }
     with tempfile.TemporaryDirectory(prefix="askwell-bench-") as folder:
-        data = Path(folder) / "data"
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "server.cli", "serve", "--data", str(data), "--port", "0",
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-            env={"PATH": "/usr/bin:/bin", "ASKWELL_MAX_SESSIONS": "5000", "ASKWELL_REQUESTS_PER_S": "1000",
-                 "ASKWELL_REQUEST_BURST": "5000", "ASKWELL_LOG_LEVEL": "warning"},
-        )  # fmt: skip
-        assert process.stdout is not None
-        url = ""
-        async with asyncio.timeout(120):
-            while not url:
-                line = (await process.stdout.readline()).decode()
-                if not line:
-                    raise RuntimeError("the server did not start")
-                words = [word.rstrip(".,/") for word in line.split() if word.startswith("http://")]
-                url = words[0] if words else ""
-        drain = asyncio.ensure_future(process.stdout.read())
-        try:
-            async with httpx.AsyncClient(base_url=url, trust_env=False) as http, asyncio.timeout(120):
-                while (await http.get("/readyz")).status_code != 200:
-                    await asyncio.sleep(0.2)
-            yield url, (data / "moderator-token").read_text().strip() if (data / "moderator-token").exists() else "", process.pid
-        finally:
-            process.terminate()
-            await process.wait()
-            drain.cancel()
+        async with ServerProcess(Path(folder) / "data", environment) as process:
+            yield process.url, process.pid
 
 
 async def begin(url: str, http: httpx.AsyncClient) -> RespondentClient:
@@ -97,25 +79,24 @@ async def run() -> None:
     """Print latency per crowd and memory per idle session."""
     random.seed(11)
     rows: list[tuple[int, list[float]]] = []
-    async with server() as (url, _, pid):
-        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
-            warm = await begin(url, http)
-            await first_tokens(warm, 3, 0, 0)
-            for crowd in CROWDS:
-                clients = [await begin(url, http) for _ in range(crowd)]
-                every = 2.0 if crowd == 1 else TURN_EVERY_S
-                gathered = await asyncio.gather(
-                    *(first_tokens(c, TURNS[crowd], random.random() * every, every) for c in clients)
-                )
-                rows.append((crowd, [ms for one in gathered for ms in one]))
-                for client in clients:
-                    await client.__aexit__(None, None, None)
-            before = rss_mb(pid)
-            idle = [await begin(url, http) for _ in range(IDLE)]
-            await asyncio.sleep(2)
-            attached = rss_mb(pid)
-            for client in idle:
+    async with server() as (url, pid), httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
+        warm = await begin(url, http)
+        await first_tokens(warm, 3, 0, 0)
+        for crowd in CROWDS:
+            clients = [await begin(url, http) for _ in range(crowd)]
+            every = 2.0 if crowd == 1 else TURN_EVERY_S
+            gathered = await asyncio.gather(
+                *(first_tokens(c, TURNS[crowd], random.random() * every, every) for c in clients)
+            )
+            rows.append((crowd, [ms for one in gathered for ms in one]))
+            for client in clients:
                 await client.__aexit__(None, None, None)
+        before = rss_mb(pid)
+        idle = [await begin(url, http) for _ in range(IDLE)]
+        await asyncio.sleep(2)
+        attached = rss_mb(pid)
+        for client in idle:
+            await client.__aexit__(None, None, None)
     print("\n## First token over real sockets, offline provider, one turn per 30 s and session, ms\n")
     print("| sessions | turns | median | p95 | worst | median over that of one session |")
     print("|---|---|---|---|---|---|")
@@ -124,6 +105,7 @@ async def run() -> None:
         took.sort()
         median, p95 = statistics.median(took), took[min(len(took) - 1, int(len(took) * 0.95))]
         print(f"| {crowd} | {len(took)} | {median:.0f} | {p95:.0f} | {took[-1]:.0f} | {median / alone:.2f} |")
-    print(f"\nMemory: {before:.0f} MB before, {attached:.0f} MB with {IDLE} idle connected sessions more: "
-          f"{(attached - before) * 1024 / IDLE:.0f} kB each")
-
+    print(
+        f"\nMemory: {before:.0f} MB before, {attached:.0f} MB with {IDLE} idle connected sessions more: "
+        f"{(attached - before) * 1024 / IDLE:.0f} kB each"
+    )

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from pipeline.graph.identity import refresh_edge_counts
 from pipeline.graph.slotting import SlotAssignment
 from pipeline.graph.surface import KGEdge, KGNode, Mention
 from pipeline.graph.tracker import NodeState, TrackerSnapshot
-from pipeline.ports import Extraction, ExtractionRequest, ExtractedConcept, ExtractedRelationship, Vectors
+from pipeline.ports import ExtractedConcept, ExtractedRelationship, Extraction, ExtractionRequest, Vectors
 from pipeline.state import InterviewState, Velocity
 from pipeline.turn import Providers, TurnPipeline
 from tests.support.interview import NOW, FixedRater, Listener, OwnSlots, PlainWriter, WordParser, new_state
@@ -28,7 +29,7 @@ ROUNDS = 25
 DIMENSION = 384
 ANSWERS = [line for line in (Path(__file__).parent / "answers.txt").read_text().splitlines() if line]
 
-_WORDS = """taste aroma price machine morning energy focus calm friends kitchen habit budget health sleep taste texture
+_WORDS = """taste aroma price machine morning energy focus calm friends kitchen habit budget health sleep texture
 colour warmth noise speed order control quality origin farmer waste travel office team pride comfort routine weekend
 family surprise craft memory holiday balcony silence trust freedom balance effort cleaning repair choice variety""".split()
 
@@ -103,7 +104,7 @@ class ThreeConcepts:
             ),
             relationships=tuple(
                 ExtractedRelationship(source=a, target=b, edge_type=self._edge, quote=a)
-                for a, b in zip(labels, labels[1:], strict=False)
+                for a, b in pairwise(labels)
             ),
         )
 
@@ -116,7 +117,8 @@ class RandomEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.random.default_rng(abs(hash(tuple(texts))) % 2**32).normal(size=(len(texts), DIMENSION))
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        unit: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        return unit
 
 
 def without_language(configuration: SessionConfiguration) -> Providers:
@@ -149,9 +151,7 @@ async def measure(
     for number in range(-3, rounds):
         answer = Answer(f"k{number}", ANSWERS[number % len(ANSWERS)])
         started = time.perf_counter()
-        outcome = await pipeline.run(
-            state, answer, configuration, now=NOW, sink=Listener(), embeddings=vectors
-        )
+        outcome = await pipeline.run(state, answer, configuration, now=NOW, sink=Listener(), embeddings=vectors)
         took = (time.perf_counter() - started) * 1000
         assert outcome.result is not None
         if number >= 0:

@@ -45,9 +45,7 @@ def _of_session(store: sqlite3.Connection, conversation: Conversation) -> list[s
     unknown = set(said) - set(conversation.answers.values())
     if unknown:
         found.append(f"answers nobody gave: {unknown}")
-    stored = dict(
-        store.execute("select turn_key, status from answers where session_id = ?", (sid,)).fetchall()
-    )
+    stored = dict(store.execute("select turn_key, status from answers where session_id = ?", (sid,)).fetchall())
     for turn_key in conversation.completed:
         if stored.get(turn_key) != "committed":
             found.append(f"turn {turn_key} completed, but its answer is {stored.get(turn_key)}")
@@ -62,7 +60,8 @@ def _of_session(store: sqlite3.Connection, conversation: Conversation) -> list[s
     if turns != list(range(1, len(turns) + 1)):
         found.append(f"stored turns are {turns}")
     count, scored = store.execute(
-        "select (select turn_count from sessions where id = ?), (select count(*) from scoring_history where session_id = ?)",
+        "select (select turn_count from sessions where id = ?), "
+        "(select count(*) from scoring_history where session_id = ?)",
         (sid, sid),
     ).fetchone()
     if count != len(turns) or scored != len(turns):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import dataclass, field
-from typing import Any
 
 import httpx
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
@@ -115,9 +114,10 @@ class Respondent:
             if ready["state"] == "created":
                 await client.send("consent", version="1", choices={"agree": True})
             waiting = conversation.pending is not None and self._acknowledged(conversation)
-            if conversation.pending and not waiting:
-                await client.answer(conversation.pending[1], conversation.pending[0])
-            elif conversation.pending is None and ready["turn_number"] >= 0 and conversation.events:
+            if conversation.pending is not None:
+                if not waiting:
+                    await client.answer(conversation.pending[1], conversation.pending[0])
+            elif conversation.events:
                 await self._next_answer(client, conversation)
             while not conversation.over:
                 if self.leaving and conversation.pending is None:
@@ -146,8 +146,3 @@ class Respondent:
         assert conversation.pending is not None
         wanted = conversation.pending[0]
         return any(e["type"] == "turn.started" and e["turn_key"] == wanted for e in conversation.events.values())
-
-
-def replayed(frames: list[dict[str, Any]]) -> list[int]:
-    """Ids of the durable events among frames, in the order they came."""
-    return [frame["id"] for frame in frames if "id" in frame]

@@ -1,7 +1,7 @@
 """A whole askwell that kills itself, −9, the n-th time it reaches a boundary.
 
 Everything is the real thing but for the language providers, which are quick and find two concepts in any answer.
-`python -m tests.chaos.server --data DIR --kill after_commit --nth 3 [--mutant turn_key]` prints `READY url token`.
+`python -m tests.chaos.server --data DIR --kill after_commit --nth 3 [--mutant turn_key]` prints `READY url`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -17,10 +18,11 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from config.loader import Library
 from config import settings as config_settings
+from config.loader import Library
 from config.settings import Settings
 from pipeline.concept import SessionConfiguration
+from pipeline.methodology import Methodology
 from pipeline.ports import ExtractedConcept, ExtractedRelationship, Extraction, ExtractionRequest, QuestionRequest
 from pipeline.turn import Providers
 from server.app import build_app
@@ -155,7 +157,7 @@ def overrides(plan: Plan, mutant: str | None) -> Overrides:
         applier.plan = plan
         return Writer(original._hot, original._journal, applier, original._settings, original._hooks)
 
-    async def load(settings: Settings, executor: Executor) -> Providers:
+    async def load(settings: Settings, executor: Executor, methodologies: tuple[Methodology, ...]) -> Providers:
         configuration = Library(settings.pipeline).configuration("coffee_mec")
         return Providers(
             PairExtractor(plan, configuration),
@@ -174,12 +176,15 @@ async def main(arguments: argparse.Namespace) -> None:
     plan = Plan(arguments.kill, arguments.nth)
     settings = config_settings.load({}, {"data": arguments.data, "port": arguments.port}).settings
     sock = bind("127.0.0.1", arguments.port)
-    async with running(settings, overrides=overrides(plan, arguments.mutant)) as (parts, storage):
-        async with serving(build_app(parts), settings, sock):
-            print("READY", url_of(sock, "127.0.0.1"), storage.moderator_token, flush=True)
-            ended = asyncio.Event()
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-            await ended.wait()
+    ended = asyncio.Event()
+    async with (
+        running(settings, overrides=overrides(plan, arguments.mutant)) as (parts, _),
+        serving(build_app(parts), settings, sock),
+    ):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+        sys.stdout.write(f"READY {url_of(sock, '127.0.0.1')}\n")
+        sys.stdout.flush()
+        await ended.wait()
 
 
 if __name__ == "__main__":

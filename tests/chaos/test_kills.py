@@ -76,7 +76,9 @@ class Mortal:
         self._place.up.clear()
 
 
-async def ordeal(base: Path, kills: int, mutant: str | None = None) -> tuple[list[str], Counter[str], list[Conversation]]:
+async def ordeal(
+    base: Path, kills: int, mutant: str | None = None
+) -> tuple[list[str], Counter[str], list[Conversation]]:
     """Respondents talk while the server dies `kills` times; what the oracle says at the end."""
     data = base / "data"
     place = Place()
@@ -85,6 +87,7 @@ async def ordeal(base: Path, kills: int, mutant: str | None = None) -> tuple[lis
     respondents = [Respondent(place, number, SEED, conversations) for number in range(RESPONDENTS)]
     luck = random.Random(SEED)
     deaths: Counter[str] = Counter()
+    seen: list[str] = []
     try:
         async with asyncio.TaskGroup() as group:
             for respondent in respondents:
@@ -98,10 +101,10 @@ async def ordeal(base: Path, kills: int, mutant: str | None = None) -> tuple[lis
                 respondent.leaving = True
             await server.start()
     except* Violation as violations:
-        await server.stop()
-        return [str(violation) for violation in violations.exceptions], deaths, conversations
-    await asyncio.sleep(1.0)
+        seen = [str(violation) for violation in violations.exceptions]
     await server.stop()
+    if seen:
+        return seen, deaths, conversations
     return complaints(data / "askwell.db", conversations), deaths, conversations
 
 

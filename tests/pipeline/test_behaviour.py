@@ -24,7 +24,7 @@ CONCEPTS = {
     "jobs_to_be_done": "commute_jtbd",
     "critical_incident": "restaurant_ci",
 }
-REVITALIZE = {name: "revitalize" for name in CONCEPTS}
+REVITALIZE = dict.fromkeys(CONCEPTS, "revitalize")
 CLARIFYING = {
     "means_end_chain": ("clarify",),
     "jobs_to_be_done": ("clarify_assumption",),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.concept import PipelineSettings
+from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.stages.continuation import saturation_reason
 from pipeline.state import SaturationMetrics
 from tests.support.interview import FixedRater, Interview, concepts, configuration, new_state, small_methodology
@@ -64,7 +64,7 @@ async def test_saturation_before_the_end_asks_the_closing_question_first() -> No
     interview = Interview()
     found = concepts(("taste", "attribute"))
     turn = 0
-    while interview.state.status != "closing":
+    while not any(utterance.kind == "closing_question" for utterance in interview.state.utterances):
         turn += 1
         await interview.say(f"again {turn}", found)
         assert turn < 12

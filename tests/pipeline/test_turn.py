@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from typing import ClassVar
 
 import pytest
 
@@ -72,9 +73,9 @@ def test_pipeline_stage_twice_or_out_of_order_is_refused() -> None:
 
 def test_pipeline_lane_reading_the_parallel_lane_is_refused() -> None:
     class Nosy:
-        name = "nosy"
-        requires = (GraphOutput,)
-        provides = StrategyOutput
+        name: ClassVar[str] = "nosy"
+        requires: ClassVar[tuple[type[Contract], ...]] = (GraphOutput,)
+        provides: ClassVar[type[Contract]] = StrategyOutput
 
         async def run(self, context: TurnContext) -> Contract:
             return context.get(GraphOutput)
@@ -155,11 +156,11 @@ async def test_turn_cancelled_leaves_no_trace_and_can_be_run_again() -> None:
     interview = Interview(extractor=Extractor())
     await interview.open()
     before = interview.state.dump()
-    task = asyncio.ensure_future(interview.say("one", concepts(("taste", "attribute"))))
-    await asyncio.sleep(0)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(interview.say("one", concepts(("taste", "attribute"))))
+        await asyncio.sleep(0)
+        task.cancel()
+    assert task.cancelled()
     assert interview.state.dump() == before
     gate.set()
     await interview.say("one", concepts(("taste", "attribute")))
@@ -274,9 +275,7 @@ async def test_opening_is_turn_zero_without_focus() -> None:
 async def test_rephrase_changes_the_words_and_uses_no_turn() -> None:
     interview = Interview(writer=PlainWriter(["What comes to mind?", "Which thoughts come up first?"]))
     await interview.open()
-    outcome = await interview.pipeline().rephrase(
-        interview.state, interview.configuration, now=NOW, sink=Listener()
-    )
+    outcome = await interview.pipeline().rephrase(interview.state, interview.configuration, now=NOW, sink=Listener())
     assert outcome.state.turn_count == 0 and outcome.record is None
     assert outcome.state.question is not None
     assert outcome.state.question.text == "Which thoughts come up first?"

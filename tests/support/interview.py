@@ -161,7 +161,8 @@ class TableEmbedder:
         base = self._vector(like)
         rest = own - (own @ base) * base
         rest /= np.linalg.norm(rest)
-        return (cosine * base + np.sqrt(1 - cosine**2) * rest).astype(np.float32)
+        turned: Vectors = (cosine * base + np.sqrt(1 - cosine**2) * rest).astype(np.float32)
+        return turned
 
     @staticmethod
     def _direction(text: str) -> Vectors:
@@ -328,7 +329,9 @@ class Interview:
         self.state = outcome.state
         return outcome
 
-    async def say(self, text: str, found: Extraction | None = None, *, kind: str = "answer", corrects: str | None = None) -> Outcome:
+    async def say(
+        self, text: str, found: Extraction | None = None, *, kind: str = "answer", corrects: str | None = None
+    ) -> Outcome:
         """One turn; `found` is what the extractor finds in the text."""
         if found is not None:
             self.extractor.script[text] = found

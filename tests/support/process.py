@@ -1,155 +1,98 @@
-"""A whole process in memory: real Valkey, real SQLite, the real application, language providers that follow a script."""
+"""`askwell serve` as a process of its own, with a data directory of its own."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import Executor
-from contextlib import asynccontextmanager
+import os
+import re
+import signal
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
+from types import TracebackType
+from typing import BinaryIO, Self
 
 import httpx
-import yaml
-from starlette.applications import Starlette
 
-from config.settings import Settings, load
-from pipeline.methodology import Methodology
-from pipeline.turn import Providers
-from server.app import build_app
-from server.parts import Parts
-from server.wiring import Overrides, Storage, running
-from tests.support.interview import (
-    FixedRater,
-    OwnSlots,
-    PlainWriter,
-    ScriptedExtractor,
-    TableEmbedder,
-    WordParser,
-    concepts,
-    small_methodology,
-)
-
-BASE = "http://127.0.0.1:8080"
-ANSWER = "The noise cancelling lets me work in peace"
-FOUND = concepts(
-    ("noise cancelling", "attribute"),
-    ("work in peace", "consequence"),
-    links=(("noise cancelling", "work in peace"),),
-)
-COFFEE: dict[str, Any] = {
-    "id": "coffee",
-    "name": "coffee",
-    "title": "Your coffee",
-    "methodology": "small",
-    "objective": "Why coffee",
-    "languages": ["en", "de"],
-    "elements": [{"id": "taste", "label": "taste"}],
-}
-TEA: dict[str, Any] = {
-    "id": "tea",
-    "name": "tea",
-    "methodology": "small",
-    "objective": "Why tea",
-    "consent": {"text": "Do you agree?", "version": "3"},
-}
-
-
-def write_config(directory: Path) -> Path:
-    """The small methodology, a concept without and one with consent, and texts."""
-    files: dict[str, Any] = {
-        "methodologies/small.yaml": small_methodology().model_dump(mode="json"),
-        "concepts/coffee.yaml": COFFEE,
-        "concepts/tea.yaml": TEA,
-        "texts/en.yaml": {"closing_text": "Thank you very much.", "withdrawn_text": "All of it is erased."},
-    }
-    for name, content in files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    return directory
-
-
-def settings_for(tmp_path: Path, **environment: str) -> Settings:
-    """Settings of a process that keeps everything below `tmp_path`."""
-    config = write_config(tmp_path / "config")
-    names = {"ASKWELL_DATA": str(tmp_path / "data"), "ASKWELL_CONFIG_DIR": str(config)}
-    return load({**names, **{f"ASKWELL_{name.upper()}": value for name, value in environment.items()}}).settings
+START_S = 120.0
+END_S = 15.0
 
 
 @dataclass
-class Process:
-    """A running process and a way to call it."""
+class ServerProcess:
+    """Started by `async with`, or by hand with `start`; can be killed and started again on the same data."""
 
-    parts: Parts
-    storage: Storage
-    app: Starlette
-    http: httpx.AsyncClient
-    extractor: ScriptedExtractor = field(default_factory=ScriptedExtractor)
-    writer: PlainWriter = field(default_factory=PlainWriter)
+    data: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    port: int = 0
+    url: str = ""
+    lines: list[str] = field(default_factory=list)
+    _process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start, and wait until it is ready."""
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("ASKWELL_")}
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "server.cli", "serve", "--data", str(self.data), "--port", str(self.port),
+            stdout=self._log(), stderr=asyncio.subprocess.STDOUT,
+            env={**plain, "PYTHONUNBUFFERED": "1", **self.environment},
+        )  # fmt: skip
+        self.url = ""
+        async with asyncio.timeout(START_S), httpx.AsyncClient(trust_env=False) as http:
+            while True:
+                self._read()
+                if self._process.returncode is not None:
+                    raise RuntimeError("the server ended at its start:\n" + "\n".join(self.lines[-30:]))
+                if self.url:
+                    try:
+                        if (await http.get(self.url + "/readyz")).status_code == 200:
+                            return
+                    except httpx.HTTPError:
+                        pass
+                await asyncio.sleep(0.05)
 
     @property
-    def moderator(self) -> dict[str, str]:
-        """Headers of the moderator."""
-        return bearer(self.storage.moderator_token)
+    def pid(self) -> int:
+        """The server's process id."""
+        assert self._process is not None
+        return self._process.pid
 
-    async def call(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """One call."""
-        return await self.http.request(method, path, **options)
+    async def kill(self) -> None:
+        """End it without a goodbye."""
+        await self._end(signal.SIGKILL)
 
-    async def begin(self, concept_id: str = "coffee", **fields: Any) -> tuple[str, dict[str, str]]:
-        """A new interview; its id and the respondent's headers."""
-        response = await self.call("POST", "/api/sessions", json={"concept_id": concept_id, **fields})
-        assert response.status_code == 201, response.text
-        created = response.json()
-        return created["session_id"], bearer(created["respondent_token"])
+    async def stop(self) -> None:
+        """Ask it to end."""
+        await self._end(signal.SIGTERM)
 
-    async def turn(self, session_id: str, headers: dict[str, str], text: str = ANSWER, key: str | None = None) -> httpx.Response:
-        """One turn over HTTP."""
-        body = {"text": text, "turn_key": key or str(uuid4())}
-        return await self.call("POST", f"/api/sessions/{session_id}/turns", json=body, headers=headers)
+    async def _end(self, with_signal: signal.Signals) -> None:
+        if self._process is None or self._process.returncode is not None:
+            return
+        self._process.send_signal(with_signal)
+        async with asyncio.timeout(END_S):
+            await self._process.wait()
+        self._read()
 
-    async def interview(self, turns: int = 2, **fields: Any) -> tuple[str, dict[str, str]]:
-        """An interview with so many answers, stored."""
-        session_id, headers = await self.begin(**fields)
-        await self.call("POST", f"/api/sessions/{session_id}/start", headers=headers)
-        for number in range(turns):
-            response = await self.turn(session_id, headers, ANSWER if number == 0 else f"Answer {number + 1}")
-            assert response.status_code == 200, response.text
-        assert await self.storage.writer.drain(10.0)
-        return session_id, headers
+    @property
+    def _log_path(self) -> Path:
+        return self.data.with_suffix(".log")
 
+    def _log(self) -> BinaryIO:
+        self._log_path.parent.mkdir(parents=True, exist_ok=True)
+        return self._log_path.open("wb")
 
-def bearer(token: str) -> dict[str, str]:
-    """The header of a token."""
-    return {"authorization": f"Bearer {token}"}
+    def _read(self) -> None:
+        """What the process has printed so far."""
+        self.lines = self._log_path.read_text(errors="replace").splitlines()
+        found = re.search(r"http://[\w.\[\]:]+:\d+", "\n".join(self.lines))
+        if found and not self.url:
+            self.url = found[0]
 
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
 
-def scripted(extractor: ScriptedExtractor, writer: PlainWriter) -> Callable[..., Awaitable[Providers]]:
-    """A loader of providers that follow a script."""
-
-    async def load_scripted(settings: Settings, executor: Executor, methodologies: tuple[Methodology, ...]) -> Providers:
-        return Providers(extractor, FixedRater(), OwnSlots(), writer, TableEmbedder(), WordParser())
-
-    return load_scripted
-
-
-@asynccontextmanager
-async def process(tmp_path: Path, **environment: str) -> AsyncIterator[Process]:
-    """A process with an empty data directory; settings by their lower-case names."""
-    extractor, writer = ScriptedExtractor({ANSWER: FOUND}), PlainWriter()
-    overrides = Overrides(load=scripted(extractor, writer))
-    async with running(settings_for(tmp_path, **environment), overrides=overrides) as (parts, storage):
-        app = build_app(parts)
-        transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
-        async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
-            yield Process(parts, storage, app, client, extractor, writer)
-
-
-async def eventually(check: Callable[[], Awaitable[bool]], deadline_s: float = 10.0) -> None:
-    """Ask until the answer is yes."""
-    async with asyncio.timeout(deadline_s):
-        while not await check():
-            await asyncio.sleep(0.02)
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -122,9 +123,7 @@ def test_repetition_counts_against_the_strategy_that_repeats() -> None:
 def test_ties_yaml_order_then_latest_mention_then_creation() -> None:
     flat = {"signal_weights": {"llm.engagement": 1.0}}
     of = methodology({"name": "z", **flat}, {"name": "a", **flat})
-    decision = decide(
-        of, matrix({"llm.engagement": 1.0}, keys=("x", "y", "w"), mentions=(4, 9, 9), sequence=(1, 3, 2))
-    )
+    decision = decide(of, matrix({"llm.engagement": 1.0}, keys=("x", "y", "w"), mentions=(4, 9, 9), sequence=(1, 3, 2)))
     assert [(c.strategy, c.node_key) for c in decision.candidates] == [
         ("z", "w"), ("z", "y"), ("z", "x"), ("a", "w"), ("a", "y"), ("a", "x"),
     ]  # fmt: skip
@@ -146,7 +145,10 @@ def test_two_stage_strategy_first_then_node() -> None:
     )
     decision = decide(of, matrix({"llm.engagement": 1.0}, keys=("x", "y"), signals={NODE: (0.9, 0.2)}))
     assert (decision.strategy, decision.node_key) == ("b", "y")
-    joint = decide(of.model_copy(update={"selection": "joint"}), matrix({"llm.engagement": 1.0}, keys=("x", "y"), signals={NODE: (0.9, 0.2)}))
+    joint = decide(
+        of.model_copy(update={"selection": "joint"}),
+        matrix({"llm.engagement": 1.0}, keys=("x", "y"), signals={NODE: (0.9, 0.2)}),
+    )
     assert (joint.strategy, joint.node_key) == ("a", "x")
 
 
@@ -166,7 +168,7 @@ def test_decision_any_signals_is_the_maximum_and_adds_up(scores: list[float], en
     decision = decide(of, signals)
     assert decision == decide(of, SignalMatrix.model_validate_json(signals.model_dump_json()))
     finals = [candidate.final_score for candidate in decision.candidates]
-    assert all(a >= b - 1e-9 for a, b in zip(finals, finals[1:], strict=False))
+    assert all(a >= b - 1e-9 for a, b in pairwise(finals))
     for candidate in decision.candidates:
         total = sum(line.contribution for line in candidate.contributions)
         assert candidate.base_score == pytest.approx(total, abs=1e-9)

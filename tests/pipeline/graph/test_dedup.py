@@ -9,7 +9,9 @@ from pipeline.graph.polarity import opposed
 from tests.support.interview import Interview, TableEmbedder, concepts, configuration
 
 
-async def labels(interview: Interview, first: str, second: str, kind: str = "attribute", other: str | None = None) -> int:
+async def labels(
+    interview: Interview, first: str, second: str, kind: str = "attribute", other: str | None = None
+) -> int:
     await interview.say("one", concepts((first, kind)))
     await interview.say("two", concepts((second, other or kind)))
     return len(interview.state.nodes)

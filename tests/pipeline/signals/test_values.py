@@ -13,7 +13,10 @@ from pipeline.signals.meta import interview_phase, phase_boundaries
 from pipeline.signals.nodes import band, exhausted, exhaustion_score
 from pipeline.signals.rating import DEPTH_OF_SCORE, normalised
 
-S, H, M, D = "surface", "shallow", "moderate", "deep"
+S: Depth = "surface"
+H: Depth = "shallow"
+M: Depth = "moderate"
+D: Depth = "deep"
 
 
 def node(**changes: object) -> NodeState:
@@ -117,7 +120,8 @@ def test_phase_by_graph(nodes: int, orphans: int, phase: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("previous", "now", "peak", "value"), [(20, 30, 10, 0), (30, 30, 10, 1), (25, 30, 10, 0.5), (20, 30, 5, 0), (0, 5, 0, 0)]
+    ("previous", "now", "peak", "value"),
+    [(20, 30, 10, 0), (30, 30, 10, 1), (25, 30, 10, 0.5), (20, 30, 5, 0), (0, 5, 0, 0)],
 )
 def test_conversation_saturation_cases(previous: int, now: int, peak: float, value: float) -> None:
     assert yield_ratio_saturation(previous, now, peak) == value
@@ -129,9 +133,7 @@ def test_velocity_saturation_formula_and_clamp() -> None:
     assert velocity_saturation(ewma=20, peak=1, nodes=5, edges=0, turn=1) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("nodes", "slots", "value"), [(8, 0, 1), (5, 5, 0), (8, 2, 0.75), (0, 0, 0), (2, 5, 0)]
-)
+@pytest.mark.parametrize(("nodes", "slots", "value"), [(8, 0, 1), (5, 5, 0), (8, 2, 0.75), (0, 0, 0), (2, 5, 0)])
 def test_canonical_saturation_cases(nodes: int, slots: int, value: float) -> None:
     assert canonical_saturation(slots, nodes) == value
 

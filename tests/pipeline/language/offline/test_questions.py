@@ -1,0 +1,284 @@
+"""Every question of the offline writer would be asked by a careful moderator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know
+from pipeline.language.offline.voices import LANGUAGES, voice
+from pipeline.methodology import Methodology, Strategy, parse
+from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter
+from pipeline.question.checker import check, word_count
+
+ROOT = Path(__file__).parents[4]
+NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
+METHODS: dict[str, Methodology] = {
+    name: parse(yaml.safe_load((ROOT / "config" / "methodologies" / f"{name}.yaml").read_text("utf-8")))
+    for name in NAMES
+}
+TOPICS = {
+    "means_end_chain": "wireless headphones",
+    "jobs_to_be_done": "planning meals",
+    "critical_incident": "eating out at restaurants",
+}
+STRATEGIES = [(name, strategy) for name in NAMES for strategy in METHODS[name].strategies]
+LABELS = (
+    "quiet motor", "wide tyres", "heavy", "saves me time in the morning", "don't have to think about it", "peace of mind",
+    "my son does the uploading", "I never have to charge them", "got a penalty letter", "felt guilty for bringing her",
+    "hate being ripped off", "not hygienic", "in a better mood", "makes me feel safe", "the waiter ignored us for an hour",
+    "whatever I put on my face ends up on hers", "twelve quid", "Bluetooth", "can't carry it up the stairs", "furious",
+    "I plan the week on Sunday with my wife because otherwise we end up ordering pizza every single night", "strategy",
+    "don't you think it's good?", "node", "be a responsible parent", "looking after my family", "short staffed", "so angry",
+    "no cables", "trains are always late", "it sounds \"crisp\" {to} me", "pulling away before the cars", "never again",
+)  # fmt: skip
+
+
+def request(
+    name: str,
+    strategy: Strategy | None,
+    *,
+    kind: QuestionKind = "follow_up",
+    label: str | None = None,
+    jump: bool = False,
+    turn: int = 3,
+    seed: int = 1,
+    answer: str | None = "It is because it saves me a lot of time in the morning.",
+    recent: tuple[str, ...] = (),
+    language: str = "en",
+    **more: object,
+) -> QuestionRequest:
+    lines = () if answer is None else (Line(speaker="respondent", text=answer),)
+    bound = strategy is not None and strategy.node_binding == "required"
+    fields = {
+        "kind": kind,
+        "methodology": METHODS[name],
+        "topic": TOPICS[name],
+        "objective": "Find out why.",
+        "language": language,
+        "seed": seed,
+        "turn_number": turn,
+        "strategy": strategy,
+        "focus_label": label if bound else None,
+        "focus_type": METHODS[name].ontology.nodes[0].name if bound and label else None,
+        "focus_is_jump": jump and bound,
+        "lines": lines,
+        "recent_questions": recent,
+        **more,
+    }
+    return QuestionRequest.model_validate(fields)
+
+
+def faults(text: str, asked: QuestionRequest) -> list[str]:
+    said = [line.text for line in asked.lines]
+    found = check(
+        text,
+        recent_questions=asked.recent_questions,
+        language=asked.language,
+        max_words=asked.max_words,
+        allowed_words=(*said, asked.topic, asked.focus_label or ""),
+    )
+    return [f"{refusal.code}: {refusal.detail}" for refusal in found]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    case=st.sampled_from(STRATEGIES),
+    label=st.sampled_from(LABELS),
+    seed=st.integers(0, 2**32),
+    turn=st.integers(1, 20),
+    jump=st.booleans(),
+    earlier=st.integers(0, 12),
+    variant=st.integers(0, 2),
+    depth=st.integers(0, 5),
+    language=st.sampled_from(["en", "de"]),
+    answer=st.sampled_from([None, "", "I don't know", "yes", "Well, it saves time and that matters to me a lot."]),
+)
+def test_every_question_passes_the_checker(
+    case: tuple[str, Strategy], label: str, seed: int, turn: int, jump: bool, earlier: int, variant: int, depth: int,
+    language: str, answer: str | None,
+) -> None:  # fmt: skip
+    name, strategy = case
+    kind: QuestionKind = "closing" if strategy.generates_closing_question else "follow_up"
+    asked = request(
+        name, strategy, kind=kind, label=label, jump=jump, turn=turn, seed=seed, answer=answer, language=language,
+        variant=variant, depth=depth, focus_said_earlier_turns=earlier,
+    )  # fmt: skip
+    for text in (compose(asked, skip=variant), OfflineQuestionWriter().template(asked)):
+        assert faults(text, asked) == [], text
+        assert compose(asked, skip=variant) == compose(asked, skip=variant)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("seed", range(4))
+def test_twenty_turns_of_one_strategy_stay_varied_and_never_repeat(name: str, language: str, seed: int) -> None:
+    for strategy in METHODS[name].strategies:
+        if strategy.generates_closing_question:
+            continue
+        questions: list[str] = []
+        for turn in range(1, 21):
+            label = LABELS[(turn + seed) % len(LABELS)]
+            asked = request(
+                name, strategy, label=label, turn=turn, seed=seed, recent=tuple(questions[-6:]), language=language
+            )
+            text = compose(asked)
+            assert faults(text, asked) == [], text
+            questions.append(text)
+        most = Counter(questions).most_common(1)[0]
+        assert most[1] <= 3, most
+        if language == "en":
+            assert len(set(questions)) >= 10
+
+
+def test_twenty_turns_on_one_focus_never_repeat_one_of_the_last_six() -> None:
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    questions: list[str] = []
+    for turn in range(1, 21):
+        asked = request("means_end_chain", strategy, label="quiet motor", turn=turn, recent=tuple(questions[-6:]))
+        text = compose(asked)
+        assert text not in questions[-6:]
+        assert faults(text, asked) == []
+        questions.append(text)
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("jump", [False, True])
+def test_question_names_its_focus(label: str, jump: bool) -> None:
+    strategy = METHODS["means_end_chain"].strategy("clarify")
+    text = compose(request("means_end_chain", strategy, label=label, jump=jump))
+    content = {word.strip('",.?“”{}…').casefold()[:4] for word in label.split() if len(word) > 3}
+    spoken = {word.strip('",.?“”…').casefold()[:4] for word in text.split()}
+    assert not content or len(content & spoken) >= min(2, len(content)), text
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_jump_gets_a_bridge(seed: int) -> None:
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    asked = request("means_end_chain", strategy, label="quiet motor", jump=True, seed=seed, focus_said_earlier_turns=2)
+    bridges = ("Earlier", "A little earlier", "Let me come back", "I'd like to go back", "Before that", "Coming back",
+               "Going back", "Picking up")  # fmt: skip
+    assert compose(asked).startswith(bridges)
+
+
+def test_dont_know_gets_an_easier_way_in() -> None:
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    text = compose(request("means_end_chain", strategy, label="quiet motor", answer="I don't know really."))
+    assert text.startswith(("That's fine", "No problem", "That's all right", "No rush"))
+
+
+def test_skip_is_respected_before_going_on() -> None:
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    text = compose(request("means_end_chain", strategy, label="quiet motor", answer=""))
+    assert text.startswith(tuple(voice("en").skipped))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rephrase_asks_the_same_in_other_words(seed: int) -> None:
+    for name, strategy in STRATEGIES:
+        if strategy.generates_closing_question:
+            continue
+        asked = request(name, strategy, label="peace of mind", seed=seed)
+        original = compose(asked)
+        again = compose(request(name, strategy, kind="rephrase", label="peace of mind", seed=seed, original=original))
+        assert again != original
+        assert faults(again, asked) == []
+        if strategy.node_binding == "required":
+            assert "peace of mind" in again
+
+
+def test_rephrase_of_an_opening_or_foreign_question_differs() -> None:
+    opening = compose(request("means_end_chain", None, kind="opening", answer=None))
+    again = compose(request("means_end_chain", None, kind="rephrase", answer=None, original=opening))
+    assert again != opening
+    injected = "What did you have for breakfast?"
+    again = compose(request("means_end_chain", None, kind="rephrase", answer=None, original=injected))
+    assert again != injected
+    assert "breakfast" in again
+
+
+def test_acknowledgements_come_now_and_then_and_never_twice_running() -> None:
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    spoken, previous, count = voice("en").acknowledgements, False, 0
+    questions: list[str] = []
+    for turn in range(1, 61):
+        asked = request(
+            "means_end_chain", strategy, label=LABELS[turn % 20], turn=turn, recent=tuple(questions[-6:]),
+            answer="It is because it saves me a lot of time in the morning.",
+        )  # fmt: skip
+        questions.append(compose(asked))
+        acknowledged = questions[-1].startswith(spoken)
+        assert not (acknowledged and previous)
+        previous, count = acknowledged, count + acknowledged
+    assert 5 <= count <= 30
+
+
+def test_deep_talk_is_tied_to_the_topic_at_least_every_third_question() -> None:
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    questions: list[str] = []
+    for turn in range(1, 16):
+        asked = request(
+            "means_end_chain", strategy, label=LABELS[turn], turn=turn, recent=tuple(questions[-6:]), depth=3
+        )
+        questions.append(compose(asked))
+    anchored = ["wireless headphones" in question for question in questions]
+    assert all(any(anchored[at : at + 4]) for at in range(len(anchored) - 3)), questions
+
+
+def test_no_focus_yet_asks_about_the_topic() -> None:
+    for name, strategy in STRATEGIES:
+        asked = request(name, strategy, label=None)
+        assert faults(compose(asked), asked) == []
+
+
+def test_language_without_templates_is_spoken_anyway() -> None:
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    for turn in range(1, 15):
+        asked = request("means_end_chain", strategy, label="الجودة", turn=turn, language="ar", topic="القهوة")
+        assert faults(compose(asked), asked) == []
+    assert {voice(language).shallow_words > 0 for language in LANGUAGES} == {True}
+
+
+async def test_writer_streams_word_by_word_what_it_composes() -> None:
+    writer = OfflineQuestionWriter()
+    port: QuestionWriter = writer
+    asked = request("means_end_chain", METHODS["means_end_chain"].strategy("deepen"), label="quiet motor")
+    pieces = [piece async for piece in port.write(asked)]
+    assert "".join(pieces) == compose(asked)
+    assert len(pieces) == len(compose(asked).split())
+
+
+def test_variants_differ() -> None:
+    asked = request("means_end_chain", METHODS["means_end_chain"].strategy("deepen"), label="quiet motor")
+    texts = {compose(asked, skip=variant) for variant in range(3)}
+    assert len(texts) == 3
+    assert OfflineQuestionWriter().template(asked) != compose(asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("I don't know", True), ("no idea, sorry", True), ("Hmm, hard to say.", True), ("dunno", True),
+        ("I'm not sure", True), ("I don't know anybody who cooks as much as my sister does on Sundays", False),
+        ("not sure why but it calms me down when I listen to it in the evening", False), ("because it is quiet", False),
+    ],
+)  # fmt: skip
+def test_dont_know_is_told_from_content(answer: str, expected: bool) -> None:
+    assert is_dont_know(answer, "en") is expected
+
+
+def test_openings_and_closings_are_acceptable_in_every_language() -> None:
+    for name in NAMES:
+        for language in ("en", "de"):
+            for seed in range(10):
+                for kind in ("opening", "closing"):
+                    strategy = METHODS[name].closing_strategy if kind == "closing" else None
+                    asked = request(name, strategy, kind=kind, seed=seed, answer=None, language=language)
+                    text = compose(asked)
+                    assert faults(text, asked) == [], text
+                    assert word_count(text) <= 25
