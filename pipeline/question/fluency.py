@@ -82,7 +82,8 @@ class Phrase(Record):
     @property
     def inline(self) -> bool:
         """Whether the phrase can be the subject or object of a question."""
-        return self.kind in ("noun", "activity") and len(self.text.split()) <= MAX_INLINE_WORDS
+        negative = self.text.startswith(("not ", "never "))
+        return self.kind in ("noun", "activity") and not negative and len(self.text.split()) <= MAX_INLINE_WORDS
 
 
 def phrase(label: str, *, node_type: str = "", language: str = "en") -> Phrase:

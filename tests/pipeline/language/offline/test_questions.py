@@ -29,14 +29,40 @@ TOPICS = {
 }
 STRATEGIES = [(name, strategy) for name in NAMES for strategy in METHODS[name].strategies]
 LABELS = (
-    "quiet motor", "wide tyres", "heavy", "saves me time in the morning", "don't have to think about it", "peace of mind",
-    "my son does the uploading", "I never have to charge them", "got a penalty letter", "felt guilty for bringing her",
-    "hate being ripped off", "not hygienic", "in a better mood", "makes me feel safe", "the waiter ignored us for an hour",
-    "whatever I put on my face ends up on hers", "twelve quid", "Bluetooth", "can't carry it up the stairs", "furious",
-    "I plan the week on Sunday with my wife because otherwise we end up ordering pizza every single night", "strategy",
-    "don't you think it's good?", "node", "be a responsible parent", "looking after my family", "short staffed", "so angry",
-    "no cables", "trains are always late", "it sounds \"crisp\" {to} me", "pulling away before the cars", "never again",
-)  # fmt: skip
+    "quiet motor",
+    "wide tyres",
+    "heavy",
+    "saves me time in the morning",
+    "don't have to think about it",
+    "peace of mind",
+    "my son does the uploading",
+    "I never have to charge them",
+    "got a penalty letter",
+    "felt guilty for bringing her",
+    "hate being ripped off",
+    "not hygienic",
+    "in a better mood",
+    "makes me feel safe",
+    "the waiter ignored us for an hour",
+    "whatever I put on my face ends up on hers",
+    "twelve quid",
+    "Bluetooth",
+    "can't carry it up the stairs",
+    "furious",
+    "I plan the week on Sunday with my wife because otherwise we end up ordering pizza every single night",
+    "strategy",
+    "don't you think it's good?",
+    "node",
+    "be a responsible parent",
+    "looking after my family",
+    "short staffed",
+    "so angry",
+    "no cables",
+    "trains are always late",
+    "it sounds \"crisp\" {to} me",
+    "pulling away before the cars",
+    "never again",
+)
 
 
 def request(
@@ -218,7 +244,7 @@ def test_acknowledgements_come_now_and_then_and_never_twice_running() -> None:
     assert 5 <= count <= 30
 
 
-def test_deep_talk_is_tied_to_the_topic_at_least_every_third_question() -> None:
+def test_deep_talk_returns_to_the_topic_again_and_again() -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
     questions: list[str] = []
     for turn in range(1, 16):

@@ -1,0 +1,76 @@
+"""How the offline interviewer speaks, one file per language."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.question.fluency import PhraseKind
+
+FALLBACK = "en"
+LANGUAGES = ("en", "de", "ar")
+
+
+class Voice(BaseModel):
+    """The fixed sentences of one language; `{x}` is the respondent's phrase, `{topic}` the concept's name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    acknowledgements: tuple[str, ...]
+    mention_object: tuple[str, ...] = ()
+    mention_saying: tuple[str, ...] = ()
+    mention_quote: tuple[str, ...] = Field(min_length=1)
+    mention_word: tuple[str, ...] = ()
+    bridge_object: tuple[str, ...] = ()
+    bridge_saying: tuple[str, ...] = ()
+    bridge_quote: tuple[str, ...] = Field(min_length=1)
+    bridge_word: tuple[str, ...] = ()
+    distant_object: tuple[str, ...] = ()
+    distant_saying: tuple[str, ...] = ()
+    distant_quote: tuple[str, ...] = ()
+    jump: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()
+    easier_focus: tuple[str, ...]
+    easier_topic: tuple[str, ...]
+    skipped: tuple[str, ...]
+    any_focus: tuple[str, ...]
+    any_topic: tuple[str, ...] = Field(min_length=7)
+    openings: tuple[str, ...]
+    closings: tuple[str, ...]
+    rephrase: tuple[str, ...]
+    rephrase_topic: tuple[str, ...]
+    dont_know: str
+    shallow_words: int
+    keep_case: bool = False
+
+    def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
+        """Sentences that take up a phrase of that kind."""
+        by_kind = {
+            "noun": self.mention_object,
+            "activity": self.mention_object,
+            "saying": self.mention_saying,
+            "word": self.mention_word,
+        }
+        return by_kind.get(kind) or self.mention_quote
+
+    def bridges(self, kind: PhraseKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Sentences that lead back to a phrase of that kind: said lately, said a while ago."""
+        near = {
+            "noun": self.bridge_object,
+            "activity": self.bridge_object,
+            "saying": self.bridge_saying,
+            "word": self.bridge_word,
+        }
+        distant = {"noun": self.distant_object, "activity": self.distant_object, "saying": self.distant_saying}
+        return near.get(kind) or self.bridge_quote, distant.get(kind) or self.distant_quote
+
+
+@lru_cache(maxsize=8)
+def voice(language: str) -> Voice:
+    """The voice of a language, by its first subtag; English where there is none."""
+    code = language.casefold().split("-")[0]
+    text = files(__name__).joinpath(f"{code if code in LANGUAGES else FALLBACK}.yaml").read_text("utf-8")
+    return Voice.model_validate(yaml.safe_load(text))

@@ -1,0 +1,89 @@
+"""Rules for templates: which may be used for a phrase, how they are filled, whether one was asked before.
+
+Placeholders: `{topic}` the concept's name; `{focus}` the respondent's concept inside the sentence; `{mention}` a
+sentence of its own that takes the concept up; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from pipeline.question.checker import words
+from pipeline.question.fluency import Phrase
+
+PLACEHOLDERS = frozenset(("topic", "focus", "mention", "does", "is", "was"))
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_AGREEMENT = {"does": ("does", "do"), "is": ("is", "are"), "was": ("was", "were")}
+Item = TypeVar("Item")
+
+
+def placeholders(template: str) -> frozenset[str]:
+    """Names of the placeholders in a template."""
+    return frozenset(_SLOT.findall(template))
+
+
+def suits(template: str, phrase: Phrase | None) -> bool:
+    """Whether a template can be asked about a phrase, or about nothing in particular where there is none."""
+    slots = placeholders(template)
+    if phrase is None:
+        return not slots & {"focus", "mention"}
+    return "mention" in slots or ("focus" in slots and phrase.inline)
+
+
+def fill(template: str, *, topic: str, phrase: Phrase | None = None, mention: str = "") -> str:
+    """The template with everything in its place and a capital letter at every sentence's start."""
+    values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention}
+    plural = bool(phrase and phrase.plural)
+    for name, forms in _AGREEMENT.items():
+        values[name] = forms[plural]
+    text = " ".join(_SLOT.sub(lambda match: values.get(match.group(1), ""), template).split())
+    return capitalised(text)
+
+
+def capitalised(text: str) -> str:
+    """The text with capital letters where sentences begin; a quotation keeps its own."""
+    return re.sub(r"(^|[.?!]\s+)([a-zäöü])", lambda match: match.group(1) + match.group(2).upper(), text)
+
+
+def uncapitalised(text: str) -> str:
+    """The text as it reads after a colon; “I” and names of more capitals keep theirs."""
+    if re.match(r"I\b|I'|[A-Z]{2}", text):
+        return text
+    return text[:1].lower() + text[1:]
+
+
+def was_asked(template: str, question: str) -> bool:
+    """Whether a question was made from a template: all its fixed parts occur in order."""
+    said, at = " ".join(words(question)), 0
+    parts = [" ".join(words(part)) for part in _SLOT.split(template)[::2]]
+    if not any(parts):
+        return False
+    for part in parts:
+        if not part:
+            continue
+        at = said.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def dice(*of: object) -> int:
+    """A number that the same arguments always give, evenly spread over 0 … 2⁶⁴ − 1."""
+    text = "/".join(str(part) for part in of)
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def shuffled(items: Iterable[Item], *of: object) -> list[Item]:
+    """The items in an order that depends on `of` alone."""
+    return [item for _, item in sorted(enumerate(items), key=lambda pair: dice(*of, pair[0]))]
+
+
+def rotated(items: Sequence[Item], by: int) -> list[Item]:
+    """The items, beginning `by` further on."""
+    at = by % len(items) if items else 0
+    return [*items[at:], *items[:at]]
