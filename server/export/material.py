@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,14 +20,15 @@ SKIPPED = "(rather not say)"
 class Material:
     """One session, complete.
 
-    `turns` are the stored records of its turns (scores, signals, decompositions), oldest first; `actions` what
-    moderators did.
+    `turns` are the stored records of its turns (scores, signals, decompositions), oldest first; `actions` is what
+    moderators did, `calls` what language models were asked.
     """
 
     state: InterviewState
     configuration: SessionConfiguration
     turns: Sequence[Row] = ()
-    actions: Sequence[Row] = field(default=())
+    actions: Sequence[Row] = ()
+    calls: Sequence[Row] = ()
 
     @property
     def title(self) -> str:

@@ -55,6 +55,7 @@ def to_json(material: Material) -> bytes:
         "node_tracker_state": state.tracker.model_dump(mode="json"),
         "turns": list(material.turns),
         "moderator_actions": list(material.actions),
+        "llm_calls": list(material.calls),
         "configuration": material.configuration.model_dump(mode="json"),
         "configuration_hash": state.config_hash,
     }
@@ -204,22 +205,23 @@ def _attributes(element: ET.Element, domain: str, row: Row, names: Iterable[str]
 
 
 def to_vtt(material: Material) -> bytes:
-    """Captions in the time of the interview: each utterance from its time on, for as long as it takes to say."""
+    """Captions in the time of the interview, one after another.
+
+    A caption begins when its utterance was recorded, or when the one before it is over, and lasts as long as it takes
+    to say it.
+    """
     said = [u for u in material.state.utterances if u.text]
     lines = ["WEBVTT", ""]
     begin = said[0].recorded_at if said else material.state.created_at
-    for index, utterance in enumerate(said):
-        start = max(utterance.recorded_at - begin, timedelta())
+    end = timedelta()
+    for utterance in said:
+        start = max(utterance.recorded_at - begin, end)
         end = start + timedelta(seconds=max(1.5, len(utterance.text.split()) * _WORD_S))
-        if index + 1 < len(said):
-            following = said[index + 1].recorded_at - begin
-            if following > start:
-                end = min(end, following)
-        name = SPEAKERS[utterance.speaker]
         text = " ".join(utterance.text.split())
         for character, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
             text = text.replace(character, escaped)
-        lines += [utterance.id, f"{_timestamp(start)} --> {_timestamp(end)}", f"<v {name}>{text}</v>", ""]
+        voice = f"<v {SPEAKERS[utterance.speaker]}>{text}</v>"
+        lines += [utterance.id, f"{_timestamp(start)} --> {_timestamp(end)}", voice, ""]
     return "\n".join(lines).encode("utf-8", "replace")
 
 
