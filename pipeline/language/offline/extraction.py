@@ -27,7 +27,7 @@ from pipeline.language.offline.relations import (
     pairs_of,
     settle_types,
 )
-from pipeline.language.offline.spans import Candidate, candidates, is_without_content
+from pipeline.language.offline.spans import Candidate, candidates, is_without_content, shape_of
 from pipeline.language.srl import SpacyParser
 from pipeline.methodology import EdgeType, Methodology
 from pipeline.ports import (
@@ -71,7 +71,7 @@ class OfflineExtractor:
         self._parser = parser
         self._embedder = embedder
         self._executor = executor
-        self._models = kinds.TypeModels(embedder.embed_sync)
+        self._models = kinds.TypeModels(embedder.embed_sync, self._shape)
         self._sentiment = SentimentIntensityAnalyzer()
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
@@ -99,6 +99,12 @@ class OfflineExtractor:
         ]
         work = _Answer(self, request, doc, clauses, found[:MAX_CONCEPTS])
         return work.extraction(dropped)
+
+    def _shape(self, text: str) -> frozenset[str]:
+        """How an exemplar is built, once it is trimmed as an answer would be."""
+        doc = self._parser.docs.doc(text)
+        found = candidates(doc, text, split(doc))
+        return found[0].shape if found else shape_of(list(doc))
 
     def lemmas(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Content lemmas per text."""

@@ -19,15 +19,17 @@ from pipeline.ports import Vectors
 
 Scores = NDArray[np.float64]
 Encode = Callable[[Sequence[str]], Vectors]
+Shape = Callable[[str], frozenset[str]]
 
 NEIGHBOURS = 3
 """Exemplars of a type that count for a phrase."""
 RIDGE = 1.0
 """Regularisation of the linear classifier over exemplars."""
-WEIGHT_CENTROID = 2.0
-WEIGHT_NEIGHBOURS = 2.0
-WEIGHT_LINEAR = 1.0
-WEIGHT_CUE = 0.5
+WEIGHT_CENTROID = 3.0
+WEIGHT_NEIGHBOURS = 1.0
+WEIGHT_LINEAR = 1.5
+WEIGHT_CUE = 0.6
+WEIGHT_SHAPE = 0.25
 CUE_LIMIT = 1.5
 """The most that cues of one type may count, in hits."""
 TEMPERATURE = 0.55
@@ -48,6 +50,7 @@ class TypeModel:
     centroids: Vectors
     linear: Scores
     cues: tuple[re.Pattern[str] | None, ...]
+    shapes: dict[str, Scores]
 
     @property
     def levelled(self) -> bool:
@@ -58,8 +61,9 @@ class TypeModel:
 class TypeModels:
     """Type models by content of the ontology and model of the embedder; built once each."""
 
-    def __init__(self, encode: Encode, limit: int = 32) -> None:
+    def __init__(self, encode: Encode, shape: Shape, limit: int = 32) -> None:
         self._encode = encode
+        self._shape = shape
         self._limit = limit
         self._models: OrderedDict[str, TypeModel] = OrderedDict()
         self._lock = Lock()
@@ -72,7 +76,7 @@ class TypeModels:
         with self._lock:
             found = self._models.get(key)
             if found is None:
-                found = build(ontology, self._encode)
+                found = build(ontology, self._encode, self._shape)
                 self._models[key] = found
                 while len(self._models) > self._limit:
                     self._models.popitem(last=False)
@@ -81,7 +85,7 @@ class TypeModels:
             return found
 
 
-def build(ontology: Ontology, encode: Encode) -> TypeModel:
+def build(ontology: Ontology, encode: Encode, shape: Shape) -> TypeModel:
     """Embed exemplars (description and name where a type has none) and fit the classifier."""
     texts: list[str] = []
     owner: list[int] = []
@@ -102,7 +106,19 @@ def build(ontology: Ontology, encode: Encode) -> TypeModel:
         centroids=centroids,
         linear=_fit(vectors.astype(np.float64), owners, count),
         cues=tuple(cue_pattern(node.cues) for node in ontology.nodes),
+        shapes=_shapes([shape(text) for text in texts], owners, count),
     )
+
+
+def _shapes(found: Sequence[frozenset[str]], owners: NDArray[np.int64], count: int) -> dict[str, Scores]:
+    """Log odds of each type given that a phrase has a feature, against all types alike; shape [types] each."""
+    odds: dict[str, Scores] = {}
+    totals = np.asarray([max(1, int((owners == index).sum())) for index in range(count)], dtype=np.float64)
+    for feature in sorted(set().union(*found)) if found else ():
+        having = np.asarray([sum(feature in f for f, o in zip(found, owners, strict=True) if o == t) for t in range(count)])
+        rate = (having + 1.0) / (totals + 2.0)
+        odds[feature] = np.asarray(np.log(rate) - np.log(rate).mean())
+    return odds
 
 
 def _texts_of(node: NodeType) -> list[str]:
@@ -160,6 +176,9 @@ def base_scores(model: TypeModel, found: Sequence[Candidate], vectors: Vectors) 
         for index, pattern in enumerate(model.cues):
             if pattern is not None:
                 scores[row, index] += WEIGHT_CUE * cue_hits(pattern, candidate.words)
+        for feature in candidate.shape:
+            if feature in model.shapes:
+                scores[row] += WEIGHT_SHAPE * model.shapes[feature]
     return scores
 
 

@@ -42,6 +42,33 @@ class Candidate:
     has_verb: bool
     negated: bool
     fronted: bool
+    shape: frozenset[str] = frozenset()
+
+
+def shape_of(tokens: Sequence[Token]) -> frozenset[str]:
+    """How a phrase is built, apart from what it says: kind of its beginning, tense, negation, numbers, persons."""
+    if not tokens:
+        return frozenset()
+    found = set()
+    head = next((token for token in tokens if token.pos_ not in {"ADV", "PART", "PUNCT", "INTJ"}), tokens[0])
+    verbs = [token for token in tokens if token.pos_ in VERBS]
+    if not verbs:
+        found.add("adjective" if head.pos_ == "ADJ" and not any(t.pos_ in {"NOUN", "PROPN"} for t in tokens) else "nominal")
+    elif head.pos_ in VERBS:
+        found.add({"VBG": "gerund", "VBD": "past", "VBN": "participle"}.get(head.tag_, "verb"))
+    else:
+        found.add("clause")
+    if head.pos_ == "ADP":
+        found.add("setting")
+    if any(token.tag_ == "VBD" for token in verbs):
+        found.add("was")
+    if any(plain(token.text) in NEGATIONS for token in tokens):
+        found.add("negated")
+    if any(token.like_num for token in tokens):
+        found.add("number")
+    if any(token.dep_ in {"nsubj", "nsubjpass"} and token.pos_ in {"NOUN", "PROPN"} for token in tokens):
+        found.add("actor")
+    return frozenset(found)
 
 
 def candidates(doc: Doc, text: str, clauses: Sequence[Clause]) -> list[Candidate]:
@@ -175,6 +202,7 @@ def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | N
         has_verb=any(token.pos_ in VERBS for token in whole),
         negated=any(word in NEGATIONS for word in (plain(token.text) for token in tokens)),
         fronted=clause.fronted,
+        shape=shape_of(tokens),
     )
 
 
