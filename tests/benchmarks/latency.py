@@ -40,7 +40,7 @@ async def server() -> AsyncIterator[tuple[str, int]]:
 async def begin(url: str, http: httpx.AsyncClient) -> RespondentClient:
     """A session with its opening question asked."""
     made = (await http.post("/api/sessions", json={"concept_id": "coffee_mec", "max_turns": 30})).json()
-    client = RespondentClient(url, made["respondent_token"])
+    client = RespondentClient(url.replace("http", "ws", 1), made["respondent_token"])
     await client.__aenter__()
     await client.hello()
     await client.send("consent", version="1", choices={"agree": True})

@@ -106,7 +106,7 @@ class Respondent:
         return conversation
 
     async def _talk(self, conversation: Conversation) -> None:
-        async with RespondentClient(self._place.url, conversation.token) as client:
+        async with RespondentClient(self._place.url.replace("http", "ws", 1), conversation.token) as client:
             ready = await client.hello(last_event_id=conversation.last_id, epoch=conversation.epoch)
             if conversation.epoch not in (None, ready["epoch"]):
                 raise Violation("the epoch changed although Redis kept its data")

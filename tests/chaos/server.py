@@ -50,6 +50,10 @@ BOUNDARIES = (
 """From the answer's arrival to its rows, in order."""
 
 
+DRAIN_S = 120.0
+"""Until everything is in the store; a server that is just told to end leaves the rest in the journal."""
+
+
 class Plan:
     """Ends this process at the n-th visit to one boundary, without a goodbye."""
 
@@ -185,6 +189,7 @@ async def main(arguments: argparse.Namespace) -> None:
         sys.stdout.write(f"READY {url_of(sock, '127.0.0.1')}\n")
         sys.stdout.flush()
         await ended.wait()
+        await parts.writer.drain(DRAIN_S)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 
 from tests.chaos.oracle import complaints, decisions
 from tests.chaos.respondent import Conversation, Place, Respondent, Violation
-from tests.chaos.server import BOUNDARIES
+from tests.chaos.server import BOUNDARIES, DRAIN_S
 
 pytestmark = pytest.mark.chaos
 
@@ -71,7 +71,7 @@ class Mortal:
         """A polite end: the journal is written out."""
         assert self._process is not None
         self._process.terminate()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(DRAIN_S + 30):
             await self._process.wait()
         self._place.up.clear()
 
