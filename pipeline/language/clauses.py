@@ -323,7 +323,7 @@ class _Splitter:
         )
 
     def _points_back(self, i: int) -> bool:
-        """ "… and that's not clean": what was just said is the subject."""
+        """As in "… and that's not clean": what was just said is the subject."""
         return (
             self.reason in {"and", "comma"}
             and self.pending is None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pipeline.language.embedder import OnnxEmbedder, SentenceTransformerEmbedder
 from pipeline.language.offline.extraction import OfflineExtractor
+from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.language.offline.rating import OfflineRater
 from pipeline.language.offline.slots import OfflineSlotProposer
 from pipeline.language.srl import SpacyParser
@@ -62,8 +63,6 @@ async def load_offline(
 
 
 def _load(executor: Executor | None, spacy_model: str | None, embedding_model: str | None) -> OfflineProvider:
-    from pipeline.language.offline.questions import OfflineQuestionWriter
-
     parser = SpacyParser(executor=executor, model=spacy_model)
     embedder: LocalEmbedder = (
         SentenceTransformerEmbedder(embedding_model, executor=executor)

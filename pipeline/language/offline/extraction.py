@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 
 import numpy as np
 from spacy.tokens import Doc
@@ -16,7 +15,7 @@ from pipeline.graph.surface import REVISES, label_key
 from pipeline.language.clauses import SUBJECTS, Clause, split
 from pipeline.language.connectors import plain
 from pipeline.language.offline import kinds
-from pipeline.language.offline import lexicon as lex
+from pipeline.language.offline.memory import Known, Memory, all_texts, denials, takes_back, texts_of
 from pipeline.language.offline.relations import (
     CONFIDENCE,
     CONTRAST_MARKERS,
@@ -42,9 +41,6 @@ from pipeline.ports import (
 PROVIDER = "offline"
 MAX_CONCEPTS = 24
 """Concepts taken from one answer at the most; the rest is recorded as dropped."""
-SAME_JACCARD = 0.75
-SAME_COSINE = 0.80
-ELEMENT_COSINE = 0.72
 ORDER = {
     True: ("connector", "setting", "purpose", "shared", "adjacent", "next"),
     False: ("connector", "setting", "purpose", "adjacent", "shared", "next"),
@@ -52,16 +48,6 @@ ORDER = {
 """Order in which pairs become links, with and without levels of abstraction."""
 STANCE_FROM = 0.3
 """Absolute sentiment from which a phrase counts as favourable or not."""
-
-
-@dataclass(frozen=True)
-class _Known:
-    """An existing node the answer may mention again."""
-
-    label: str
-    node_type: str
-    lemmas: tuple[str, ...]
-    vector: Vectors
 
 
 class OfflineExtractor:
@@ -141,25 +127,12 @@ class _Answer:
         self.model = extractor.model(request)
         self.chooser = EdgeChooser(request.methodology.ontology)
         self.question = plain(request.question)
-        labels = [c.label for c in found]
-        known = [label for label, _ in request.existing]
-        focus = [request.focus_label] if request.focus_label else []
-        names = [name for _, listed in request.elements for name in listed]
-        texts = [*labels, *known, *focus, *names]
-        vectors = extractor.embed(texts)
-        lemmas = extractor.lemmas([*known, *focus])
-        at = len(labels)
-        self.vectors = {text: vectors[i] for i, text in enumerate(texts)}
-        self.known = [
-            _Known(label, node_type, lemmas[i], vectors[at + i])
-            for i, (label, node_type) in enumerate(request.existing)
-        ]
-        self.focus: _Known | None = None
-        if request.focus_label and request.focus_type:
-            position = len(labels) + len(known)
-            self.focus = _Known(request.focus_label, request.focus_type, lemmas[len(known)], vectors[position])
+        self.denied = denials(doc, clauses)
+        texts = all_texts(([c.label for c in found], texts_of(request), [words for _, words in self.denied]))
+        self.vectors = dict(zip(texts, extractor.embed(texts), strict=True))
+        self.memory = Memory(request, extractor.lemmas, self.vectors)
+        self.focus = self.memory.focus
         self.found = [c for c in found if self._worth(c)]
-        self.topic_lemmas = set(extractor.lemmas([request.topic])[0])
 
     def extraction(self, dropped: list[DroppedElement]) -> Extraction:
         """Everything found, with what the methodology has no place for."""
@@ -168,8 +141,14 @@ class _Answer:
         mentions = self._mentions()
         pairs = pairs_of(self.clauses, mentions)
         settle_types(pairs, mentions, self.chooser)
-        links = self._links(pairs, mentions)
-        links += self._revisions(mentions)
+        revisions = self._revisions(mentions)
+        taken_back = {label_key(link.target) for link in revisions}
+        links = [
+            link
+            for link in self._links(pairs, mentions)
+            if label_key(link.source) not in taken_back and label_key(link.target) not in taken_back
+        ]
+        links += revisions
         relationships, refused = _unique(links)
         concepts = self._concepts(mentions)
         return Extraction(
@@ -186,7 +165,7 @@ class _Answer:
         clause = self.clauses[candidate.clause]
         if clause.connector is None or clause.connector.kind != "condition":
             return True
-        return (candidate.first_person and self._matches_known(candidate) is not None) or _own_state(candidate)
+        return (candidate.first_person and self.memory.again(candidate) is not None) or _own_state(candidate)
 
     def _mentions(self) -> list[Mention]:
         vectors = np.stack([self.vectors[c.label] for c in self.found])
@@ -206,8 +185,9 @@ class _Answer:
                 negated=candidate.negated,
                 opener=plain(self.doc[candidate.start].text),
                 past_state=" used to " in f" {candidate.words} ",
+                element_ids=self.memory.elements(candidate),
             )
-            again = self._matches_known(candidate)
+            again = self.memory.again(candidate)
             if again is not None:
                 mention.label = again.label
                 mention.types = [
@@ -238,28 +218,6 @@ class _Answer:
                         if edge.permits(self.focus.node_type, name):
                             prior[0, index] += 0.1
         return prior
-
-    def _matches_known(self, candidate: Candidate) -> _Known | None:
-        """An existing node that this phrase mentions again, if one is close enough and not its opposite."""
-        best: tuple[float, _Known] | None = None
-        pool = [*self.known]
-        if self.focus is not None and all(k.label != self.focus.label for k in pool):
-            pool.append(self.focus)
-        own = self.vectors[candidate.label]
-        for known in pool:
-            if opposed(candidate.lemmas, known.lemmas):
-                continue
-            jaccard = overlap(candidate.lemmas, known.lemmas)
-            cosine = float(own @ known.vector)
-            same = label_key(candidate.label) == label_key(known.label)
-            score = (
-                2.0
-                if same
-                else max(jaccard if jaccard >= SAME_JACCARD else 0.0, cosine if cosine >= SAME_COSINE else 0.0)
-            )
-            if score > 0 and (best is None or score > best[0]):
-                best = (score, known)
-        return best[1] if best else None
 
     def _stance(self, candidate: Candidate) -> int:
         score = self.extractor.sentiment(candidate.quote)
@@ -368,7 +326,7 @@ class _Answer:
             for cue in frozenset(edge.cues) - CONTRAST_MARKERS
         )
 
-    def _focus_choice(self, focus: _Known, mention: Mention, kind: str) -> tuple[EdgeType, bool, float] | None:
+    def _focus_choice(self, focus: Known, mention: Mention, kind: str) -> tuple[EdgeType, bool, float] | None:
         for how in dict.fromkeys((kind, "focus")):
             chosen = self.chooser.choose(focus.node_type, mention.node_type, "focus", how)
             if chosen is not None:
@@ -383,7 +341,31 @@ class _Answer:
         return None
 
     def _revisions(self, mentions: list[Mention]) -> list[Link]:
-        return []
+        """What the answer takes back: "actually no, it isn't the price, it's the taste"."""
+        if self.request.methodology.ontology.edge_type(REVISES) is None or not self.memory.known:
+            return []
+        links = []
+        for mention, candidate in zip(mentions, self.found, strict=True):
+            known = None if mention.fixed else self.memory.contradicted(candidate)
+            if known is not None:
+                links.append(Link(mention.label, known.label, REVISES, CONFIDENCE["connector"], mention.quote))
+        if links:
+            return links
+        back = takes_back(self.doc)
+        for clause, words in self.denied:
+            new = next((m for m in mentions if m.clause > clause and not m.fixed), None)
+            instead = new is not None and _sets_against(self.clauses, new.clause, clause)
+            if new is None or not (back is not None or instead):
+                continue
+            known = self.memory.closest(self.extractor.lemmas([words])[0], self.vectors[words])
+            if known is not None:
+                links.append(Link(new.label, known.label, REVISES, CONFIDENCE["connector"], self.request.text))
+        if links or back is None or self.focus is None:
+            return links
+        new = next((m for m in mentions if self.clauses[m.clause].end > back and not m.fixed), None)
+        if new is not None:
+            links.append(Link(new.label, self.focus.label, REVISES, CONFIDENCE["focus"], new.quote))
+        return links
 
     def _concepts(self, mentions: list[Mention]) -> list[ExtractedConcept]:
         concepts: dict[str, ExtractedConcept] = {}
@@ -399,12 +381,15 @@ class _Answer:
                 confidence=min(1.0, round(0.45 + 0.5 * best[1], 3)),
                 stance=mention.stance,
                 type_alternatives=tuple(mention.types[1:2]),
-                element_ids=self._elements(mention),
+                element_ids=mention.element_ids,
             )
         return list(concepts.values())
 
-    def _elements(self, mention: Mention) -> tuple[str, ...]:
-        return ()
+
+def _sets_against(clauses: Sequence[Clause], new: int, denied: int) -> bool:
+    """Whether the clause states what is the case instead of the one denied right before it: "not X but Y"."""
+    connector = clauses[new].connector
+    return new == denied + 1 and connector is not None and connector.kind == "contrast"
 
 
 def _own_state(candidate: Candidate) -> bool:
@@ -424,20 +409,6 @@ def _ladder_prior(step: int, why: bool) -> float:
     if step == 2:
         return 0.0
     return -0.3
-
-
-def overlap(left: Sequence[str], right: Sequence[str]) -> float:
-    """Jaccard index of two lemma sequences, in [0, 1]; 0 when both are empty."""
-    a, b = set(left), set(right)
-    return len(a & b) / len(a | b) if a or b else 0.0
-
-
-def opposed(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether one of two lemma sequences denies the other: a negation more, or a pair of opposites."""
-    if ("not" in left) != ("not" in right):
-        return True
-    a, b = set(left) - set(right), set(right) - set(left)
-    return any(frozenset((x, y)) in lex.ANTONYMS for x in a for y in b)
 
 
 def _unique(links: Sequence[Link]) -> tuple[list[ExtractedRelationship], list[DroppedElement]]:

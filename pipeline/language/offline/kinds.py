@@ -115,7 +115,9 @@ def _shapes(found: Sequence[frozenset[str]], owners: NDArray[np.int64], count: i
     odds: dict[str, Scores] = {}
     totals = np.asarray([max(1, int((owners == index).sum())) for index in range(count)], dtype=np.float64)
     for feature in sorted(set().union(*found)) if found else ():
-        having = np.asarray([sum(feature in f for f, o in zip(found, owners, strict=True) if o == t) for t in range(count)])
+        having = np.asarray(
+            [sum(feature in f for f, o in zip(found, owners, strict=True) if o == t) for t in range(count)]
+        )
         rate = (having + 1.0) / (totals + 2.0)
         odds[feature] = np.asarray(np.log(rate) - np.log(rate).mean())
     return odds

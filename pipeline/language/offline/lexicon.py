@@ -16,7 +16,8 @@ INNER_FILLERS = words("um uh uhm erm er hm hmm honestly basically literally actu
 """Single words cut anywhere in a label."""
 
 OPENERS = phrases(
-    """i think that|i think|i guess|i suppose|i reckon|i believe|i mean|i would say|i 'd say|i d say|i feel that|i find that
+    """actually no|no actually|no wait|wait no|on second thought|on second thoughts|come to think of it|
+    i think that|i think|i guess|i suppose|i reckon|i believe|i mean|i would say|i 'd say|i d say|i feel that|i find that
     |i find|i found that|i noticed that|i noticed|i know that|you know|to be honest|to be fair|if i 'm honest|let 's say|for me
     |for example|for instance|at the end of the day|the thing is|the main thing is|it 's just that|it 's more that
     |it 's that|it is that|it 's like|it 's because|it was because|that 's because|what i like is|what i love is
@@ -167,22 +168,5 @@ VALUE_WORDS = words(
     worry peace purpose dream goal growth learn learned learnt realise realised realize realized myself ourselves"""
 )
 """Words that tell of personal meaning."""
-
-ANTONYMS: frozenset[frozenset[str]] = frozenset(
-    frozenset(pair.split("/"))
-    for pair in (
-        """easy/hard easy/difficult simple/complicated simple/complex cheap/expensive cheap/costly low/high small/big small/large
-        short/long light/heavy fast/slow quick/slow good/bad better/worse best/worst more/less many/few much/little hot/cold
-        warm/cold soft/hard strong/weak thick/thin thin/fat wide/narrow loud/quiet noisy/quiet clean/dirty dry/wet full/empty
-        open/closed new/old young/old early/late safe/dangerous safe/unsafe happy/sad happy/unhappy calm/nervous relaxed/stressed
-        calm/stressed confident/insecure comfortable/uncomfortable healthy/unhealthy sweet/bitter sweet/sour bright/dark
-        rough/smooth tight/loose high/cheap save/waste save/spend win/lose gain/lose increase/decrease rise/fall love/hate
-        like/dislike like/hate remember/forget start/stop always/never everybody/nobody everyone/nobody natural/artificial
-        modern/old-fashioned boring/exciting boring/interesting reliable/unreliable rich/poor near/far visible/invisible
-        possible/impossible fresh/stale public/private alone/together buy/sell arrive/leave accept/refuse trust/distrust
-        patient/impatient proud/ashamed strict/lenient friendly/unfriendly polite/rude helpful/unhelpful"""
-    ).split()
-)
-"""Pairs that embeddings call alike although they mean the opposite."""
 
 APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})

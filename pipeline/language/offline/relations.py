@@ -46,6 +46,7 @@ class Mention:
     opener: str = ""
     past_state: bool = False
     settled: bool = False
+    element_ids: tuple[str, ...] = ()
 
     @property
     def node_type(self) -> str:

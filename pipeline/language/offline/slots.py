@@ -9,8 +9,8 @@ from concurrent.futures import Executor
 
 import numpy as np
 
+from pipeline.graph.polarity import opposed
 from pipeline.graph.surface import KGNode
-from pipeline.language.offline.extraction import opposed, overlap
 from pipeline.language.offline.kinds import SyncEmbedder
 from pipeline.language.srl import SpacyParser
 from pipeline.ports import SlotProposal, SlotRequest, Vectors
@@ -106,3 +106,9 @@ def slot_name(lemmas: Sequence[str], label: str) -> str:
     if not name:
         name = re.sub(r"[^\w]+", "_", label.casefold()).strip("_")
     return name or "slot"
+
+
+def overlap(left: Sequence[str], right: Sequence[str]) -> float:
+    """Jaccard index of two lemma sequences, in [0, 1]; 0 when both are empty."""
+    a, b = set(left), set(right)
+    return len(a & b) / len(a | b) if a or b else 0.0

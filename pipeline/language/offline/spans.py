@@ -53,7 +53,9 @@ def shape_of(tokens: Sequence[Token]) -> frozenset[str]:
     head = next((token for token in tokens if token.pos_ not in {"ADV", "PART", "PUNCT", "INTJ"}), tokens[0])
     verbs = [token for token in tokens if token.pos_ in VERBS]
     if not verbs:
-        found.add("adjective" if head.pos_ == "ADJ" and not any(t.pos_ in {"NOUN", "PROPN"} for t in tokens) else "nominal")
+        found.add(
+            "adjective" if head.pos_ == "ADJ" and not any(t.pos_ in {"NOUN", "PROPN"} for t in tokens) else "nominal"
+        )
     elif head.pos_ in VERBS:
         found.add({"VBG": "gerund", "VBD": "past", "VBN": "participle"}.get(head.tag_, "verb"))
     else:
@@ -152,8 +154,15 @@ def _merged(doc: Doc, text: str, clauses: Sequence[Clause], found: list[Candidat
         ):
             merged[-1] = candidate
             continue
-        merged.append(candidate)
+        earlier = next((m for m in merged if _repeats(m, candidate)), None)
+        merged.append(replace(candidate, label=earlier.label) if earlier is not None else candidate)
     return merged
+
+
+def _repeats(earlier: Candidate, later: Candidate) -> bool:
+    """Whether the later phrase says nothing that the earlier one did not: "feel safer in town … feeling safe"."""
+    own, before = set(later.lemmas), set(earlier.lemmas)
+    return bool(own) and own <= before and len(own) * 2 >= len(before) and earlier.negated == later.negated
 
 
 def _is_topic_of(doc: Doc, clauses: Sequence[Clause], topic: Candidate, rest: Candidate) -> bool:
@@ -173,7 +182,7 @@ def _is_topic_of(doc: Doc, clauses: Sequence[Clause], topic: Candidate, rest: Ca
 
 def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | None:
     spoken = [plain(doc[i].text) for i in range(clause.start, clause.end)]
-    if _is_aside(spoken) or _is_denied(doc, clause, spoken):
+    if _is_aside(spoken) or _denied_from(doc, clause) is not None:
         return None
     start, end = _trimmed(doc, clause)
     if start >= end:
@@ -229,20 +238,35 @@ def _is_aside(spoken: Sequence[str]) -> bool:
     return any(said == phrase or said.startswith(phrase + " ") for phrase in lex.ASIDE_BEGINNINGS)
 
 
-def _is_denied(doc: Doc, clause: Clause, spoken: Sequence[str]) -> bool:
-    """Said to be left out: "not the brand as such", "it's not that I …", "it isn't about …"."""
-    said = " ".join(spoken)
-    if re.match(
-        r"^(but )?(it|that) ('s|is|was|s) (not|n't) (that|because|about|so much|like|the|a|an|my|just)\b", said
-    ):
-        return True
-    if re.match(r"^(it|that) (is|was|does|do)n't (that|because|about|the)\b", said.replace(" n't", "n't")):
-        return True
-    if spoken and spoken[0] == "not" and len(spoken) > 1:
+DENIALS = re.compile(
+    r"^(?:but |because )?(?:it|that|this) (?:(?:'s|is|was|s) (?:not|n't)|(?:is|was) n't|ai n't|wo n't be) "
+    r"(?:really |just |so much |even )?(that|because|about|like|the|a|an|my|our|its|his|her)\b"
+)
+"""Beginnings of a denial; the group is its first word of substance."""
+
+
+def denied_spans(doc: Doc, clauses: Sequence[Clause]) -> list[tuple[int, int, int]]:
+    """(clause, first token, end) of what clauses deny: "not the brand as such", "it's not that I …"."""
+    found = []
+    for index, clause in enumerate(clauses):
+        start = _denied_from(doc, clause)
+        if start is not None and start < clause.end:
+            found.append((index, start, clause.end))
+    return found
+
+
+def _denied_from(doc: Doc, clause: Clause) -> int | None:
+    """The token at which the denied words of a clause begin; None if it denies nothing."""
+    spoken = [plain(doc[i].text) for i in range(clause.start, clause.end)]
+    match = DENIALS.match(" ".join(spoken))
+    if match:
+        return clause.start + len(" ".join(spoken)[: match.start(1)].split())
+    if len(spoken) > 1 and spoken[0] == "not":
         following = doc[clause.start + 1]
         no_verb = all(doc[i].pos_ not in VERBS for i in range(clause.start, clause.end))
-        return no_verb and following.pos_ in {"DET", "PRON", "SCONJ", "ADV"} and following.text.lower() != "some"
-    return False
+        if no_verb and following.pos_ in {"DET", "PRON", "SCONJ", "ADV"} and following.text.lower() != "some":
+            return clause.start + 1
+    return None
 
 
 def _trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:

@@ -1,0 +1,156 @@
+"""What the interview knows already: nodes an answer mentions again or takes back, elements it touches on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from spacy.tokens import Doc
+
+from pipeline.graph.dedup import BUILT_IN_SYNONYMS, SynonymTable
+from pipeline.graph.polarity import NEGATIONS, opposed
+from pipeline.graph.surface import label_key
+from pipeline.language.clauses import Clause
+from pipeline.language.connectors import plain
+from pipeline.language.offline import lexicon as lex
+from pipeline.language.offline.spans import Candidate, denied_spans
+from pipeline.ports import ExtractionRequest, Vectors
+
+SAME_JACCARD = 0.75
+"""Lemma overlap from which a phrase mentions a known concept again."""
+SAME_COSINE = 0.80
+"""Cosine from which it does."""
+SAID_COSINE = 0.55
+"""Cosine from which something taken back is the known concept it sounds most like."""
+ELEMENT_COSINE = 0.70
+"""Cosine from which a phrase is about an element of the concept."""
+
+Lemmas = Callable[[Sequence[str]], list[tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A concept of the session, or the focus of the question."""
+
+    label: str
+    node_type: str
+    lemmas: tuple[str, ...]
+    vector: Vectors
+
+
+@dataclass(frozen=True)
+class Named:
+    """One name of an element."""
+
+    element_id: str
+    lemmas: tuple[str, ...]
+    vector: Vectors
+
+
+class Memory:
+    """The concepts and elements of one request, with the vectors of one answer."""
+
+    def __init__(self, request: ExtractionRequest, lemmas: Lemmas, vectors: dict[str, Vectors]) -> None:
+        """Args: vectors: one per text of `texts_of` and per candidate's label."""
+        self._vectors = vectors
+        pairs = list(request.existing)
+        if request.focus_label and request.focus_type:
+            focus = (request.focus_label, request.focus_type)
+            if all(label_key(label) != label_key(focus[0]) for label, _ in pairs):
+                pairs.append(focus)
+        listed = [(element, name) for element, names in request.elements for name in names]
+        words = lemmas([*(label for label, _ in pairs), *(name for _, name in listed)])
+        self.known = [Known(label, node_type, words[i], vectors[label]) for i, (label, node_type) in enumerate(pairs)]
+        offset = len(pairs)
+        self._named = [Named(element, words[offset + i], vectors[name]) for i, (element, name) in enumerate(listed)]
+        sets = [lemmas(list(members)) for members in (*BUILT_IN_SYNONYMS, *request.synonyms)]
+        self._synonyms = SynonymTable(sets)
+        self.focus = next(
+            (k for k in self.known if request.focus_label and label_key(k.label) == label_key(request.focus_label)),
+            None,
+        )
+
+    def again(self, candidate: Candidate) -> Known | None:
+        """The known concept that this phrase mentions again, if one is close enough and not its opposite."""
+        best: tuple[float, Known] | None = None
+        own = self._vectors[candidate.label]
+        for known in self.known:
+            if label_key(known.label) == label_key(candidate.label):
+                return known
+            if opposed(candidate.lemmas, known.lemmas):
+                continue
+            jaccard = self.overlap(candidate.lemmas, known.lemmas)
+            cosine = float(own @ known.vector)
+            score = max(jaccard if jaccard >= SAME_JACCARD else 0.0, cosine if cosine >= SAME_COSINE else 0.0)
+            if score > 0 and (best is None or score > best[0]):
+                best = (score, known)
+        return best[1] if best else None
+
+    def overlap(self, left: tuple[str, ...], right: tuple[str, ...]) -> float:
+        """Jaccard index of lemmas, synonyms taken as one; in [0, 1], 0 when both are empty."""
+        a, b = self._synonyms.canonical(left), self._synonyms.canonical(right)
+        return len(a & b) / len(a | b) if a or b else 0.0
+
+    def elements(self, candidate: Candidate) -> tuple[str, ...]:
+        """Elements that the phrase names or is about, in the concept's order."""
+        own = self._synonyms.canonical(candidate.lemmas)
+        vector = self._vectors[candidate.label]
+        found = []
+        for named in self._named:
+            name = self._synonyms.canonical(named.lemmas)
+            if (name and name <= own) or float(vector @ named.vector) >= ELEMENT_COSINE:
+                found.append(named.element_id)
+        return tuple(dict.fromkeys(found))
+
+    def contradicted(self, candidate: Candidate) -> Known | None:
+        """A known concept that this phrase states the exact opposite of: the same words but for a negation."""
+        own = {lemma for lemma in candidate.lemmas if lemma not in NEGATIONS}
+        for known in self.known:
+            other = {lemma for lemma in known.lemmas if lemma not in NEGATIONS}
+            flipped = ("not" in candidate.lemmas) != ("not" in known.lemmas)
+            if flipped and own and own == other:
+                return known
+        return None
+
+    def closest(self, lemmas: tuple[str, ...], vector: Vectors) -> Known | None:
+        """The known concept that something taken back names: by shared words, or the nearest by far enough."""
+        wanted = self._synonyms.canonical(tuple(lemma for lemma in lemmas if lemma not in NEGATIONS))
+        best: tuple[float, Known] | None = None
+        for known in self.known:
+            other = self._synonyms.canonical(tuple(lemma for lemma in known.lemmas if lemma not in NEGATIONS))
+            named = bool(wanted) and (wanted <= other or other <= wanted) and bool(other)
+            score = 1.0 if named else float(vector @ known.vector)
+            if score >= SAID_COSINE and (best is None or score > best[0]):
+                best = (score, known)
+        return best[1] if best else None
+
+
+def texts_of(request: ExtractionRequest) -> list[str]:
+    """Every text of a request that needs a vector, the answer's own phrases aside."""
+    focus = [request.focus_label] if request.focus_label else []
+    return [
+        *(label for label, _ in request.existing),
+        *focus,
+        *(name for _, names in request.elements for name in names),
+    ]
+
+
+def takes_back(doc: Doc) -> int | None:
+    """Token index at which the respondent begins to correct something said before; None if they don't."""
+    spoken = [plain(token.text) for token in doc]
+    said = f" {' '.join(spoken)} "
+    positions = [said.index(f" {phrase} ") for phrase in lex.REVISIONS if f" {phrase} " in said]
+    if not positions:
+        return None
+    return len(said[: min(positions) + 1].split())
+
+
+def denials(doc: Doc, clauses: Sequence[Clause]) -> list[tuple[int, str]]:
+    """(clause, words) of what the answer says it is not: "it isn't the price", "not the brand"."""
+    return [(index, re.sub(r"\s+", " ", doc[start:end].text)) for index, start, end in denied_spans(doc, clauses)]
+
+
+def all_texts(groups: Iterable[Sequence[str]]) -> list[str]:
+    """The texts of all groups, each once, in order."""
+    return list(dict.fromkeys(text for group in groups for text in group))
