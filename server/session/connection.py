@@ -15,7 +15,6 @@ import structlog
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from server.hot.errors import HotError
 from server.protocol.codec import ProtocolProblem, decode_text
 from server.protocol.codes import (
     CLOSE_COME_AGAIN,
@@ -185,11 +184,11 @@ class RespondentSocket:
                 writer = tasks.create_task(self._write())
                 reader = tasks.create_task(self._listen(waiting))
                 worker = tasks.create_task(self._work(dispatcher, waiting, hello))
-                await asyncio.wait({writer, reader}, return_when=asyncio.FIRST_COMPLETED)
-                if not writer.done():
-                    outbox.close(CLOSE_NORMAL)
-                    await asyncio.wait({writer}, timeout=self._settings.close_wait_s)
-                for task in (writer, reader, worker):
+                closer = tasks.create_task(outbox.closed())
+                await asyncio.wait({writer, reader, closer}, return_when=asyncio.FIRST_COMPLETED)
+                outbox.close(CLOSE_NORMAL)
+                await asyncio.wait({writer}, timeout=self._settings.close_wait_s)
+                for task in (writer, reader, worker, closer):
                     task.cancel()
         finally:
             owner.unsubscribe(outbox)
@@ -199,8 +198,11 @@ class RespondentSocket:
         """Hand messages to the session, in order."""
         try:
             await dispatcher.subscribe(hello)
-        except (SessionProblem, HotError) as exc:
-            await self._outbox.send(error_frame(exc, ref="hello"))
+        except Exception as exc:
+            frame = error_frame(exc, ref="hello")
+            if frame.code == "internal":
+                log.exception("socket.defect", type="hello")
+            await self._outbox.send(frame)
             self._outbox.close(exc.close_code if isinstance(exc, Moved) else CLOSE_COME_AGAIN)
             return
         while True:

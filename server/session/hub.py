@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -21,7 +21,15 @@ import structlog
 from pipeline.concept import DEFAULT_MAX_TURNS, SessionConfiguration
 from pipeline.errors import StateVersionError
 from pipeline.state import InterviewState
-from server.hot.errors import Gone, NotOwner, SessionExists, SessionNotHot, StorageUnavailable
+from server.hot.errors import (
+    Gone,
+    HotError,
+    HotMisconfigured,
+    NotOwner,
+    SessionExists,
+    SessionNotHot,
+    StorageUnavailable,
+)
 from server.hot.values import Wake
 from server.protocol.codes import CLOSE_COME_AGAIN
 from server.protocol.moderator import AnyCommand
@@ -206,6 +214,7 @@ class Hub:
             owner = await self._claim(session_id)
             self._owners[session_id] = owner
             self._tasks.create_task(self._own(owner), name=f"owner {session_id}")
+            self._tasks.create_task(self._guarded(self._drain_inbox(owner)), name=f"inbox {session_id}")
             return owner
 
     async def erase(self, session_id: str) -> None:
@@ -255,14 +264,24 @@ class Hub:
             self._replies.pop(order.command_id, None)
 
     async def _reply(self, session_id: str, command_id: str, answered: asyncio.Event) -> Reply | None:
-        found = await self._hot.reply_get(session_id, command_id)
-        if found is None:
+        """The answer to an order; None when no owner has even looked at it in time."""
+        waits_s = self.settings.command_wait_s
+        while True:
+            answered.clear()
+            reply = await self._look_up(session_id, command_id)
+            if reply is not None and not reply.waiting:
+                return reply
+            if reply is not None:
+                waits_s = self.settings.turn_deadline_s + self.settings.command_wait_s
             try:
-                async with asyncio.timeout(self.settings.command_wait_s):
+                async with asyncio.timeout(waits_s):
                     await answered.wait()
             except TimeoutError:
-                pass
-            found = await self._hot.reply_get(session_id, command_id)
+                reply = await self._look_up(session_id, command_id)
+                return None if reply is None or reply.waiting else reply
+
+    async def _look_up(self, session_id: str, command_id: str) -> Reply | None:
+        found = await self._hot.reply_get(session_id, command_id)
         return Reply.unpack(found) if found is not None else None
 
     def _admit(self) -> None:
@@ -315,7 +334,6 @@ class Hub:
 
     async def _own(self, owner: SessionOwner) -> None:
         try:
-            await self._drain_inbox(owner)
             await owner.run()
         except Exception:
             log.exception("session.lost", session=owner.session_id)
@@ -326,8 +344,18 @@ class Hub:
     # What happens elsewhere
 
     async def _listen(self) -> None:
-        async for wake in self._hot.wakes():
-            self._tasks.create_task(self._woken(wake), name=f"wake {wake.kind}")
+        try:
+            async for wake in self._hot.wakes():
+                self._tasks.create_task(self._guarded(self._woken(wake)), name=f"wake {wake.kind}")
+        except HotMisconfigured as exc:
+            log.warning("hub.deaf", reason=str(exc))
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something in the background; its failure is logged and harms no session."""
+        try:
+            await work
+        except Exception:
+            log.exception("hub.defect")
 
     async def _woken(self, wake: Wake) -> None:
         if wake.kind == "replied":
@@ -373,18 +401,21 @@ class Hub:
     async def _sweep_for_ever(self) -> None:
         while True:
             await asyncio.sleep(self.settings.sweep_every_s)
-            await self.sweep()
+            await self._guarded(self.sweep())
 
     async def sweep(self) -> None:
         """Let go of sessions that nobody uses here, and mark those that were left alone as abandoned."""
         self._release_idle(self.settings.idle_release_s)
         before = self._around.now() - timedelta(seconds=self.settings.abandon_after_s)
-        try:
-            for session_id in await self._snapshots.quiet_sessions(before, SWEEP_LIMIT):
-                order = Order(f"abandon:{self._around.new_id()}", "", self._around.now().isoformat(), None)
+        for session_id in await self._snapshots.quiet_sessions(before, SWEEP_LIMIT):
+            here = self.owner(session_id)
+            if here is not None and here.attended:
+                continue
+            order = Order(f"abandon:{self._around.new_id()}", "", self._around.now().isoformat(), None)
+            try:
                 await self._order(session_id, order)
-        except (SessionProblem, StorageUnavailable, NotOwner) as exc:
-            log.info("sweep.cut_short", reason=str(exc))
+            except (SessionProblem, HotError) as exc:
+                log.info("sweep.passed_over", session=session_id, reason=str(exc))
 
     def _release_idle(self, idle_s: float) -> None:
         for owner in list(self._owners.values()):

@@ -71,16 +71,22 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of an order: the turn it applies to, or the error."""
+    """What became of an order: the turn it applies to, or the error; `waiting` while a turn runs before it."""
 
     applies_to_turn: int = 0
+    waiting: bool = False
     code: ErrorCode | None = None
     message: str = ""
 
     def pack(self) -> bytes:
         """As it waits for the node that sent the order."""
         return json.dumps(
-            {"applies_to_turn": self.applies_to_turn, "code": self.code, "message": self.message},
+            {
+                "applies_to_turn": self.applies_to_turn,
+                "waiting": self.waiting,
+                "code": self.code,
+                "message": self.message,
+            },
             ensure_ascii=False,
         ).encode()
 
@@ -111,14 +117,23 @@ class Inbox:
         self._now = now
 
     async def drain(self, owner: SessionOwner) -> None:
-        """Apply everything that waits for this owner; what can't be applied is answered with its error."""
-        for item in await self._hot.inbox_read(owner.session_id):
-            try:
-                order = Order.unpack(item)
-            except (ValueError, KeyError, TypeError, ProtocolProblem) as exc:
-                log.error("inbox.unreadable", session=owner.session_id, error=repr(exc))
-                await self._hot.inbox_drop(owner.session_id, item)
-                continue
+        """Apply everything that waits for this owner; what can't be applied is answered with its error.
+
+        Raises:
+            Moved, NotOwner, Gone, StorageUnavailable: the rest stays for whoever owns the session next.
+        """
+        async with owner.inbox_lock:
+            for item in await self._hot.inbox_read(owner.session_id):
+                await self._answer(owner, item)
+
+    async def _answer(self, owner: SessionOwner, item: bytes) -> None:
+        try:
+            order = Order.unpack(item)
+        except (ValueError, KeyError, TypeError, ProtocolProblem) as exc:
+            log.error("inbox.unreadable", session=owner.session_id, error=repr(exc))
+        else:
+            if owner.busy:
+                await self._hot.reply_put(owner.session_id, order.command_id, Reply(waiting=True).pack())
             try:
                 reply = Reply(applies_to_turn=await self._apply(owner, order))
             except (Moved, NotOwner, Gone, StorageUnavailable):
@@ -127,7 +142,7 @@ class Inbox:
                 problem = problem_of(exc)
                 reply = Reply(code=problem.code, message=problem.message)
             await self._hot.reply_put(owner.session_id, order.command_id, reply.pack())
-            await self._hot.inbox_drop(owner.session_id, item)
+        await self._hot.inbox_drop(owner.session_id, item)
 
     async def _apply(self, owner: SessionOwner, order: Order) -> int:
         if order.command is None:

@@ -15,7 +15,7 @@ import numpy as np
 from pipeline.ports import Vectors
 from pipeline.state import InterviewState, Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
-from server.hot.errors import NotOwner, StorageUnavailable
+from server.hot.errors import HotError, NotOwner, StorageUnavailable
 from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, Committed, DurableEvent, HotSession, Pending
 from server.protocol.codes import ErrorCode
 from server.session.machine import Step
@@ -128,7 +128,7 @@ class Ledger:
                 event=event,
                 rerun=rerun,
             )
-        except (StorageUnavailable, asyncio.CancelledError):
+        except (HotError, asyncio.CancelledError):
             self.stale = True
             raise
         if not isinstance(accepted, Accepted):
@@ -226,14 +226,14 @@ class Ledger:
         events: tuple[dict[str, Any], ...],
         embeddings: Mapping[str, Vectors],
     ) -> list[DurableEvent]:
+        if committed.rev != state.rev or len(committed.event_ids) != len(events):
+            # This key was committed before, by another run: what is in storage is what happened.
+            return await self.refresh()
         self.state = state
         if self._embeddings is not None:
             self._embeddings.update(embeddings)
         if not events:
             return []
-        if len(committed.event_ids) != len(events):
-            # Another run of this turn was committed first: what is in storage is what happened.
-            return await self.refresh()
         numbered = [{**event, "id": number} for number, event in zip(committed.event_ids, events, strict=True)]
         return await self._numbered(committed.event_ids.start, numbered)
 

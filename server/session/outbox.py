@@ -36,6 +36,7 @@ class Outbox:
         self._last_id = 0
         self._changed = asyncio.Event()
         self._room = asyncio.Event()
+        self._closed = asyncio.Event()
         self._close_code: int | None = None
 
     @property
@@ -91,8 +92,13 @@ class Outbox:
         """No more after what is in; the first code counts."""
         if self._close_code is None:
             self._close_code = code
+            self._closed.set()
         self._changed.set()
         self._room.set()
+
+    async def closed(self) -> None:
+        """Wait until it is closed; there may still be frames in it."""
+        await self._closed.wait()
 
     async def next(self) -> str | None:
         """The next frame to send; None once it is closed and empty."""

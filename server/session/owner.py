@@ -58,6 +58,8 @@ class SessionOwner:
         self._respondent: Outbox | None = None
         self._welcoming = False
         self._storage_down = False
+        self.inbox_lock = asyncio.Lock()
+        """Held by whoever applies what waits in the inbox."""
         self._last_sign = self.last_used = around.clock()
         self._runner = TurnRunner(around, ledger, configuration, self)
         if ledger.pending is not None and not ledger.pending.failed and not machine.is_over(ledger.state):

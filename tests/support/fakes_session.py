@@ -38,6 +38,7 @@ from server.hot.values import (
 from server.session.connection import respondent_route
 from server.session.hub import Hub, NewSession
 from server.session.measure import TurnMeasure
+from server.session.owner import SessionOwner
 from server.session.settings import HubSettings, SocketSettings
 from tests.support.client import RespondentClient
 from tests.support.interview import (
@@ -427,7 +428,15 @@ async def running_node(
         app = Starlette(routes=[respondent_route(node.hub, authenticate, sockets)])
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
-            config = uvicorn.Config(app, lifespan="off", log_level="warning", ws_max_size=32 * 1024 * 1024)
+            config = uvicorn.Config(
+                app,
+                lifespan="off",
+                log_level="warning",
+                ws="websockets-sansio",
+                ws_max_size=32 * 1024 * 1024,
+                ws_per_message_deflate=False,
+                timeout_graceful_shutdown=2,
+            )
             server = uvicorn.Server(config)
             async with asyncio.TaskGroup() as tasks:
                 serving = tasks.create_task(server.serve(sockets=[listener]))
@@ -438,7 +447,6 @@ async def running_node(
                 finally:
                     await node.hub.drain(1.0)
                     server.should_exit = True
-                    server.force_exit = True
                     await serving
 
 
@@ -447,3 +455,8 @@ async def eventually(condition: Callable[[], bool], deadline_s: float = 5.0) -> 
     async with asyncio.timeout(deadline_s):
         while not condition():  # noqa: ASYNC110 - a process is involved, and it sets no event
             await asyncio.sleep(0.002)
+
+
+def status(owner: SessionOwner) -> str:
+    """The session's state by name."""
+    return owner.state.status

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.turn import Answer
 from server.hot.redis import HotStore
+from server.protocol.outbound import QuestionDelta
 from server.session.settings import SocketSettings
 from tests.support.client import Frame, RespondentClient, key
 from tests.support.fakes_session import MemoryStore, Node, Providing, Stored, TroubledHot, eventually, running_node
@@ -254,3 +255,23 @@ async def test_many_sessions_at_once_never_mix(node: Node, rounds: int) -> None:
         running = {name: tasks.create_task(interview(name)) for name in ("Ada", "Ben", "Cleo", "Dov")}
     for name, task in running.items():
         assert task.result() == [f"{name} says {number}." for number in range(rounds)]
+
+
+async def test_client_that_does_not_read_is_dropped_without_holding_anybody_up(hot: HotStore) -> None:
+    sockets = SocketSettings(outbox_events=4, outbox_wait_s=0.05, close_wait_s=0.05)
+    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), sockets=sockets) as node:
+        session_id = await opened(node)
+        owner = await node.hub.attach(session_id)
+        async with node.client(session_id) as client:
+            await client.hello()
+            await eventually(lambda: owner.attended)
+            client.socket.transport.pause_reading()
+            async with asyncio.timeout(10.0):
+                while owner.attended:
+                    await owner.broadcast(QuestionDelta(turn_number=9, attempt=1, text="x" * 200_000))
+                    await asyncio.sleep(0)
+            await owner.submit(Answer(turn_key=key(), text="Meanwhile, over HTTP."))
+            client.socket.transport.abort()
+        async with node.client(session_id) as again:
+            await again.hello()
+            await again.until("turn.completed", turn_number=1)

@@ -94,7 +94,7 @@ def test_pause_by_the_respondent_is_lifted_by_either() -> None:
         paused = machine.pause(asked(status="closing"), "respondent", LATER)
         assert (paused.state.status, paused.state.paused_by) == ("paused", "respondent")
         assert paused.events == ({"type": "session.state", "state": "paused", "reason": "by_respondent"},)
-        lifted = machine.resume(paused.state, by, LATER, WEEK)  # type: ignore[arg-type]
+        lifted = machine.resume(paused.state, by, LATER, WEEK)
         assert (lifted.state.status, lifted.state.paused_by) == ("closing", None)
 
 
