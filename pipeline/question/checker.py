@@ -271,7 +271,16 @@ def _form(plain: str, table: LanguageTable | None, language: str) -> list[Refusa
 
 def _sets_a_scene(part: str) -> bool:
     """“Think of the last time …” prepares a question, it isn't one."""
-    scenes = ("think ", "please think ", "picture ", "imagine ", "take me back ", "denken sie ", "stellen sie sich ")
+    scenes = (
+        "think ",
+        "please think ",
+        "picture ",
+        "imagine ",
+        "take me back ",
+        "denken sie ",
+        "stellen sie sich ",
+        "versetzen sie sich ",
+    )
     return part.startswith(scenes)
 
 

@@ -197,7 +197,8 @@ ENGLISH = LanguageTable(
     ),
     double_spared=re.compile(
         r"\b(?:between|compare[sd]?|comparing|difference|differences|differs?)\b[^?.]*\b(?:and|or)\b"
-        r"|\b(?:and|or) (?:what|how|who|where|when)ever\b|\bwhen and where\b(?=[^?]*\btogether\b)"
+        r"|\b(?:and|or) (?:what|how|who|where|when)ever\b|\bwh(?:o|at) or wh(?:at|o)\b"
+        r"|\bwhen and where\b(?=[^?]*\btogether\b)"
     ),
     machinery=re.compile(
         r"\b(?:nodes?|graphs?|subgraphs?|strateg(?:y|ies)|signals?|slots?|ontolog(?:y|ies)|"
@@ -242,7 +243,7 @@ _DE_VERB = (
 _DE_WH = (
     r"(?:was|wie|warum|weshalb|wieso|wann|wo|wer|wen|wem|wessen|welche[rsmn]?|wodurch|womit|wofür|"
     r"worauf|woran|wovon|"
-    r"worin|wozu|worüber|wobei|inwiefern|inwieweit|wohin|woher)"
+    r"worin|wozu|worum|wogegen|worüber|wobei|inwiefern|inwieweit|wohin|woher)"
 )
 
 GERMAN = LanguageTable(
@@ -306,7 +307,9 @@ GERMAN = LanguageTable(
         rf"(?:,|;|\s)\s*(?:und|oder)\s+(?:wenn ja,? )?{_DE_VERB} (?:sie|du|es)\b",
         rf"\bwenn ja,? {_DE_WH}\b|\?\s*(?:und|oder)?\s*{_DE_WH}\b",
     ),
-    double_spared=re.compile(r"\b(?:zwischen|unterschied|vergleich\w*)\b[^?.]*\b(?:und|oder)\b"),
+    double_spared=re.compile(
+        r"\b(?:zwischen|unterschied|vergleich\w*)\b[^?.]*\b(?:und|oder)\b|\b(?:wer|was) oder (?:was|wer)\b"
+    ),
     machinery=re.compile(
         r"\b(?:knoten|graph(?:en)?|strategie[n]?|signal(?:e|en|s)?|slots?|ontologie\w*|methodologie\w*|"
         r"wissensgraph\w*|"

@@ -1,0 +1,152 @@
+"""The methodologies, concepts and texts that come with askwell."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from config.loader import Library
+from pipeline.concept import PipelineSettings
+from pipeline.methodology import Methodology, Strategy
+from pipeline.question.checker import check, word_count, words
+from pipeline.question.fluency import phrase
+from pipeline.question.templates import PLACEHOLDERS, fill, placeholders, suits
+
+LIBRARY = Library(PipelineSettings())
+NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
+CONCEPTS = {
+    "headphones_mec": "means_end_chain",
+    "coffee_mec": "means_end_chain",
+    "meal_planning_jtbd": "jobs_to_be_done",
+    "commute_jtbd": "jobs_to_be_done",
+    "restaurant_ci": "critical_incident",
+    "customer_support_ci": "critical_incident",
+}
+EXPECTED = {
+    "means_end_chain": {"deepen", "clarify", "explore", "reflect", "revitalize", "wrap_up"},
+    "jobs_to_be_done": {
+        "explore_situation", "probe_alternatives", "dig_motivation", "uncover_obstacles", "clarify_assumption",
+        "revitalize", "validate_outcome",
+    },
+    "critical_incident": {
+        "elicit_incident", "deepen_narrative", "explore_emotions", "probe_attributions", "extract_insights",
+        "revitalize", "validate",
+    },
+}  # fmt: skip
+TOPICS = [LIBRARY.configuration(concept).concept.name for concept in CONCEPTS]
+
+
+def methodology(name: str) -> Methodology:
+    return next(LIBRARY.configuration(c).methodology for c, of in CONCEPTS.items() if of == name)
+
+
+METHODS = {name: methodology(name) for name in NAMES}
+STRATEGIES = [(name, strategy) for name in NAMES for strategy in METHODS[name].strategies]
+IDS = [f"{name}-{strategy.name}" for name, strategy in STRATEGIES]
+
+
+def test_files_have_no_problems() -> None:
+    assert LIBRARY.problems() == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_methodology_has_its_strategies_and_one_that_closes(name: str) -> None:
+    found = METHODS[name]
+    assert {strategy.name for strategy in found.strategies} == EXPECTED[name]
+    assert found.closing_strategy is not None
+    assert found.closing_strategy.node_binding == "none"
+    assert all(found.openings[language] for language in ("en", "de"))
+
+
+@pytest.mark.parametrize(("name", "strategy"), STRATEGIES, ids=IDS)
+def test_strategy_has_enough_templates_of_different_wording(name: str, strategy: Strategy) -> None:
+    english, german = strategy.templates["en"], strategy.templates["de"]
+    assert len(english) >= 10
+    assert len(german) >= 5
+    assert len(set(english)) == len(english)
+    assert len({" ".join(words(re.sub(r"\{\w+\}", "", template))) for template in english}) == len(english)
+    for template in (*english, *german):
+        assert placeholders(template) <= PLACEHOLDERS, template
+        bound = bool(placeholders(template) & {"focus", "mention"})
+        assert bound == (strategy.node_binding == "required"), template
+    if strategy.node_binding == "required":
+        assert sum("{mention}" in template for template in english) >= 6
+        assert all("{mention}" in template for template in german)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(("name", "strategy"), STRATEGIES, ids=IDS)
+def test_every_template_is_an_acceptable_question(name: str, strategy: Strategy, language: str) -> None:
+    topics = [LIBRARY.configuration(c).concept.name for c, of in CONCEPTS.items() if of == name]
+    labels = ["quiet motor", "wide tyres", "look after my family"] if strategy.node_binding == "required" else [None]
+    for template in strategy.templates[language]:
+        for topic in topics:
+            for label in labels:
+                about = phrase(label, node_type="attribute", language=language) if label else None
+                if not suits(template, about):
+                    continue
+                mention = f"You mentioned {about.text}." if about and language == "en" else ""
+                text = fill(template, topic=topic, phrase=about, mention=mention)
+                assert check(text, language=language, allowed_words=[topic]) == [], text
+                assert word_count(text) <= 25
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_openings_are_acceptable_for_every_concept(name: str) -> None:
+    for language, openings in METHODS[name].openings.items():
+        for template in openings:
+            for topic in TOPICS:
+                text = fill(template, topic=topic)
+                assert check(text, language=language, allowed_words=[topic]) == [], text
+
+
+@pytest.mark.parametrize("concept_id", list(CONCEPTS))
+def test_concept_is_a_whole_brief(concept_id: str) -> None:
+    configuration = LIBRARY.configuration(concept_id)
+    concept = configuration.concept
+    assert concept.methodology == CONCEPTS[concept_id]
+    assert concept.title
+    assert len(concept.goal) > 100
+    assert concept.consent is not None and concept.consent.required
+    consent = concept.consent.text
+    for said in ("computer program", "stored", "stop", "skip", "erased"):
+        assert said in consent, said
+    assert configuration.closing_text.startswith("Thank you")
+    assert len(configuration.synonyms) >= 8
+    assert concept.languages == ("en",)
+    assert 12 <= (concept.max_turns or 0) <= 20
+    opening = concept.opening_in("en")
+    assert opening is None or check(opening) == []
+
+
+def test_synonym_sets_of_a_concept_do_not_overlap() -> None:
+    for concept_id in CONCEPTS:
+        sets = LIBRARY.configuration(concept_id).synonyms
+        for at, one in enumerate(sets):
+            for other in sets[at + 1 :]:
+                assert not set(one) & set(other), (concept_id, set(one) & set(other))
+
+
+def test_texts_have_the_same_keys_and_placeholders_in_every_language() -> None:
+    english = LIBRARY.texts("en")
+    for language in ("de", "ar"):
+        other = LIBRARY.texts(language)
+        assert other.language == language
+        assert other.entries.keys() == english.entries.keys()
+        for key, text in english.entries.items():
+            assert placeholders(" ".join([text] if isinstance(text, str) else text)) == placeholders(
+                " ".join([entry] if isinstance(entry := other.entries[key], str) else entry)
+            ), key
+
+
+def test_texts_cover_the_error_and_notice_codes() -> None:
+    entries = LIBRARY.texts("en").entries
+    codes = (
+        "invalid_message unauthorised forbidden not_found invalid_input answer_too_long consent_required "
+        "turn_in_progress session_completed session_paused audio_format audio_gap audio_too_long rate_limited "
+        "llm_unavailable transcriber_unavailable storage_unavailable too_many_sessions language_unsupported internal"
+    )
+    assert {f"errors.{code}" for code in codes.split()} <= entries.keys()
+    notices = "didnt_catch still_thinking answer_kept moderator_here time_almost_up"
+    assert {f"notices.{code}" for code in notices.split()} <= entries.keys()
