@@ -303,7 +303,8 @@ class _Splitter:
         following = self.doc[i + 1] if i + 1 < len(self.doc) else None
         if following is None or (i and self.words[i - 1] in {"in", "of", "for", "to", "with", "on", "at"}):
             return False
-        return i == self.start or following.lemma_.lower() in CAUSATIVES | {"matter"}
+        felt = following.pos_ == "VERB" and i + 2 < len(self.doc) and self.words[i + 2] in {"me", "us", "you"}
+        return i == self.start or felt or following.lemma_.lower() in CAUSATIVES | {"matter"}
 
     def _causative(self, token: Token) -> bool:
         """A verb like "makes" whose subject is an idea of its own: "leaving it outside makes me nervous"."""

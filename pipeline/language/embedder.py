@@ -71,7 +71,7 @@ class VectorCache:
 
 
 def clean(text: str) -> str:
-    """The text without lone surrogates, which no tokenizer takes."""
+    """The text without lone surrogates, which no tokenizer takes; as long as before."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -33,6 +33,23 @@ LIGHT_LEMMAS = words(
 )
 
 
+CONTROLS = dict.fromkeys(
+    [
+        *range(9),
+        11,
+        12,
+        *range(14, 32),
+        127,
+        *range(0x200B, 0x2010),
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+        0xFEFF,
+    ],
+    " ",
+)
+"""NUL and its like, zero-width and direction marks."""
+
+
 def find_model(name: str | None = None) -> str:
     """The spaCy package to load.
 
@@ -72,13 +89,26 @@ class DocCache:
         with self._lock:
             found = self._docs.get(text)
             if found is None:
-                found = self._nlp(clean(text))
-                self._docs[text] = found
-                while len(self._docs) > self._limit:
-                    self._docs.popitem(last=False)
+                found = self._nlp(_printable(text))
+                self._keep(text, found)
             else:
                 self._docs.move_to_end(text)
             return found
+
+    def batch(self, texts: Sequence[str]) -> list[Doc]:
+        """Many short texts at once, parsed together and not kept."""
+        with self._lock:
+            return list(self._nlp.pipe([_printable(text) for text in texts], batch_size=64))
+
+    def _keep(self, text: str, doc: Doc) -> None:
+        self._docs[text] = doc
+        while len(self._docs) > self._limit:
+            self._docs.popitem(last=False)
+
+
+def _printable(text: str) -> str:
+    """The text with control characters as spaces, of the same length, so that positions stay."""
+    return clean(text).translate(CONTROLS)
 
 
 class SpacyParser:

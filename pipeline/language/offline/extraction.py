@@ -26,7 +26,7 @@ from pipeline.language.offline.relations import (
     pairs_of,
     settle_types,
 )
-from pipeline.language.offline.spans import Candidate, candidates, is_without_content, shape_of
+from pipeline.language.offline.spans import Candidate, candidates, is_foreign, is_without_content, shape_of
 from pipeline.language.srl import SpacyParser
 from pipeline.methodology import EdgeType, Methodology
 from pipeline.ports import (
@@ -57,7 +57,7 @@ class OfflineExtractor:
         self._parser = parser
         self._embedder = embedder
         self._executor = executor
-        self._models = kinds.TypeModels(embedder.embed_sync, self._shape)
+        self._models = kinds.TypeModels(embedder.embed_sync, self._shapes)
         self._sentiment = SentimentIntensityAnalyzer()
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
@@ -72,7 +72,7 @@ class OfflineExtractor:
 
     def extract_sync(self, request: ExtractionRequest) -> Extraction:
         """As `extract`, for callers that already are on a worker thread."""
-        if is_without_content(request.text):
+        if is_without_content(request.text) or is_foreign(request.text):
             return Extraction(extractable=False, provider=PROVIDER)
         doc = self._parser.docs.doc(request.text)
         clauses = split(doc)
@@ -86,11 +86,13 @@ class OfflineExtractor:
         work = _Answer(self, request, doc, clauses, found[:MAX_CONCEPTS])
         return work.extraction(dropped)
 
-    def _shape(self, text: str) -> frozenset[str]:
-        """How an exemplar is built, once it is trimmed as an answer would be."""
-        doc = self._parser.docs.doc(text)
-        found = candidates(doc, text, split(doc))
-        return found[0].shape if found else shape_of(list(doc))
+    def _shapes(self, texts: Sequence[str]) -> list[frozenset[str]]:
+        """How exemplars are built, once they are trimmed as an answer would be."""
+        shapes = []
+        for text, doc in zip(texts, self._parser.docs.batch(texts), strict=True):
+            found = candidates(doc, text, split(doc))
+            shapes.append(found[0].shape if found else shape_of(list(doc)))
+        return shapes
 
     def lemmas(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
         """Content lemmas per text."""
@@ -308,8 +310,13 @@ class _Answer:
                 continue
             if links and position in joined and not self.model.levelled:
                 continue
+            if mention.fixed and mention.node_type == self.focus.node_type:
+                continue
             chosen = self._focus_choice(self.focus, mention, kind)
             if chosen is None:
+                if position == 0 and _asks_why(self.question):
+                    edge_type = self.request.methodology.ontology.edges[0].name
+                    links.append(Link(self.focus.label, mention.label, edge_type, 0.3, mention.quote, allowed=False))
                 continue
             edge, forward, _ = chosen
             source, target = (self.focus.label, mention.label) if forward else (mention.label, self.focus.label)

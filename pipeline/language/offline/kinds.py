@@ -19,7 +19,7 @@ from pipeline.ports import Vectors
 
 Scores = NDArray[np.float64]
 Encode = Callable[[Sequence[str]], Vectors]
-Shape = Callable[[str], frozenset[str]]
+Shapes = Callable[[Sequence[str]], list[frozenset[str]]]
 
 NEIGHBOURS = 3
 """Exemplars of a type that count for a phrase."""
@@ -61,9 +61,9 @@ class TypeModel:
 class TypeModels:
     """Type models by content of the ontology and model of the embedder; built once each."""
 
-    def __init__(self, encode: Encode, shape: Shape, limit: int = 32) -> None:
+    def __init__(self, encode: Encode, shapes: Shapes, limit: int = 32) -> None:
         self._encode = encode
-        self._shape = shape
+        self._shapes = shapes
         self._limit = limit
         self._models: OrderedDict[str, TypeModel] = OrderedDict()
         self._lock = Lock()
@@ -76,7 +76,7 @@ class TypeModels:
         with self._lock:
             found = self._models.get(key)
             if found is None:
-                found = build(ontology, self._encode, self._shape)
+                found = build(ontology, self._encode, self._shapes)
                 self._models[key] = found
                 while len(self._models) > self._limit:
                     self._models.popitem(last=False)
@@ -85,7 +85,7 @@ class TypeModels:
             return found
 
 
-def build(ontology: Ontology, encode: Encode, shape: Shape) -> TypeModel:
+def build(ontology: Ontology, encode: Encode, shapes: Shapes) -> TypeModel:
     """Embed exemplars (description and name where a type has none) and fit the classifier."""
     texts: list[str] = []
     owner: list[int] = []
@@ -106,11 +106,11 @@ def build(ontology: Ontology, encode: Encode, shape: Shape) -> TypeModel:
         centroids=centroids,
         linear=_fit(vectors.astype(np.float64), owners, count),
         cues=tuple(cue_pattern(node.cues) for node in ontology.nodes),
-        shapes=_shapes([shape(text) for text in texts], owners, count),
+        shapes=_shape_odds(shapes(texts), owners, count),
     )
 
 
-def _shapes(found: Sequence[frozenset[str]], owners: NDArray[np.int64], count: int) -> dict[str, Scores]:
+def _shape_odds(found: Sequence[frozenset[str]], owners: NDArray[np.int64], count: int) -> dict[str, Scores]:
     """Log odds of each type given that a phrase has a feature, against all types alike; shape [types] each."""
     odds: dict[str, Scores] = {}
     totals = np.asarray([max(1, int((owners == index).sum())) for index in range(count)], dtype=np.float64)

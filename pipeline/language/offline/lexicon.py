@@ -88,7 +88,7 @@ ASIDES = phrases(
     |i thought|believe it or not|thank you|thanks|hello|hi|bye|haha|lol|what was the question|can you repeat that
     |it depends|not really|not much|not particularly|not at all|nope|nah|i forgot|i can't remember|i ca n't remember
     |so yeah|yeah no|there you go|fair enough|long story short|funny enough|touch wood|god forbid|as they say|ta
-    |pass|skip|next question|rather not say|i 'd rather not say|no comment|that 's about it|that 's pretty much it"""
+    |i was wrong|i got that wrong|i take that back|scratch that|i changed my mind|i misspoke|pass|skip|next question|rather not say|i 'd rather not say|no comment|that 's about it|that 's pretty much it"""
 )
 """Whole clauses that carry nothing."""
 
@@ -168,5 +168,12 @@ VALUE_WORDS = words(
     worry peace purpose dream goal growth learn learned learnt realise realised realize realized myself ourselves"""
 )
 """Words that tell of personal meaning."""
+
+FOREIGN = words(
+    """ich nicht und ist weil das ein eine mir mit auch aber sehr wir sind der für je ne pas est et parce que les des une
+    pour avec mais très c'est porque pero muy como los las una es el con para sono perché che molto anche con della het een
+    ik niet maar ook omdat voor met não uma muito mas isso och att inte jag det men jest nie że się ale dla"""
+) - words("men es que las con des para es el mas")
+"""Function words of other languages that are no English words."""
 
 APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})

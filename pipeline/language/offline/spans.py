@@ -13,6 +13,8 @@ from pipeline.language.connectors import plain, words
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.srl import NEGATIONS, content_lemmas
 
+MAX_WORD_CHARS = 40
+"""No word of any label is longer."""
 MAX_LABEL_WORDS = 9
 SOFT_LABEL_WORDS = 6
 """A label is cut at a phrase boundary behind this many words."""
@@ -88,6 +90,16 @@ def candidates(doc: Doc, text: str, clauses: Sequence[Clause]) -> list[Candidate
             if candidate is not None:
                 found.append(candidate)
     return _merged(doc, text, clauses, found)
+
+
+def is_foreign(text: str) -> bool:
+    """Whether the answer is in a language that this provider can't read."""
+    letters = [ch for ch in text if ch.isalpha()]
+    if letters and sum(ch < "\u0250" for ch in letters) * 2 < len(letters):
+        return True
+    spoken = re.findall(r"[^\W\d_]+", text.lower())
+    known = [word for word in spoken if word in lex.FOREIGN]
+    return len(set(known)) >= 2 and len(known) * 6 >= len(spoken)
 
 
 def is_without_content(text: str) -> bool:
@@ -193,7 +205,7 @@ def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | N
     if not _is_contentful(tokens, lemmas):
         return None
     label = label_of(tokens)
-    if not label or not any(ch.isalpha() for ch in label) or URL.search(label):
+    if not any(ch.isalpha() for ch in label) or URL.search(label) or max(map(len, label.split())) > MAX_WORD_CHARS:
         return None
     quote = _quote(doc, text, start, end)
     if not quote:
@@ -450,7 +462,8 @@ def label_of(tokens: Sequence[Token]) -> str:
         text = token.text.translate(lex.APOSTROPHES)
         pieces.append(text.lower() if not pieces and _lowers(token) else text)
         space = bool(token.whitespace_)
-    return " ".join("".join(pieces).split()).strip(" -.,;:!?'\"")
+    said = " ".join("".join(pieces).split()).strip(" -.,;:!?'\"").split()
+    return " ".join(word for i, word in enumerate(said) if i == 0 or word.lower() != said[i - 1].lower())
 
 
 def _lowers(token: Token) -> bool:
