@@ -16,7 +16,11 @@ TOP_LEVEL = {
     "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".gitignore", ".dockerignore", ".editorconfig",
 }  # fmt: skip
 LONGEST_MODULE = 400
-LONG_FOR_A_REASON: dict[str, str] = {}
+LONG_FOR_A_REASON = {
+    "server/hot/redis.py": "one method for each script, so that callers meet one store",
+    "server/store/tables.py": "tables are read side by side",
+    "server/store/migrations/versions/0001_first_schema.py": "a migration is one step",
+}
 REGISTRY = re.compile(r"//[a-z.-]*(" + "|".join(("py" + "pi", "npm" + "js", "python" + "hosted")) + ")", re.IGNORECASE)
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK")) + r")\b")
 
@@ -64,6 +68,7 @@ def test_modules_say_what_they_are_for(root: Path, files: list[Path]) -> None:
 def test_modules_are_short_enough_to_read(root: Path, files: list[Path]) -> None:
     long = [str(path) for path in product(files) if len(lines(root, path)) > LONGEST_MODULE]
     assert set(long) - LONG_FOR_A_REASON.keys() == set()
+    assert [path for path in LONG_FOR_A_REASON if path not in long] == []
 
 
 def test_files_name_no_package_registry(root: Path, files: list[Path]) -> None:
