@@ -144,10 +144,14 @@ class RespondentSocket:
             await self._tell(Error.of("invalid_message", "The first message, hello, did not come in time."))
             raise _Left(CLOSE_POLICY) from exc
         try:
-            session_id = await self._authenticate(hello.token)
-            if session_id is None:
-                raise SessionProblem("unauthorised")
-            return await self._hub.attach(session_id), hello
+            async with asyncio.timeout(self._settings.attach_s):
+                session_id = await self._authenticate(hello.token)
+                if session_id is None:
+                    raise SessionProblem("unauthorised")
+                return await self._hub.attach(session_id), hello
+        except TimeoutError as exc:
+            await self._tell(Error.of("storage_unavailable", ref="hello"))
+            raise _Left(CLOSE_COME_AGAIN) from exc
         except Moved as exc:
             await self._tell(error_frame(exc, ref="hello"))
             raise _Left(exc.close_code) from exc

@@ -44,6 +44,7 @@ from server.session.surroundings import Surroundings
 
 log = structlog.get_logger("askwell.session")
 SWEEP_LIMIT = 50
+LISTEN_AGAIN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,11 +345,17 @@ class Hub:
     # What happens elsewhere
 
     async def _listen(self) -> None:
-        try:
-            async for wake in self._hot.wakes():
-                self._tasks.create_task(self._guarded(self._woken(wake)), name=f"wake {wake.kind}")
-        except HotMisconfigured as exc:
-            log.warning("hub.deaf", reason=str(exc))
+        while True:
+            try:
+                async for wake in self._hot.wakes():
+                    self._tasks.create_task(self._guarded(self._woken(wake)), name=f"wake {wake.kind}")
+            except HotMisconfigured as exc:
+                # Without news, a lost session is found out by its next write.
+                log.warning("hub.deaf", reason=str(exc))
+                return
+            except Exception:
+                log.exception("hub.defect")
+            await asyncio.sleep(LISTEN_AGAIN_S)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something in the background; its failure is logged and harms no session."""

@@ -47,6 +47,7 @@ class SocketSettings:
     Args:
         allowed_origins: further origins whose pages may connect; the server's own always may. `*` allows all.
         handshake_s: time for `hello`.
+        attach_s: time for finding the session after it.
         max_message_bytes: longest text frame, in bytes of UTF-8.
         max_frame_bytes: frame size above which the socket is closed at once.
         messages_per_s: text messages per second, on average; also how fast forgiveness comes back.
@@ -61,6 +62,7 @@ class SocketSettings:
 
     allowed_origins: tuple[str, ...] = ()
     handshake_s: float = 5.0
+    attach_s: float = 5.0
     max_message_bytes: int = MAX_MESSAGE_BYTES
     max_frame_bytes: int = 1024 * 1024
     messages_per_s: float = 20.0

@@ -286,7 +286,7 @@ class TurnRunner:
     def _report(self, measure: TurnMeasure) -> None:
         write = log.info if measure.outcome == "completed" else log.warning
         write(
-            "turn",
+            "turn.ended",
             outcome=measure.outcome,
             session=measure.session_id,
             turn=measure.turn_number,

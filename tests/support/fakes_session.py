@@ -453,7 +453,7 @@ async def running_node(
 async def eventually(condition: Callable[[], bool], deadline_s: float = 5.0) -> None:
     """Wait until something is so; fails after the deadline."""
     async with asyncio.timeout(deadline_s):
-        while not condition():  # noqa: ASYNC110 - a process is involved, and it sets no event
+        while not condition():
             await asyncio.sleep(0.002)
 
 

@@ -296,3 +296,16 @@ async def test_sessions_moved_between_processes_have_identical_states(hot: HotSt
     ours = {"session_id", "utterances", "question", "receipts"}
     assert one.model_dump(exclude=ours) == other.model_dump(exclude=ours)
     assert [u.text for u in one.utterances] == [u.text for u in other.utterances]
+
+
+async def test_command_applied_but_still_in_the_inbox_is_not_applied_again(node: Node) -> None:
+    session_id = await opened(node)
+    command = order("extend", turns=5)
+    await node.hub.command(session_id, command, who="Ada")
+    again = Order(command.command_id, "Ada", "2026-01-05T12:00:00+00:00", command)
+    await node.hot.inner.inbox_push(session_id, again.pack())
+    await eventually(lambda: node.hot.calls.count("inbox_drop") == 2)
+    owner = await node.hub.attach(session_id)
+    stored = await node.hot.inner.read(session_id)
+    assert (owner.state.max_turns, owner.state.rev) == (20, stored.rev)
+    assert (await owner.submit(Answer(turn_key=key(), text="On."))).turn_number == 1

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from pipeline.errors import LLMUnavailable
-from pipeline.turn import Answer
+from pipeline.turn import Answer, answer_digest
 from server.hot.errors import StorageUnavailable
 from server.hot.redis import HotStore
+from server.session.ledger import answer_payload
 from server.session.owner import SessionOwner
 from server.session.problems import Moved, SessionProblem, TurnFailed
 from tests.support.client import key
@@ -263,3 +264,21 @@ async def test_attach_while_storage_is_away_says_so(node: Node) -> None:
         await node.hub.attach(state.session_id)
     node.hot.away = False
     await node.hub.attach(state.session_id)
+
+
+async def test_submit_of_an_answer_that_is_pending_unknown_to_the_owner_runs_it(node: Node) -> None:
+    owner = await opened(node)
+    said = answer()
+    await node.hot.inner.accept(
+        owner.session_id,
+        owner=owner.owner_id,
+        rev=owner.state.rev,
+        turn_key=said.turn_key,
+        payload=answer_payload(said),
+        digest=answer_digest(said),
+        turn_number=1,
+        event={"type": "turn.started", "turn_number": 1, "turn_key": said.turn_key},
+    )
+    assert (await owner.submit(said)).turn_number == 1
+    events = [e.data for e in await node.hot.inner.events_after(owner.session_id, 0)]
+    assert [e["attempt"] for e in events if e["type"] == "turn.started"] == [1, 2]
