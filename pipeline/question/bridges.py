@@ -35,7 +35,7 @@ def has_bridge(question: str) -> bool:
 def bridge_for(
     distance_turns: int, bridges: Sequence[str], distant: Sequence[str], recent_questions: Sequence[str], pick: int
 ) -> str:
-    """A bridge sentence that none of the recent questions began with, if there is one left.
+    """A bridge sentence that none of the recent questions used, if there is one left.
 
     Args:
         distance_turns: turns since the concept was last mentioned.
@@ -45,6 +45,6 @@ def bridge_for(
         pick: any number; the same number picks the same bridge from the same choice.
     """
     pool = list(distant if distance_turns >= 4 and distant else bridges)
-    used = {tuple(words(question)[:3]) for question in recent_questions}
-    fresh = [bridge for bridge in pool if tuple(words(bridge.replace("{x}", " "))[:3]) not in used]
+    said = [" ".join(words(question)) for question in recent_questions]
+    fresh = [bridge for bridge in pool if not any(" ".join(words(bridge.split("{x}")[0])) in text for text in said)]
     return (fresh or pool)[pick % len(fresh or pool)]

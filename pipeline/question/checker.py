@@ -44,6 +44,10 @@ REPEAT_COSINE = 0.92
 
 Similarity = Callable[[str, str], float] | Mapping[str, float] | Sequence[float]
 
+_SCENES = (
+    "think ", "please think ", "picture ", "imagine ", "take me back ", "put yourself ",
+    "denken sie ", "stellen sie sich ", "versetzen sie sich ",
+)  # fmt: skip
 _SENTENCE_END = re.compile(r"(?<=[.!?…؟。！？])[\"'”’»)]*\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -183,6 +187,18 @@ def question_part(text: str, language: str = "en") -> str:
     return text.strip()
 
 
+def sets_a_scene(text: str, language: str = "en") -> bool:
+    """Whether the last sentence only prepares a question, so that another question would not fit behind it."""
+    table = _table(language)
+    last = sentences(normalise(text))[-1:]
+    return bool(
+        table
+        and last
+        and not _QUESTION_MARKS.search(last[0])
+        and (_sets_a_scene(last[0]) or _is_request(last[0], table))
+    )
+
+
 def _table(language: str) -> LanguageTable | None:
     return TABLES.get(language.casefold()[:2])
 
@@ -271,17 +287,7 @@ def _form(plain: str, table: LanguageTable | None, language: str) -> list[Refusa
 
 def _sets_a_scene(part: str) -> bool:
     """“Think of the last time …” prepares a question, it isn't one."""
-    scenes = (
-        "think ",
-        "please think ",
-        "picture ",
-        "imagine ",
-        "take me back ",
-        "denken sie ",
-        "stellen sie sich ",
-        "versetzen sie sich ",
-    )
-    return part.startswith(scenes)
+    return part.startswith(_SCENES)
 
 
 def _double_inside(part: str, table: LanguageTable) -> list[Refusal]:

@@ -24,7 +24,7 @@ from pipeline.question.inflection import (
 from pipeline.question.patterns import word_set
 from pipeline.records import Record
 
-PhraseKind = Literal["noun", "activity", "saying", "quote", "word"]
+PhraseKind = Literal["noun", "activity", "saying", "event", "quote", "word"]
 
 MAX_LABEL_WORDS = 9
 MAX_INLINE_WORDS = 8
@@ -70,8 +70,9 @@ _NAMES = word_set(
 class Phrase(Record):
     """A label ready to be spoken.
 
-    `kind` noun: `text` is a noun phrase; activity: a gerund phrase; saying: `text` continues “You said …”; quote and
-    word: `text` is in quotation marks, word being a single one. `plural` tells whether it takes a plural verb.
+    `kind` noun: `text` is a noun phrase; activity: a gerund phrase; saying: `text` continues “You said …”; event, quote
+    and word: `text` is in quotation marks, an event being something that happened, a word a single one.
+    `plural` tells whether it takes a plural verb.
     """
 
     kind: PhraseKind
@@ -108,7 +109,7 @@ def phrase(label: str, *, node_type: str = "", language: str = "en") -> Phrase:
         found = rule(said, low, feeling)
         if found is not None:
             kind, made = found
-            return Phrase(kind=kind, label=label, text=made) if made else _quoted(label, trimmed)
+            return Phrase(kind=kind, label=label, text=made) if made else _quoted(label, trimmed, kind == "event")
     concrete = any(part in node_type for part in _CONCRETE_TYPES)
     made, plural = _noun(said, low, concrete, feeling)
     return Phrase(kind="noun", label=label, text=made, plural=plural) if made else _quoted(label, trimmed)
@@ -131,8 +132,8 @@ def trim(label: str) -> tuple[str, bool]:
     return " ".join(kept).strip(" ,;:–—-") + " …", True
 
 
-def _quoted(label: str, trimmed: str) -> Phrase:
-    kind: PhraseKind = "word" if len(trimmed.split()) == 1 else "quote"
+def _quoted(label: str, trimmed: str, event: bool = False) -> Phrase:
+    kind: PhraseKind = "word" if len(trimmed.split()) == 1 else "event" if event else "quote"
     return Phrase(kind=kind, label=label, text=f'"{trimmed}"')
 
 
@@ -161,8 +162,17 @@ def _clause(said: list[str], low: list[str], feeling: bool) -> Found:
     at = next((i for i in range(1, len(low)) if _verb_inside(low, i)), None)
     if at is None:
         return None
-    spelled_out = low[0] in lex.DETERMINERS or low[0] == "people"
-    return ("saying", " ".join(flipped(said))) if spelled_out and low[0] not in ("that", "this") else _QUOTE
+    reported = " ".join(flipped(said))
+    if low[0] in lex.KIN_NOUNS:
+        return "saying", f"your {_lowered(reported)}"
+    if low[0] in lex.PERSON_NOUNS:
+        return "saying", f"the {_lowered(reported)}"
+    spelled_out = low[0] in lex.DETERMINERS or low[0] == "people" or (at <= 2 and is_plural(low[at - 1]))
+    return ("saying", _lowered(reported)) if spelled_out and low[0] not in ("that", "this") else _QUOTE
+
+
+def _lowered(text: str) -> str:
+    return text[:1].casefold() + text[1:]
 
 
 def _verb_inside(low: list[str], at: int) -> bool:
@@ -172,15 +182,21 @@ def _verb_inside(low: list[str], at: int) -> bool:
     word, more = low[at], low[at + 1 : at + 2]
     if word in lex.FINITE or word in lex.PAST_FORMS:
         return True
+    if low[0] in lex.KIN_NOUNS | lex.PERSON_NOUNS and (low[at - 1] in ("never", "always") or _is_past(word)):
+        return True
     base = base_of_third_person(word)
     if base and more and base in lex.PURE_VERBS:
         return True
     if more and word in lex.PURE_VERBS and is_plural(low[at - 1]):
         return True
-    if low[at - 1] in lex.PERSON_NOUNS and (word in lex.IRREGULAR_PAST or word.endswith("ed")):
+    if low[at - 1] in lex.PERSON_NOUNS | lex.KIN_NOUNS and _is_past(word):
         return True
     is_past = word.endswith("ed") and bool(more) and more[0] in _OBJECT_FIRST_PERSON | _PLAIN_OBJECTS
     return is_past or bool(more and (base or (low[0] == "people" and word in VERBS)) and more[0] in lex.OBJECT_STARTS)
+
+
+def _is_past(word: str) -> bool:
+    return word in lex.IRREGULAR_PAST or word in lex.PAST_FORMS or (word.endswith("ed") and word not in lex.ADJECTIVES)
 
 
 def _starts_as_verb(low: list[str]) -> bool:
@@ -268,17 +284,23 @@ def _adverb(said: list[str], low: list[str], feeling: bool) -> Found:
         return "activity", f"{low[0]} " + gerund_phrase(said[1:], low[1:])
     if is_ing_form(low[1]):
         return "activity", " ".join([low[0], *flipped(said[1:])])
-    return _QUOTE
+    clause = _clause(said[1:], low[1:], feeling) if low[0] in word_set("sometimes often usually now always") else None
+    return ("saying", f"{low[0]} {clause[1]}") if clause and clause[1] else _QUOTE
 
 
 def _past(said: list[str], low: list[str], feeling: bool) -> Found:
     """“felt guilty” → “feeling guilty” where it is the respondent's own doing; somebody else's is quoted."""
     base = lex.IRREGULAR_PAST.get(low[0])
     others = _OBJECT_FIRST_PERSON & set(low) or low[:2] in (["left", "with"], ["left", "out"], ["lost", "in"])
+    if base in ("learn", "realise", "realize", "decide", "notice") and low[1:2] == ["that"]:
+        return "saying", "you " + " ".join(flipped(said))
+    if low[0] == "got" and low[1:2] and (low[1] in lex.QUANTIFIERS or low[1][0].isdigit()):
+        base = "have"
     if base and len(low) > 1 and not others:
         return "activity", gerund_phrase([base, *said[1:]], [base, *low[1:]])
-    regular = low[0].endswith("ed") and low[0] not in lex.ADJECTIVES and len(low) > 1 and low[1] in lex.OBJECT_STARTS
-    return _QUOTE if base or low[0] in lex.PAST_FORMS or regular else None
+    followed = len(low) == 1 or low[1] in lex.OBJECT_STARTS or low[1] in _PREPOSITIONS or low[1].endswith("ly")
+    regular = low[0].endswith("ed") and low[0] not in lex.ADJECTIVES and followed
+    return ("event", "") if base or low[0] in lex.PAST_FORMS or regular else None
 
 
 def _activity(said: list[str], low: list[str], feeling: bool) -> Found:
@@ -322,7 +344,7 @@ def _noun(said: list[str], low: list[str], concrete: bool, feeling: bool) -> tup
     text, head, plural = " ".join(spoken), _head(low), is_plural(_head(low))
     if low[-1] in _DANGLING or "if" in low or low[-1] in _SECOND_PERSON:
         return "", False
-    if low[0] in word_set("whatever what how which whichever so too very no nothing such something"):
+    if low[0] in word_set("whatever what how which whichever so too very no nothing such something much many"):
         return "", False
     if low[0] in lex.DETERMINERS or low[0] in lex.QUANTIFIERS or low[0][0].isdigit():
         return text, plural and low[0] not in ("a", "an", "every", "each")

@@ -52,12 +52,12 @@ NOUNISH_VERBS = word_set(
 """Base forms that are as often nouns: they count as verbs only before an object or a particle."""
 
 OBJECT_STARTS = word_set(
-    "a an the my your our their his her its this that these those me you us them him it myself "
-    "yourself everything something anything nothing someone everyone anyone people to up out off on "
-    "in down away back over about after for with from at into around through together along less more "
-    "better well what how where when whatever all some any no enough too so again ahead home straight "
-    "properly quickly slowly every each another one two without as like calm safe good tired happy "
-    "confident healthy"
+    "late early hard overtime alone remotely abroad by of a an the my your our their his her its this "
+    "that these those me you us them him it myself yourself everything something anything nothing "
+    "someone everyone anyone people to up out off on in down away back over about after for with from "
+    "at into around through together along less more better well what how where when whatever all "
+    "some any no enough too so again ahead home straight properly quickly slowly every each another "
+    "one two without as like calm safe good tired happy confident healthy"
 )
 
 IRREGULAR_PAST = {
@@ -66,7 +66,7 @@ IRREGULAR_PAST = {
     "missed": "miss", "forgot": "forget", "lost": "lose", "noticed": "notice", "expected": "expect",
     "hoped": "hope", "worried": "worry", "waited": "wait", "apologised": "apologise", "complained": "complain",
     "ordered": "order", "paid": "pay", "left": "leave", "switched": "switch", "tried": "try", "stopped": "stop",
-    "started": "start", "managed": "manage", "booked": "book", "queued": "queue", "arrived": "arrive",
+    "started": "start", "managed": "manage", "booked": "book", "queued": "queue", "bought": "buy", "chose": "choose", "compared": "compare", "cooked": "cook", "planned": "plan", "arrived": "arrive",
 }  # fmt: skip
 """Past forms whose subject is the respondent, unless an object pronoun says otherwise, and their base forms."""
 
@@ -160,6 +160,13 @@ PLURAL_EXCEPTIONS = word_set(
     "analysis crisis always less news lens"
 )
 PLURAL_IRREGULAR = word_set("people children men women feet teeth mice kids staff police")
+KIN_NOUNS = word_set(
+    "mum mom mother dad father wife husband son daughter brother sister boss partner friend friends "
+    "flatmate neighbour girlfriend boyfriend kids children family parents colleagues colleague team "
+    "grandma grandmother grandad cousin"
+)
+"""People one calls “my …”: an extractor may have cut the “my” off."""
+
 PERSON_NOUNS = word_set(
     "mum mom mother dad father wife husband son daughter brother sister boss partner friend flatmate "
     "neighbour neighbor girlfriend boyfriend manager doctor nurse waiter waitress agent receptionist "

@@ -13,6 +13,7 @@ from pipeline.question.checker import (
     check,
     prefix_refusals,
     question_part,
+    sets_a_scene,
     word_count,
 )
 from pipeline.records import Record
@@ -130,15 +131,24 @@ class StreamGuard:
             return text
         question = question_part(text, self._language)
         if _ENDED.search(self.out):
-            return question if self.out[-1].isspace() else " " + question
+            scene = sets_a_scene(self.out, self._language)
+            return ("" if self.out[-1].isspace() else " ") + (self._instead(question) if scene else question)
         if "double" in self._codes:
             closed = self.out + "?"
             if not check(closed, language=self._language, max_words=self._max_words, allowed_words=self._allowed):
                 return "?"
+        return ("– " if self.out[-1].isspace() else " – ") + self._repaired(question)
+
+    def _repaired(self, question: str) -> str:
+        """The question after “let me put that differently:”."""
         repair = _REPAIR.get(self._language[:2], "")
-        if repair and not self._language.startswith("de"):
-            question = question[:1].lower() + question[1:]
-        return ("– " if self.out[-1].isspace() else " – ") + repair + question
+        lower = repair and not self._language.startswith("de")
+        return repair + (question[:1].lower() + question[1:] if lower else question)
+
+    def _instead(self, question: str) -> str:
+        """`_repaired` as a sentence of its own."""
+        text = self._repaired(question)
+        return text[:1].upper() + text[1:]
 
     def _complete_words(self) -> str:
         """The pending text up to the last white space: a word may still grow until then."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from pipeline.language.offline.voices import Voice, voice
-from pipeline.ports import QuestionRequest
+from pipeline.ports import Embedder, QuestionRequest
 from pipeline.question.bridges import bridge_for
 from pipeline.question.checker import check, jaccard, word_count, words
 from pipeline.question.fluency import Phrase, phrase
@@ -29,23 +30,48 @@ from pipeline.question.templates import (
 
 ACKNOWLEDGE_ONE_IN = 3
 TEMPLATE_SKIPS = 2
-_ASKS_AT_ONCE = re.compile(r"^\{mention\} (What|Why|How|Where|Who|Which)\b")
+FRESH_TRIES = 5
+CLOSE_COSINE = 0.90
+_ASKS_AT_ONCE = re.compile(r"^\{mention\} (Why|What does|What makes|What would|What exactly|How does|How do)\b")
 DONT_KNOW_WORDS = 9
 ANCHOR_DEPTH = 2
 SHORT_TEMPLATE_WORDS = 12
 
 
 class OfflineQuestionWriter:
-    """Writes questions without a language model. Stateless; safe to share between sessions."""
+    """Writes questions without a language model. Stateless; safe to share between sessions.
+
+    With an embedder, wordings too close in meaning to a recent question are passed over before the first word is out;
+    the vectors it keeps serve the check that follows.
+    """
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder
 
     async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
-        """The question word by word. Never fails."""
-        for piece in in_words(compose(request, skip=request.variant)):
+        """The question word by word. Raises ProviderError only where the embedder does."""
+        for piece in in_words(await self._fresh(request)):
             yield piece
 
     def template(self, request: QuestionRequest) -> str:
         """A plain question of the strategy, other than the first tries of `write`."""
         return compose(request.model_copy(update={"avoid_similar": True}), skip=TEMPLATE_SKIPS, plain=True)
+
+    async def _fresh(self, request: QuestionRequest) -> str:
+        """The first wording that is not close to a recent question, else the least close of a few."""
+        recent = request.recent_questions
+        if self._embedder is None or not recent:
+            return compose(request, skip=request.variant)
+        passed_over: list[tuple[float, str]] = []
+        to_skip = request.variant
+        for candidate in islice(wordings(request), FRESH_TRIES + request.variant):
+            rows = await self._embedder.embed([candidate, *recent])
+            closest = float((rows[1:] @ rows[0]).max())
+            if closest < CLOSE_COSINE and to_skip == 0:
+                return candidate
+            to_skip -= closest < CLOSE_COSINE
+            passed_over.append((closest, candidate))
+        return min(passed_over)[1] if passed_over else compose(request)
 
 
 def compose(request: QuestionRequest, *, skip: int = 0, plain: bool = False) -> str:
@@ -53,18 +79,20 @@ def compose(request: QuestionRequest, *, skip: int = 0, plain: bool = False) -> 
 
     Args:
         request: what to ask about, and what was said so far.
-        skip: how many acceptable wordings to pass over.
+        skip: how many acceptable wordings to pass over; the last one stands if there are fewer.
         plain: leave acknowledgements out.
     """
-    speaking = voice(request.language)
-    last = ""
-    for candidate in _candidates(request, speaking, plain):
-        if not _acceptable(candidate, request):
-            continue
-        if skip == 0:
-            return candidate
-        last, skip = last or candidate, skip - 1
-    return last or _last_resort(request, speaking)
+    found = list(islice(wordings(request, plain=plain), skip + 1))
+    return found[-1] if found else _last_resort(request, voice(request.language))
+
+
+def wordings(request: QuestionRequest, *, plain: bool = False) -> Iterator[str]:
+    """Acceptable questions for a request, the best first, none twice."""
+    seen: set[str] = set()
+    for candidate in _candidates(request, voice(request.language), plain):
+        if candidate not in seen and _acceptable(candidate, request):
+            seen.add(candidate)
+            yield candidate
 
 
 def is_dont_know(answer: str, language: str) -> bool:
@@ -177,7 +205,7 @@ def _anchorable(template: str) -> bool:
 
 def _anchored(template: str, anchor: str) -> str:
     """“{mention} Why …” → “{mention} When it comes to {topic}, why …”."""
-    return _ASKS_AT_ONCE.sub(lambda match: f"{{mention}} {anchor} {match.group(1).lower()}", template, count=1)
+    return _ASKS_AT_ONCE.sub(lambda match: f"{{mention}} {anchor} {uncapitalised(match.group(1))}", template, count=1)
 
 
 def _merged(ranked: Sequence[str], anchored: Sequence[str]) -> list[str]:

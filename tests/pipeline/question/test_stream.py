@@ -112,3 +112,11 @@ def test_refused_stream_takes_no_more() -> None:
     run(guard, "Do you like it?")
     with pytest.raises(ValueError, match="over"):
         guard.feed("more")
+
+
+def test_scene_that_was_set_is_left_for_another_question_in_so_many_words() -> None:
+    guard = StreamGuard(recent_questions=["Think of your last coffee. What stands out?"])
+    _, verdict = run(guard, "Think of your last coffee. What stands out?")
+    assert verdict.action == "replace"
+    final = guard.out + guard.replacement("Who else has a say in it?")
+    assert final == "Think of your last coffee. Let me put that differently: who else has a say in it?"

@@ -22,10 +22,12 @@ class Voice(BaseModel):
     acknowledgements: tuple[str, ...]
     mention_object: tuple[str, ...] = ()
     mention_saying: tuple[str, ...] = ()
+    mention_event: tuple[str, ...] = ()
     mention_quote: tuple[str, ...] = Field(min_length=1)
     mention_word: tuple[str, ...] = ()
     bridge_object: tuple[str, ...] = ()
     bridge_saying: tuple[str, ...] = ()
+    bridge_event: tuple[str, ...] = ()
     bridge_quote: tuple[str, ...] = Field(min_length=1)
     bridge_word: tuple[str, ...] = ()
     distant_object: tuple[str, ...] = ()
@@ -52,6 +54,7 @@ class Voice(BaseModel):
             "noun": self.mention_object,
             "activity": self.mention_object,
             "saying": self.mention_saying,
+            "event": self.mention_event,
             "word": self.mention_word,
         }
         return by_kind.get(kind) or self.mention_quote
@@ -62,9 +65,10 @@ class Voice(BaseModel):
             "noun": self.bridge_object,
             "activity": self.bridge_object,
             "saying": self.bridge_saying,
+            "event": self.bridge_event,
             "word": self.bridge_word,
         }
-        distant = {"noun": self.distant_object, "activity": self.distant_object, "saying": self.distant_saying}
+        distant = {"noun": self.distant_object, "activity": self.distant_object, "saying": self.distant_saying, "event": self.bridge_event}
         return near.get(kind) or self.bridge_quote, distant.get(kind) or self.distant_quote
 
 

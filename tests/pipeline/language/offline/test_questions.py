@@ -15,6 +15,7 @@ from pipeline.language.offline.voices import LANGUAGES, voice
 from pipeline.methodology import Methodology, Strategy, parse
 from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter
 from pipeline.question.checker import check, word_count
+from tests.support.interview import TableEmbedder
 
 ROOT = Path(__file__).parents[4]
 NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
@@ -59,7 +60,7 @@ LABELS = (
     "so angry",
     "no cables",
     "trains are always late",
-    "it sounds \"crisp\" {to} me",
+    'it sounds "crisp" {to} me',
     "pulling away before the cars",
     "never again",
 )
@@ -308,3 +309,27 @@ def test_openings_and_closings_are_acceptable_in_every_language() -> None:
                     text = compose(asked)
                     assert faults(text, asked) == [], text
                     assert word_count(text) <= 25
+
+
+async def test_wording_close_in_meaning_to_a_recent_question_is_passed_over() -> None:
+    asked = request(
+        "means_end_chain", METHODS["means_end_chain"].strategy("deepen"), label="quiet motor", recent=("Why so quiet?",)
+    )
+    first, second = compose(asked), compose(asked, skip=1)
+    writer = OfflineQuestionWriter(TableEmbedder([(first, "Why so quiet?", 0.95)]))
+    assert "".join([piece async for piece in writer.write(asked)]) == second
+    everything_close = TableEmbedder([(compose(asked, skip=at), "Why so quiet?", 0.95 - at / 100) for at in range(5)])
+    writer = OfflineQuestionWriter(everything_close)
+    assert "".join([piece async for piece in writer.write(asked)]) in {compose(asked, skip=at) for at in range(6)}
+
+
+async def test_variants_with_an_embedder_differ_too() -> None:
+    asked = request(
+        "means_end_chain", METHODS["means_end_chain"].strategy("deepen"), label="quiet motor", recent=("Why so quiet?",)
+    )
+    writer = OfflineQuestionWriter(TableEmbedder())
+    texts = set()
+    for variant in range(3):
+        varied = asked.model_copy(update={"variant": variant})
+        texts.add("".join([piece async for piece in writer.write(varied)]))
+    assert len(texts) == 3
