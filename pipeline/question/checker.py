@@ -113,15 +113,16 @@ def check(
     if not text.strip() or not _WORD.search(text):
         return [Refusal(code="empty", detail="there is no text")]
     table = _table(language)
-    plain = _spare(normalise(text), allowed_words)
+    plain = normalise(text)
+    spared = _spare(plain, allowed_words)
     found = [
         *_unsafe(text),
-        *_machinery(plain, table),
-        *_language(text, plain, language),
+        *_machinery(spared, table),
+        *_language(text, spared, language),
         *_form(plain, table, language),
     ]
     if table:
-        found += _leading(plain, table)
+        found += _leading(plain, spared, table)
     count = word_count(text)
     if count > max_words:
         found.append(Refusal(code="too_long", detail=f"{count} words, at most {max_words}"))
@@ -149,8 +150,9 @@ def prefix_refusals(
     The polite forms ("Could you tell me …") need up to seven words; until then they are given the benefit of doubt.
     """
     table = _table(language)
-    plain = _spare(normalise(_open_quote_removed(prefix)), allowed_words)
-    found = [*_unsafe(prefix), *_machinery(plain, table)]
+    plain = normalise(_open_quote_removed(prefix))
+    spared = _spare(plain, allowed_words)
+    found = [*_unsafe(prefix), *_machinery(spared, table)]
     if max_words is not None and word_count(prefix) > max_words:
         found.append(Refusal(code="too_long", detail=f"more than {max_words} words"))
     if table is None:
@@ -160,7 +162,11 @@ def prefix_refusals(
         return found
     parts = sentences(plain)
     current = parts[-1] if parts else ""
-    asked = [part for part in parts[:-1] if _QUESTION_MARKS.search(part) or _is_request(part, table)]
+    asked = [
+        part
+        for part in parts[:-1]
+        if _QUESTION_MARKS.search(part) or (_is_request(part, table) and not _sets_a_scene(part))
+    ]
     core = _core(current, table)
     if asked and (table.interrogatives.match(core) or _is_request(current, table)):
         found.append(Refusal(code="double", detail="a second question begins"))
@@ -173,7 +179,7 @@ def prefix_refusals(
         for pattern in table.leading
         if not pattern.pattern.endswith("$") and (match := pattern.search(core) or pattern.search(current))
     ][:1]
-    if table.leading_words and (match := table.leading_words.search(plain)):
+    if table.leading_words and (match := table.leading_words.search(spared)):
         found.append(Refusal(code="leading", detail=f"“{match.group(0)}” judges"))
     return list({refusal.code: refusal for refusal in reversed(found)}.values())[::-1]
 
@@ -204,16 +210,9 @@ def _table(language: str) -> LanguageTable | None:
 
 
 def _spare(plain: str, allowed: Collection[str]) -> str:
-    """Allowed words are masked, so that no list of words finds them; function words are never masked."""
-    masked = {word for phrase in allowed for word in words(phrase)} - ENGLISH_COMMON
+    """Allowed words masked, so that no list of forbidden words finds them."""
+    masked = {word for phrase in allowed for word in words(phrase)}
     return _WORD.sub(lambda match: "q" if match.group(0) in masked else match.group(0), plain) if masked else plain
-
-
-ENGLISH_COMMON = frozenset(word for known in FUNCTION_WORDS.values() for word in known) | word_set(
-    "do does did is are was were so don't didn't isn't wasn't doesn't can't it its it's you your i me my "
-    "we he she they "
-    "surely obviously clearly agree think or haben sind ist war oder nicht nein ja also"
-)
 
 
 def _open_quote_removed(prefix: str) -> str:
@@ -334,13 +333,13 @@ def _pair_of_opposites(text: str) -> bool:
     return any(pair in text for pair in pairs) or "one way or" in text or "gut oder schlecht" in text
 
 
-def _leading(plain: str, table: LanguageTable) -> list[Refusal]:
+def _leading(plain: str, spared: str, table: LanguageTable) -> list[Refusal]:
     for part in sentences(plain):
         core = _core(part, table)
         for pattern in table.leading:
             if match := pattern.search(core) or pattern.search(part):
                 return [Refusal(code="leading", detail=f"“{match.group(0).strip()}”")]
-    if table.leading_words and (match := table.leading_words.search(plain)):
+    if table.leading_words and (match := table.leading_words.search(spared)):
         return [Refusal(code="leading", detail=f"“{match.group(0)}” judges")]
     return []
 

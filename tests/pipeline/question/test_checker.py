@@ -87,3 +87,12 @@ def test_language_without_table_uses_the_general_rules() -> None:
     assert codes("ماذا حدث؟", language="ar") == set()
     assert "double" in codes("ماذا حدث؟ ولماذا؟", language="ar")
     assert "not_a_question" in codes("شكرا جزيلا.", language="ar")
+
+
+def test_words_of_the_respondent_never_change_the_form_of_a_question() -> None:
+    said = ["where", "take", "describe", "tell", "what", "so", "terrible"]
+    assert codes("Where do you usually drink it?", allowed_words=said) == set()
+    assert codes("Take me through that morning.", allowed_words=said) == set()
+    assert "closed" in codes("Is it terrible?", allowed_words=said)
+    assert codes("What made the evening terrible for you?", allowed_words=said) == set()
+    assert "leading" in codes("What made the evening terrible for you?")
