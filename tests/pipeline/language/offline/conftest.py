@@ -1,0 +1,18 @@
+"""One parser and one embedder for all tests of the offline provider."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.language.embedder import OnnxEmbedder
+from pipeline.language.srl import SpacyParser
+
+
+@pytest.fixture(scope="session")
+def parser() -> SpacyParser:
+    return SpacyParser()
+
+
+@pytest.fixture(scope="session")
+def embedder() -> OnnxEmbedder:
+    return OnnxEmbedder()

@@ -1,0 +1,67 @@
+"""The parser: discourse relations in causal order, frames, lemmas, odd input."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.srl import SpacyParser, find_model
+from pipeline.ports import Parser
+
+PARSER = SpacyParser()
+
+
+def test_parser_is_one_of_the_ports() -> None:
+    assert isinstance(PARSER, Parser)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "effect"),
+    [
+        ("I buy it because it is creamy", "it is creamy", "I buy it"),
+        ("It is creamy, so I buy it", "It is creamy", "I buy it"),
+        ("Since it is creamy, I buy it", "it is creamy", "I buy it"),
+    ],
+)
+async def test_parse_cause_in_any_order_comes_first(text: str, cause: str, effect: str) -> None:
+    (relation,) = (await PARSER.parse(text)).discourse
+    assert (relation.kind, relation.antecedent, relation.consequent) == ("cause", cause, effect)
+
+
+async def test_parse_sentence_gives_frames() -> None:
+    frames = (await PARSER.parse("The nurse didn't explain the form.")).frames
+    assert [(f.predicate, f.subject, f.object, f.negated) for f in frames] == [
+        ("explain", "The nurse", "the form", True)
+    ]
+
+
+async def test_lemmas_keep_negation_and_drop_stop_words() -> None:
+    assert await PARSER.lemmas(["not easy to clean", "easy to clean", "I don't have to worry", ""]) == [
+        ("not", "easy", "clean"),
+        ("easy", "clean"),
+        ("not", "worry"),
+        (),
+    ]
+
+
+async def test_lemmas_of_stop_words_alone_keep_them() -> None:
+    assert (await PARSER.lemmas(["it is what it is"]))[0]
+
+
+async def test_parse_same_text_is_parsed_once() -> None:
+    await PARSER.parse("The handle is warm.")
+    assert PARSER.docs.doc("The handle is warm.") is PARSER.docs.doc("The handle is warm.")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=120))
+def test_parse_any_text_returns_the_same_twice(text: str) -> None:
+    assert PARSER.parse_sync(text) == PARSER.parse_sync(text)
+    assert len(PARSER.docs.doc(text).text) == len(text)
+
+
+def test_find_model_unknown_name_says_so() -> None:
+    with pytest.raises(ModelUnavailable, match="en_core_nowhere"):
+        find_model("en_core_nowhere")
