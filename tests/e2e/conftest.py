@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 from tests.support.cutting import Wire, wire_to
@@ -22,21 +23,21 @@ FLAGS = [
 ]
 
 
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[ServerProcess]:
-    """`askwell serve` with the offline provider."""
-    async with ServerProcess(tmp_path / "data") as process:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServerProcess]:
+    """`askwell serve` with the offline provider, for all tests of a file; it takes seconds to warm up."""
+    async with ServerProcess(tmp_path_factory.mktemp("e2e") / "data") as process:
         yield process
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def wire(server: ServerProcess) -> AsyncIterator[Wire]:
     """The way to the server."""
     async with wire_to(server.url) as wire:
         yield wire
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     """Headless Chromium."""
     async with async_playwright() as playwright:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sqlite3
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Page, expect
+
+from tests.support.process import ServerProcess
 
 PATIENCE_MS = 20_000
 
@@ -35,6 +39,18 @@ async def axe_violations(page: Page) -> list[str]:
     ]
 
 
+async def stored(server: ServerProcess, session_id: str, what: str, enough: int = 1) -> list[tuple[Any, ...]]:
+    """Columns of the session's utterances in order, once at least `enough` of them have reached the store."""
+    query = f"select {what} from utterances where session_id = ? order by turn_number, recorded_at"
+    async with asyncio.timeout(PATIENCE_MS / 1000):
+        while True:
+            with sqlite3.connect(f"file:{server.data}/askwell.db?mode=ro", uri=True) as store:
+                rows = store.execute(query, (session_id,)).fetchall()
+            if len(rows) >= enough:
+                return rows
+            await asyncio.sleep(0.05)
+
+
 class RespondentPage:
     """One tab. Every method waits until the page shows that it has happened."""
 
@@ -55,10 +71,17 @@ class RespondentPage:
 
     async def asked(self) -> str:
         """The question, once it is complete and can be answered."""
+        await self.page.locator('#question[data-complete="true"]').wait_for()
         await expect(self.page.locator("#answer")).to_be_enabled(timeout=PATIENCE_MS)
-        await expect(self.page.locator("#question")).to_have_text(
-            __import__("re").compile(r"[?.!…]"), timeout=PATIENCE_MS
-        )
+        return await self.question()
+
+    @property
+    def session_id(self) -> str:
+        """Of the interview in this tab."""
+        return self.page.url.split("/interview/")[1].split("#")[0]
+
+    async def question(self) -> str:
+        """The question as it is read."""
         return (await self.page.locator("#question").inner_text()).strip()
 
     async def answer(self, text: str) -> None:
@@ -66,20 +89,16 @@ class RespondentPage:
         await self.page.locator("#answer").fill(text)
         await self.page.locator("#send").click()
 
-    async def next_question(self, before: str) -> str | None:
-        """The question after `before`, or none when the interview is over."""
+    async def next_question(self, turn: int) -> str | None:
+        """The question that turn `turn` led to, or none when the interview is over."""
         await self.page.wait_for_function(
-            """before => !document.querySelector('#thanks').hidden
-                 || (document.querySelector('#question').innerText.trim() !== before
-                     && /[?.!…]$/.test(document.querySelector('#question').innerText.trim())
-                     && !document.querySelector('#answer').disabled
-                     && document.querySelector('#question').getAttribute('aria-busy') !== 'true')""",
-            arg=before,
-            timeout=PATIENCE_MS,
+            """turn => !document.querySelector('#thanks').hidden
+                 || (document.querySelector('#question').dataset.turn === String(turn)
+                     && document.querySelector('#question').dataset.complete === 'true'
+                     && document.querySelector('#status').dataset.state === 'yours')""",
+            arg=turn,
         )
-        if await self.page.locator("#thanks").is_visible():
-            return None
-        return (await self.page.locator("#question").inner_text()).strip()
+        return None if await self.page.locator("#thanks").is_visible() else await self.question()
 
     async def shot(self, state: str) -> None:
         """A picture of the page as it is."""

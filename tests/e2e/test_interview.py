@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
 import yaml
 from playwright.async_api import Browser
 
-from tests.e2e.respondent_page import RespondentPage
+from tests.e2e.respondent_page import RespondentPage, stored
 from tests.support.cutting import Wire
 from tests.support.process import ServerProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
 
 ANSWERS: dict[str, list[str]] = yaml.safe_load((Path(__file__).parent / "answers.yaml").read_text(encoding="utf-8"))
 CUT_WHILE_TYPING = 4
 CUT_AFTER_SENDING = 9
-
-
-def stored(server: ServerProcess) -> list[tuple[str, str]]:
-    """(speaker, text) of all utterances, in order."""
-    with sqlite3.connect(f"file:{server.data}/askwell.db?mode=ro", uri=True) as database:
-        return database.execute(
-            "select speaker, text from utterances order by turn_number, speaker desc, recorded_at"
-        ).fetchall()
 
 
 @pytest.mark.parametrize("concept", list(ANSWERS))
@@ -45,14 +36,14 @@ async def test_interview_whole_with_two_cuts_loses_and_doubles_nothing(
         if number == CUT_WHILE_TYPING:
             await page.locator("#answer").fill(text[:10])
             wire.cut()
-            await page.locator("#status").filter(has_text="connect").wait_for(timeout=15_000)
+            await page.locator('#status[data-state="reconnecting"]').wait_for()
             await respondent.shot("reconnecting")
         await respondent.answer(text)
         said.append(text)
         if number == CUT_AFTER_SENDING:
             wire.cut()
         wire.mend()
-        question = await respondent.next_question(question)
+        question = await respondent.next_question(number)
         if number in (1, 6):
             await respondent.shot(f"turn-{number}")
     assert question is None, f"still asking after {len(said)} answers: {question}"
@@ -60,8 +51,7 @@ async def test_interview_whole_with_two_cuts_loses_and_doubles_nothing(
     assert len(said) >= 12
     assert respondent.errors == []
     print("\n\n" + "\n".join(f"Q{n}: {q}\nA{n}: {a}" for n, (q, a) in enumerate(zip(asked, said, strict=True), 1)))
-    await server.stop()
-    answers = [text for speaker, text in stored(server) if speaker == "respondent"]
-    assert answers == said
-    questions = [text for speaker, text in stored(server) if speaker == "interviewer"]
-    assert [" ".join(text.split()) for text in questions[: len(asked)]] == [" ".join(text.split()) for text in asked]
+    rows = await stored(server, respondent.session_id, "speaker, text", enough=len(asked) + len(said) + 1)
+    assert [text for speaker, text in rows if speaker == "respondent"] == said
+    questions = [" ".join(text.split()) for speaker, text in rows if speaker == "interviewer"]
+    assert questions[: len(asked)] == [" ".join(text.split()) for text in asked]
