@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pipeline.question.checker import words
+from pipeline.question.text import words
 
 _SPOKEN_BRIDGE = re.compile(
     r"^(?:earlier|a (?:little )?while ago|a moment ago|before,? you|coming back to|going back to|"

@@ -21,6 +21,7 @@ from pipeline.question.patterns import (
     normalise,
     word_set,
 )
+from pipeline.question.text import WORD, jaccard, sentences, word_count, words
 from pipeline.records import Record
 
 Code = Literal[
@@ -48,9 +49,6 @@ _SCENES = (
     "think ", "please think ", "picture ", "imagine ", "take me back ", "put yourself ",
     "denken sie ", "stellen sie sich ", "versetzen sie sich ",
 )  # fmt: skip
-_SENTENCE_END = re.compile(r"(?<=[.!?…؟。！？])[\"'”’»)]*\s+")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _QUESTION_MARKS = re.compile(r"[?؟？]")
 
 
@@ -59,29 +57,6 @@ class Refusal(Record):
 
     code: Code
     detail: str
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, case-folded, apostrophes straight."""
-    return [word.replace("’", "'") for word in _WORD.findall(text.casefold())]
-
-
-def word_count(text: str) -> int:
-    """Words as a reader counts them; two characters of a script without spaces count as one word."""
-    dense = len(_CJK.findall(text))
-    return len(_WORD.findall(_CJK.sub(" ", text))) + (dense + 1) // 2
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a short text, in order, stripped; a quotation's own full stop doesn't end one."""
-    return [part.strip() for part in _SENTENCE_END.split(text.strip()) if part.strip()]
-
-
-def jaccard(one: str, other: str) -> float:
-    """Shared words over all words of two texts, in [0, 1]; 0 when both are empty."""
-    left, right = set(words(one)), set(words(other))
-    union = left | right
-    return len(left & right) / len(union) if union else 0.0
 
 
 def check(
@@ -110,7 +85,7 @@ def check(
         repeat_jaccard: word overlap that makes a repetition.
         repeat_cosine: cosine that makes a repetition.
     """
-    if not text.strip() or not _WORD.search(text):
+    if not text.strip() or not WORD.search(text):
         return [Refusal(code="empty", detail="there is no text")]
     table = _table(language)
     plain = normalise(text)
@@ -212,7 +187,7 @@ def _table(language: str) -> LanguageTable | None:
 def _spare(plain: str, allowed: Collection[str]) -> str:
     """Allowed words masked, so that no list of forbidden words finds them."""
     masked = {word for phrase in allowed for word in words(phrase)}
-    return _WORD.sub(lambda match: "q" if match.group(0) in masked else match.group(0), plain) if masked else plain
+    return WORD.sub(lambda match: "q" if match.group(0) in masked else match.group(0), plain) if masked else plain
 
 
 def _open_quote_removed(prefix: str) -> str:

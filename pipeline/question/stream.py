@@ -14,8 +14,8 @@ from pipeline.question.checker import (
     prefix_refusals,
     question_part,
     sets_a_scene,
-    word_count,
 )
+from pipeline.question.text import word_count
 from pipeline.records import Record
 
 Mode = Literal["live", "held"]

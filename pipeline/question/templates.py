@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from pipeline.question.checker import words
 from pipeline.question.fluency import Phrase
+from pipeline.question.text import words
 
 PLACEHOLDERS = frozenset(("topic", "focus", "mention", "does", "is", "was"))
 

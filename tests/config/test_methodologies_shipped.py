@@ -9,9 +9,10 @@ import pytest
 from config.loader import Library
 from pipeline.concept import PipelineSettings
 from pipeline.methodology import Methodology, Strategy
-from pipeline.question.checker import check, word_count, words
+from pipeline.question.checker import check
 from pipeline.question.fluency import phrase
 from pipeline.question.templates import PLACEHOLDERS, fill, placeholders, suits
+from pipeline.question.text import word_count, words
 
 LIBRARY = Library(PipelineSettings())
 NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")

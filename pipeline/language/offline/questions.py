@@ -14,7 +14,7 @@ from itertools import islice
 from pipeline.language.offline.voices import Voice, voice
 from pipeline.ports import Embedder, QuestionRequest
 from pipeline.question.bridges import bridge_for
-from pipeline.question.checker import check, jaccard, word_count, words
+from pipeline.question.checker import check
 from pipeline.question.fluency import Phrase, phrase
 from pipeline.question.pieces import in_words
 from pipeline.question.templates import (
@@ -27,6 +27,7 @@ from pipeline.question.templates import (
     uncapitalised,
     was_asked,
 )
+from pipeline.question.text import jaccard, word_count, words
 
 ACKNOWLEDGE_ONE_IN = 3
 TEMPLATE_SKIPS = 2
@@ -98,6 +99,20 @@ def wordings(request: QuestionRequest, *, plain: bool = False) -> Iterator[str]:
 def is_dont_know(answer: str, language: str) -> bool:
     """Whether an answer says no more than that there is no answer."""
     return len(answer.split()) <= DONT_KNOW_WORDS and bool(_dont_know(language).match(answer.strip().casefold()))
+
+
+def asks_for_a_benefit(template: str, language: str) -> bool:
+    """Whether a template takes it for granted that the phrase is something good."""
+    return bool(_patterns(language)[0].search(template))
+
+
+def _is_burden(label: str, language: str) -> bool:
+    return bool(_patterns(language)[1].search(label.casefold()))
+
+
+@lru_cache(maxsize=32)
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    return re.compile(voice(language).benefit), re.compile(voice(language).burden)
 
 
 @lru_cache(maxsize=32)
@@ -183,11 +198,13 @@ def _ranked(templates: Sequence[str], request: QuestionRequest) -> list[str]:
     near_topic = any(_names_topic(question, request) for question in request.recent_questions[-2:])
     wants_topic = request.depth >= ANCHOR_DEPTH and not near_topic
     wants_short = _answers_are_short(request)
+    burdened = _is_burden(request.focus_label or "", request.language)
     anchors = voice(request.language).anchors if wants_topic else ()
 
     def cost(template: str) -> tuple[int, int, float]:
         asked = sum(was_asked(template, question) for question in request.recent_questions)
         unfit = int(wants_topic and "topic" not in placeholders(template) and not _anchorable(template))
+        unfit += 2 * int(burdened and asks_for_a_benefit(template, request.language))
         unfit += int(wants_short and word_count(template) > SHORT_TEMPLATE_WORDS)
         alike = max((jaccard(template, question) for question in request.recent_questions), default=0.0)
         return asked, unfit, round(alike, 2) if request.avoid_similar else 0.0

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.question.checker import check, check_beginning, jaccard, question_part, word_count
+from pipeline.question.checker import check, check_beginning, question_part
+from pipeline.question.text import jaccard, word_count
 
 
 def codes(text: str, **arguments: object) -> set[str]:

@@ -47,6 +47,8 @@ class Voice(BaseModel):
     dont_know: str
     shallow_words: int
     keep_case: bool = False
+    benefit: str = "(?!)"
+    burden: str = "(?!)"
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
         """Sentences that take up a phrase of that kind."""
@@ -68,7 +70,12 @@ class Voice(BaseModel):
             "event": self.bridge_event,
             "word": self.bridge_word,
         }
-        distant = {"noun": self.distant_object, "activity": self.distant_object, "saying": self.distant_saying, "event": self.bridge_event}
+        distant = {
+            "noun": self.distant_object,
+            "activity": self.distant_object,
+            "saying": self.distant_saying,
+            "event": self.bridge_event,
+        }
         return near.get(kind) or self.bridge_quote, distant.get(kind) or self.distant_quote
 
 

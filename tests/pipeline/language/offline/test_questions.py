@@ -10,11 +10,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know
+from pipeline.language.offline.questions import OfflineQuestionWriter, asks_for_a_benefit, compose, is_dont_know
 from pipeline.language.offline.voices import LANGUAGES, voice
 from pipeline.methodology import Methodology, Strategy, parse
 from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter
-from pipeline.question.checker import check, word_count
+from pipeline.question.checker import check
+from pipeline.question.text import word_count
 from tests.support.interview import TableEmbedder
 
 ROOT = Path(__file__).parents[4]
@@ -333,3 +334,23 @@ async def test_variants_with_an_embedder_differ_too() -> None:
         varied = asked.model_copy(update={"variant": variant})
         texts.add("".join([piece async for piece in writer.write(varied)]))
     assert len(texts) == 3
+
+
+@pytest.mark.parametrize(
+    "label", ["pressed on my ears", "too expensive", "can't carry it up the stairs", "the noise is loud"]
+)
+def test_burden_is_not_asked_about_as_if_it_were_a_benefit(label: str) -> None:
+    for name, strategy in (("means_end_chain", "deepen"), ("jobs_to_be_done", "dig_motivation")):
+        for turn in range(1, 6):
+            text = compose(request(name, METHODS[name].strategy(strategy), label=label, turn=turn))
+            assert not asks_for_a_benefit(text, "en"), text
+
+
+def test_benefit_may_be_asked_for_where_nothing_speaks_against_it() -> None:
+    texts = [
+        compose(
+            request("means_end_chain", METHODS["means_end_chain"].strategy("deepen"), label="quiet motor", turn=turn)
+        )
+        for turn in range(1, 14)
+    ]
+    assert any(asks_for_a_benefit(text, "en") for text in texts)

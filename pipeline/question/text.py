@@ -1,0 +1,32 @@
+"""Small measures of short texts: words, sentences, overlap."""
+
+from __future__ import annotations
+
+import re
+
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_SENTENCE_END = re.compile(r"(?<=[.!?…؟。！？])[\"'”’»)]*\s+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, case-folded, apostrophes straight."""
+    return [word.replace("’", "'") for word in WORD.findall(text.casefold())]
+
+
+def word_count(text: str) -> int:
+    """Words as a reader counts them; two characters of a script without spaces count as one word."""
+    dense = len(_CJK.findall(text))
+    return len(WORD.findall(_CJK.sub(" ", text))) + (dense + 1) // 2
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a short text, in order, stripped; a quotation's own full stop doesn't end one."""
+    return [part.strip() for part in _SENTENCE_END.split(text.strip()) if part.strip()]
+
+
+def jaccard(one: str, other: str) -> float:
+    """Shared words over all words of two texts, in [0, 1]; 0 when both are empty."""
+    left, right = set(words(one)), set(words(other))
+    union = left | right
+    return len(left & right) / len(union) if union else 0.0
