@@ -25,7 +25,6 @@ from server.hot.errors import (
     Gone,
     HotError,
     HotMisconfigured,
-    NotOwner,
     SessionExists,
     SessionNotHot,
     StorageUnavailable,
@@ -33,9 +32,10 @@ from server.hot.errors import (
 from server.hot.values import Wake
 from server.protocol.codes import CLOSE_COME_AGAIN
 from server.protocol.moderator import AnyCommand
-from server.session.inbox import Inbox, Order, Reply
+from server.session.inbox import Order
 from server.session.ledger import Ledger
 from server.session.measure import Observer, ignore
+from server.session.orders import Orders
 from server.session.owner import SessionOwner
 from server.session.ports import Configurations, Hot, Pipeline, Snapshots
 from server.session.problems import Moved, SessionProblem
@@ -128,12 +128,11 @@ class Hub:
         self._snapshots = snapshots
         self._configurations = configurations
         self._around = Surroundings(hot, pipeline, self.settings, now, clock, new_id, observe)
-        self._inbox = Inbox(hot, self.settings, now)
+        self._orders = Orders(hot, self.settings, now, attach=self.attach, owner=self.owner)
         self._drain_s = drain_s
         self._owners: dict[str, SessionOwner] = {}
         self._claims: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._pinned: dict[str, SessionConfiguration] = {}
-        self._replies: dict[str, asyncio.Event] = {}
         self._tasks = asyncio.TaskGroup()
         self._background: list[asyncio.Task[None]] = []
         self._draining = False
@@ -215,7 +214,7 @@ class Hub:
             owner = await self._claim(session_id)
             self._owners[session_id] = owner
             self._tasks.create_task(self._own(owner), name=f"owner {session_id}")
-            self._tasks.create_task(self._guarded(self._drain_inbox(owner)), name=f"inbox {session_id}")
+            self._tasks.create_task(self._guarded(self._orders.apply_waiting(owner)), name=f"inbox {session_id}")
             return owner
 
     async def erase(self, session_id: str) -> None:
@@ -241,49 +240,7 @@ class Hub:
             SessionProblem: it was refused, or the session does not exist.
         """
         at = self._around.now().isoformat()
-        return await self._order(session_id, Order(command.command_id, who, at, command))
-
-    async def _order(self, session_id: str, order: Order) -> int:
-        answered = self._replies.setdefault(order.command_id, asyncio.Event())
-        try:
-            try:
-                owner_id = await self._hot.inbox_push(session_id, order.pack())
-            except Gone as exc:
-                raise SessionProblem("not_found") from exc
-            here = self.owner(session_id)
-            if owner_id is not None and here is None:
-                reply = await self._reply(session_id, order.command_id, answered)
-                if reply is not None:
-                    return reply.result()
-            owner = await self.attach(session_id)
-            await self._inbox.drain(owner)
-            reply = await self._reply(session_id, order.command_id, answered)
-            if reply is None:
-                raise SessionProblem("storage_unavailable", "The command could not be applied in time.")
-            return reply.result()
-        finally:
-            self._replies.pop(order.command_id, None)
-
-    async def _reply(self, session_id: str, command_id: str, answered: asyncio.Event) -> Reply | None:
-        """The answer to an order; None when no owner has even looked at it in time."""
-        waits_s = self.settings.command_wait_s
-        while True:
-            answered.clear()
-            reply = await self._look_up(session_id, command_id)
-            if reply is not None and not reply.waiting:
-                return reply
-            if reply is not None:
-                waits_s = self.settings.turn_deadline_s + self.settings.command_wait_s
-            try:
-                async with asyncio.timeout(waits_s):
-                    await answered.wait()
-            except TimeoutError:
-                reply = await self._look_up(session_id, command_id)
-                return None if reply is None or reply.waiting else reply
-
-    async def _look_up(self, session_id: str, command_id: str) -> Reply | None:
-        found = await self._hot.reply_get(session_id, command_id)
-        return Reply.unpack(found) if found is not None else None
+        return await self._orders.place(session_id, Order(command.command_id, who, at, command))
 
     def _admit(self) -> None:
         if self._draining:
@@ -366,9 +323,7 @@ class Hub:
 
     async def _woken(self, wake: Wake) -> None:
         if wake.kind == "replied":
-            answered = self._replies.get(wake.owner)
-            if answered is not None:
-                answered.set()
+            self._orders.replied(wake.owner)
             return
         if wake.kind == "resync":
             for mine in list(self._owners.values()):
@@ -384,7 +339,7 @@ class Hub:
             case "erased":
                 await owner.erased()
             case "inbox":
-                await self._drain_inbox(owner)
+                await self._orders.apply_waiting(owner)
 
     async def _look_at(self, owner: SessionOwner) -> None:
         """Whether the session is still ours; a claim of our own may have come after the news of another one."""
@@ -395,13 +350,7 @@ class Hub:
         if holder not in (None, "", owner.owner_id):
             owner.taken_over()
         elif holder is not None:
-            await self._drain_inbox(owner)
-
-    async def _drain_inbox(self, owner: SessionOwner) -> None:
-        try:
-            await self._inbox.drain(owner)
-        except (SessionProblem, NotOwner, Gone, StorageUnavailable) as exc:
-            log.info("inbox.kept", session=owner.session_id, reason=str(exc))
+            await self._orders.apply_waiting(owner)
 
     # Housekeeping
 
@@ -415,17 +364,14 @@ class Hub:
         self._release_idle(self.settings.idle_release_s)
         before = self._around.now() - timedelta(seconds=self.settings.abandon_after_s)
         for session_id in await self._snapshots.quiet_sessions(before, SWEEP_LIMIT):
-            here = self.owner(session_id)
-            if here is not None and here.attended:
-                continue
             order = Order(f"abandon:{self._around.new_id()}", "", self._around.now().isoformat(), None)
             try:
-                await self._order(session_id, order)
+                await self._orders.place(session_id, order)
             except (SessionProblem, HotError) as exc:
                 log.info("sweep.passed_over", session=session_id, reason=str(exc))
 
     def _release_idle(self, idle_s: float) -> None:
         for owner in list(self._owners.values()):
-            idle = self._around.clock() - owner.last_used >= idle_s
-            if idle and not owner.busy and not owner.attended and owner.leaving is None:
+            unused_s = owner.unused_s()
+            if unused_s is not None and unused_s >= idle_s:
                 owner.stop(Moved("turn_in_progress", "This session was put aside."))

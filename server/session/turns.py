@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Protocol, Self, TypeVar
+from typing import Self
 
 import structlog
 
@@ -17,14 +16,15 @@ from server.hot.errors import Conflict, StorageUnavailable
 from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, DurableEvent
 from server.protocol.codes import ErrorCode
 from server.session import machine
+from server.session.audience import Audience
 from server.session.jobs import quiet_future
 from server.session.ledger import Ledger
 from server.session.measure import TurnMeasure
 from server.session.problems import SessionProblem, TurnFailed
 from server.session.stream import QuestionStream
 from server.session.surroundings import Surroundings
+from server.session.worker import Worker
 
-T = TypeVar("T")
 log = structlog.get_logger("askwell.session")
 
 
@@ -102,32 +102,6 @@ class TurnHandle:
             if not future.done():
                 future.set_exception(error)
 
-    give_up = fail
-
-
-class Stage(Protocol):
-    """What a turn needs of the owner it runs for."""
-
-    async def fresh(self) -> None:
-        """See what hot storage holds if that is in doubt."""
-        ...
-
-    async def publish(self, events: list[DurableEvent]) -> None:
-        """Send durable events that were just written."""
-        ...
-
-    async def insist(self, write: Callable[[], Awaitable[T]]) -> T:
-        """Repeat a write until its outcome is known."""
-        ...
-
-    def new_stream(self, run: int) -> QuestionStream:
-        """Somewhere for a question to go while it is made."""
-        ...
-
-    def end_stream(self) -> None:
-        """The question is complete, or will not be."""
-        ...
-
 
 class _Failure(Exception):
     """A run that ends in `turn.failed`."""
@@ -146,14 +120,23 @@ class TurnRunner:
         around: what owners share.
         ledger: the session.
         configuration: what it is pinned to.
-        stage: the owner.
+        worker: does the work; copes with storage.
+        audience: who listens.
     """
 
-    def __init__(self, around: Surroundings, ledger: Ledger, configuration: SessionConfiguration, stage: Stage) -> None:
+    def __init__(
+        self,
+        around: Surroundings,
+        ledger: Ledger,
+        configuration: SessionConfiguration,
+        worker: Worker,
+        audience: Audience,
+    ) -> None:
         self._around = around
         self._ledger = ledger
         self._configuration = configuration
-        self._stage = stage
+        self._worker = worker
+        self._audience = audience
 
     async def run(self, handle: TurnHandle) -> Receipt:
         """Accept the answer, run it, commit it.
@@ -163,7 +146,7 @@ class TurnRunner:
             TurnFailed: it was taken and did not work out.
             HotError: storage refused it or can't be reached; nothing is known to be written.
         """
-        await self._stage.fresh()
+        await self._worker.fresh()
         receipt = self._ledger.receipt(handle.answer.turn_key)
         if receipt is not None:
             _refuse_other_text(receipt.digest, handle.digest)
@@ -187,17 +170,17 @@ class TurnRunner:
             accepted, events = await self._ledger.accept(handle.answer, rerun=True)
         if isinstance(accepted, AlreadyPending):
             raise SessionProblem("turn_in_progress")
-        await self._stage.publish(events)
+        await self._audience.publish(events)
         return accepted
 
     async def _committed_before(self, handle: TurnHandle, accepted: AlreadyCommitted) -> Receipt:
         if self._ledger.state.rev < accepted.rev:
             self._ledger.stale = True
-            await self._stage.fresh()
+            await self._worker.fresh()
         return Receipt.model_validate_json(accepted.receipt)
 
     async def _run_accepted(self, handle: TurnHandle, accepted: Accepted, began: float, accept_ms: float) -> Receipt:
-        stream = self._stage.new_stream(accepted.attempt)
+        stream = self._audience.begin_question(accepted.attempt)
         measure = TurnMeasure(
             session_id=self._ledger.session_id,
             turn_number=self._ledger.state.turn_count + 1,
@@ -216,11 +199,11 @@ class TurnRunner:
             raise
         except _Failure as failure:
             self._report(replace(measure, outcome="failed", total_ms=self._since(began), code=failure.code))
-            self._stage.end_stream()
+            self._audience.end_question()
             await self._put_on_record(handle.answer.turn_key, failure)
             raise TurnFailed(failure.code, retryable=failure.retryable) from failure
-        self._stage.end_stream()
-        await self._stage.publish(events)
+        self._audience.end_question()
+        await self._audience.publish(events)
         record = outcome.record
         self._report(
             replace(
@@ -265,20 +248,20 @@ class TurnRunner:
 
     async def _commit(self, answer: Answer, outcome: Outcome) -> list[DurableEvent]:
         try:
-            return await self._stage.insist(lambda: self._ledger.commit_turn(answer, outcome))
+            return await self._worker.insist(lambda: self._ledger.commit_turn(answer, outcome))
         except Conflict as exc:
             self._ledger.stale = True
             raise _Failure("internal", retryable=True, detail=f"commit: {exc}") from exc
 
     async def _put_on_record(self, turn_key: str, failure: _Failure) -> None:
         try:
-            events = await self._stage.insist(
+            events = await self._worker.insist(
                 lambda: self._ledger.fail(turn_key, failure.code, retryable=failure.retryable, detail=failure.detail)
             )
         except Conflict:
             self._ledger.stale = True
             return
-        await self._stage.publish(events)
+        await self._audience.publish(events)
 
     def _since(self, moment: float) -> float:
         return (self._around.clock() - moment) * 1000.0

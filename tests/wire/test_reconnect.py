@@ -268,7 +268,7 @@ async def test_client_that_does_not_read_is_dropped_without_holding_anybody_up(h
             client.socket.transport.pause_reading()
             async with asyncio.timeout(10.0):
                 while owner.attended:
-                    await owner.broadcast(QuestionDelta(turn_number=9, attempt=1, text="x" * 200_000))
+                    await owner._audience.broadcast(QuestionDelta(turn_number=9, attempt=1, text="x" * 200_000))
                     await asyncio.sleep(0)
             await owner.submit(Answer(turn_key=key(), text="Meanwhile, over HTTP."))
             client.socket.transport.abort()

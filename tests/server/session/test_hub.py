@@ -18,6 +18,7 @@ from server.protocol.codec import parse
 from server.protocol.moderator import COMMANDS, AnyCommand
 from server.session.hub import Hub
 from server.session.inbox import Order
+from server.session.outbox import Outbox
 from server.session.problems import SessionProblem
 from tests.support.client import key
 from tests.support.fakes_session import (
@@ -309,3 +310,20 @@ async def test_command_applied_but_still_in_the_inbox_is_not_applied_again(node:
     stored = await node.hot.inner.read(session_id)
     assert (owner.state.max_turns, owner.state.rev) == (20, stored.rev)
     assert (await owner.submit(Answer(turn_key=key(), text="On."))).turn_number == 1
+
+
+async def test_sweep_leaves_alone_who_is_connected(hot: HotStore) -> None:
+    calendar = Calendar()
+    settings = replace(QUICK, idle_release_s=0.0)
+    async with running_hub(TroubledHot(hot), MemoryStore(), Providing(), calendar=calendar, settings=settings) as node:
+        session_id = await opened(node)
+        owner = await node.hub.attach(session_id)
+        outbox = Outbox()
+        await owner.subscribe(outbox, last_event_id=0, epoch=None)
+        node.store.quiet = [session_id]
+        calendar.advance(days=3)
+        await node.hub.sweep()
+        assert (status(owner), node.hub.owner(session_id)) == ("active", owner)
+        owner.unsubscribe(outbox)
+        await node.hub.sweep()
+        assert status(await node.hub.attach(session_id)) == "abandoned"

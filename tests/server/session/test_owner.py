@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from pipeline.turn import Answer, answer_digest
 from server.hot.errors import StorageUnavailable
 from server.hot.redis import HotStore
 from server.session.ledger import answer_payload
+from server.session.outbox import Outbox
 from server.session.owner import SessionOwner
 from server.session.problems import Moved, SessionProblem, TurnFailed
 from tests.support.client import key
@@ -279,6 +281,18 @@ async def test_submit_of_an_answer_that_is_pending_unknown_to_the_owner_runs_it(
         turn_number=1,
         event={"type": "turn.started", "turn_number": 1, "turn_key": said.turn_key},
     )
+    outbox = Outbox()
+    await owner.subscribe(outbox, last_event_id=0, epoch=None)
     assert (await owner.submit(said)).turn_number == 1
-    events = [e.data for e in await node.hot.inner.events_after(owner.session_id, 0)]
+    outbox.close(1000)
+    frames = [json.loads(frame) for frame in await everything(outbox)]
+    events = [frame for frame in frames if "id" in frame]
     assert [e["attempt"] for e in events if e["type"] == "turn.started"] == [1, 2]
+    assert [e["id"] for e in events] == list(range(1, len(events) + 1))
+
+
+async def everything(outbox: Outbox) -> list[str]:
+    found = []
+    while (frame := await outbox.next()) is not None:
+        found.append(frame)
+    return found
