@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
 
 import structlog
 
-from server.hot.errors import HotError
+from server.hot.errors import HotError, SessionNotHot
 from server.hot.journal import START, Journal, JournalRecord, position_key
 from server.hot.redis import HotStore
 from server.store.apply import Applier
@@ -115,7 +116,6 @@ class Writer:
         self._partitions = range(hot.keys.partitions)
         self._positions: dict[int, str] = {}
         self._turns = {partition: asyncio.Lock() for partition in self._partitions}
-        self._writing = asyncio.Semaphore(1 if applier.database.is_sqlite else 4)
         self._failures: dict[int, str] = {}
         self._lag: dict[int, Lag] = {}
 
@@ -221,8 +221,7 @@ class Writer:
             if self._positions.get(partition) != position:
                 return
             try:
-                async with self._writing:
-                    await self._store(partition, position, records)
+                await self._store(partition, position, records)
                 await self._finish(partition, records)
             except BaseException:
                 # The position is read again, and what follows storing is done again.
@@ -281,7 +280,8 @@ class Writer:
         gone = {record.session_id for record in erased}
         for session_id, last in {record.session_id: record.id for record in records}.items():
             if session_id not in gone:
-                await self._hot.expire_stored(session_id, last)
+                with suppress(SessionNotHot):  # a damaged record names no session
+                    await self._hot.expire_stored(session_id, last)
         for record in erased:
             await self._journal.trim(partition, record.id, keep_last=True)
             await self._confirm_erased(record)

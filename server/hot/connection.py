@@ -70,23 +70,29 @@ def load_scripts() -> dict[str, str]:
 
 
 def open_client(url: str, *, timeout_s: float, max_connections: int, cluster: bool = False) -> Client:
-    """A client that gives up on a command after `timeout_s` and leaves trying again to its caller."""
+    """A client that leaves deadlines and trying again to its caller.
+
+    Args:
+        url: where the server is.
+        timeout_s: how long connecting may take, and waiting for one of the connections.
+        max_connections: connections at most.
+        cluster: whether the server is a cluster.
+    """
+    # No socket_timeout: redis-py would send under asyncio.wait_for, which swallows a cancellation that arrives
+    # while the send completes (Python 3.11). Attempts have their deadline in Connection.insist.
     if cluster:
         return RedisCluster.from_url(
-            url,
-            socket_timeout=timeout_s,
-            socket_connect_timeout=timeout_s,
-            max_connections=max_connections,
-            protocol=2,
+            url, socket_connect_timeout=timeout_s, socket_keepalive=True, max_connections=max_connections, protocol=2
         )
     pool = BlockingConnectionPool.from_url(
         url,
         max_connections=max_connections,
         timeout=timeout_s,
-        socket_timeout=timeout_s,
+        socket_timeout=None,
         socket_connect_timeout=timeout_s,
         retry=Retry(NoBackoff(), 0),
         protocol=2,
+        **({} if url.startswith("unix:") else {"socket_keepalive": True}),
     )
     return Redis.from_pool(pool)
 
@@ -138,7 +144,8 @@ class Connection:
         pause_s = 0.01
         while True:
             try:
-                return await send()
+                async with asyncio.timeout(self.settings.attempt_timeout_s):
+                    return await send()
             except (AuthenticationError, AuthorizationError) as exc:
                 raise HotMisconfigured(f"the Redis server refused the login: {exc}") from exc
             except OutOfMemoryError as exc:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from server.hot.connection import Connection, open_client
@@ -16,6 +16,7 @@ from server.hot.packing import unpack
 from server.hot.values import HotSettings
 
 START = "0-0"
+LONGEST_WAIT_MS = 5_000
 
 KINDS = frozenset({"create", "accept", "superseded", "fail", "commit", "erase"})
 
@@ -90,11 +91,12 @@ class Journal:
         settings = settings or HotSettings()
         client = open_client(
             url,
-            timeout_s=settings.attempt_timeout_s + 5.0,
+            timeout_s=settings.attempt_timeout_s,
             max_connections=2 * keys.partitions + 4,
             cluster=cluster,
         )
-        return cls(Connection(client, settings, scripts={}), keys)
+        patient = replace(settings, attempt_timeout_s=settings.attempt_timeout_s + LONGEST_WAIT_MS / 1000)
+        return cls(Connection(client, patient, scripts={}), keys)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -109,14 +111,14 @@ class Journal:
             partition: which journal.
             after: id of the last record known, `START` for the beginning.
             count: how many at most.
-            wait_ms: how long to wait for the first when there is none, at most 5 000; not at all if None.
+            wait_ms: how long to wait for the first when there is none, at most LONGEST_WAIT_MS; not at all if None.
 
         Raises:
             StorageUnavailable: the server doesn't answer.
         """
         command: list[str | int] = ["XREAD", "COUNT", count]
         if wait_ms is not None:
-            command += ["BLOCK", max(1, min(wait_ms, 5_000))]
+            command += ["BLOCK", max(1, min(wait_ms, LONGEST_WAIT_MS))]
         command += ["STREAMS", self.keys.journal(partition), after]
         reply = await self._ask(*command)
         if not reply:

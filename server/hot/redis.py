@@ -139,7 +139,8 @@ class HotStore:
     async def ping(self) -> bool:
         """Whether the server answers now, without trying again."""
         try:
-            return bool(await self.client.execute_command("PING"))
+            async with asyncio.timeout(self.settings.attempt_timeout_s):
+                return bool(await self.client.execute_command("PING"))
         except (RedisError, OSError):
             return False
 

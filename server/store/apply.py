@@ -142,7 +142,7 @@ def _prepare(record: JournalRecord, before: bytes | None) -> tuple[list[Change],
     found = changes(old, state)
     extra = json.loads(record.data)
     if extra.get("turn"):
-        found += turn_rows(record.session_id, extra["turn"], extra.get("result"))
+        found += turn_rows(record.session_id, extra["turn"])
     if extra.get("moderator"):
         found += action_rows(record.session_id, extra["moderator"], _at(record))
     return found, state.receipts if old is None else None

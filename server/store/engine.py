@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -33,6 +33,8 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         options: dict[str, Any] = {} if self.is_sqlite else {"pool_pre_ping": True, "pool_size": 10}
         self.engine: AsyncEngine = create_async_engine(self.url, **options)
+        # SQLite has one writer: waiting here keeps its threads free and can be cancelled at once.
+        self._writing = asyncio.Semaphore(1 if self.is_sqlite else 10)
         if self.is_sqlite:
             _tune_sqlite(self.engine.sync_engine, busy_timeout_ms)
 
@@ -51,11 +53,12 @@ class Database:
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that commits at the end and rolls back on any error; errors are this package's."""
-        with translated():
-            async with self.engine.connect() as connection:
-                await connection.execution_options(**{_WRITES: True})
-                async with connection.begin():
-                    yield connection
+        async with self._writing:
+            with translated():
+                async with self.engine.connect() as connection:
+                    await connection.execution_options(**{_WRITES: True})
+                    async with connection.begin():
+                        yield connection
 
     async def migrate(self) -> None:
         """Bring the schema up to date; safe when several processes start at once.
@@ -135,8 +138,3 @@ def _tune_sqlite(engine: Engine, busy_timeout_ms: int) -> None:
         options = connection.get_execution_options()
         if options.get("isolation_level") != "AUTOCOMMIT":
             connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(_WRITES) else "BEGIN")
-
-
-def sqlite_version() -> str:
-    """The version of the SQLite library in use."""
-    return sqlite3.sqlite_version

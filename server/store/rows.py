@@ -55,7 +55,6 @@ PROJECTED: tuple[Table, ...] = tuple(
 )
 """Tables that follow from a state alone, those that others refer to first."""
 
-_IN_RECORD = frozenset({"signals", "node_signals", "score_decomposition", "strategy_alternatives", "stages_ms"})
 _LLM_COLUMNS = ("role", "provider", "model", "input_tokens", "output_tokens", "latency_ms")
 
 
@@ -109,13 +108,8 @@ def changes(before: InterviewState | None, after: InterviewState) -> list[Change
     return found
 
 
-def turn_rows(session_id: str, turn: Mapping[str, Any], result: Mapping[str, Any] | None = None) -> list[Change]:
-    """The rows of one turn: decision, signals, model calls.
-
-    Args:
-        session_id: the session.
-        turn: the turn's record, as JSON.
-        result: the turn's full result, as JSON; what the record has too is left out.
+def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[Change]:
+    """The rows of one turn's record, as JSON: decision, signals, model calls.
 
     Raises:
         KeyError, TypeError, ValueError: it is no turn record.
@@ -135,7 +129,6 @@ def turn_rows(session_id: str, turn: Mapping[str, Any], result: Mapping[str, Any
         "candidate_count": int(turn.get("candidate_count") or 0),
         "saturation": turn.get("saturation") or {},
         "stages_ms": turn.get("stages_ms") or {},
-        "result": {name: value for name, value in result.items() if name not in _IN_RECORD} if result else None,
         "fallback": bool(turn.get("fallback")),
     }
     found = [Change(table_of(ScoringRow), [scoring])]

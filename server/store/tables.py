@@ -298,7 +298,7 @@ class ConsentRow(Base):
 
 
 class ScoringRow(Base):
-    """What was decided in a turn, with the decomposition of the first candidates, and what else it resulted in."""
+    """What was decided in a turn, with the decomposition of the first candidates."""
 
     __tablename__ = "scoring_history"
 
@@ -320,7 +320,6 @@ class ScoringRow(Base):
     ratings: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     saturation: Mapped[dict[str, Any]]
     stages_ms: Mapped[dict[str, Any]]
-    result: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     fallback: Mapped[bool]
 
 

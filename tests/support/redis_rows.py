@@ -40,11 +40,13 @@ def expected_rows(state: InterviewState) -> dict[str, list[dict[str, Any]]]:
 
 
 async def assert_projected(database: Database, state: InterviewState) -> None:
-    """Every table that follows from the state holds what it says, nothing else."""
+    """Every table that follows from the state holds what it says of the session, nothing else."""
     found = await all_rows(database)
     expected = expected_rows(state)
     for table in project(state):
-        assert _comparable(found.get(table.name, [])) == _comparable(expected.get(table.name, [])), table.name
+        name = "id" if table.name == "sessions" else "session_id"
+        mine = [row for row in found.get(table.name, []) if row[name] == state.session_id]
+        assert _comparable(mine) == _comparable(expected.get(table.name, [])), table.name
 
 
 def _comparable(rows: Sequence[dict[str, Any]]) -> str:

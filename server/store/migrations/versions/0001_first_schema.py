@@ -231,7 +231,6 @@ def upgrade() -> None:
         sa.Column("ratings", sa.JSON(), nullable=True),
         sa.Column("saturation", sa.JSON(), nullable=False),
         sa.Column("stages_ms", sa.JSON(), nullable=False),
-        sa.Column("result", sa.JSON(), nullable=True),
         sa.Column("fallback", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["session_id"], ["sessions.id"], name=op.f("fk_scoring_history_session_id"), ondelete="CASCADE"

@@ -1,0 +1,367 @@
+"""The loop from journal to store: order, races, crashes, dead records, erasing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from server.hot.errors import StorageUnavailable
+from server.hot.journal import START, Journal, JournalRecord
+from server.hot.redis import HotStore
+from server.hot.values import Erasure, HotSettings
+from server.store.apply import Applier
+from server.store.engine import Database
+from server.store.repository import Repository
+from server.writer import Lag, Writer, WriterHooks, WriterSettings
+from tests.support.redis_fixtures import database, embedded_url, hot
+from tests.support.redis_interview import HotInterview
+from tests.support.redis_keys import leaked_keys
+from tests.support.redis_rows import all_rows, assert_projected
+
+__all__ = ["database", "embedded_url", "hot"]
+
+FAST = WriterSettings(
+    wait_ms=20, lock_ttl_s=5.0, lock_retry_s=0.01, first_pause_s=0.001, longest_pause_s=0.01, measure_every_s=0.01
+)
+
+
+@pytest.fixture
+async def journal(hot: HotStore, embedded_url: str) -> AsyncIterator[Journal]:
+    opened = Journal.connect(embedded_url, hot.keys)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def writer(hot: HotStore, journal: Journal, database: Database) -> Writer:
+    return Writer(hot, journal, Applier(database), FAST)
+
+
+async def until(condition: Callable[[], Awaitable[bool]], deadline_s: float = 10.0) -> None:
+    """Ask again and again until it is so. Raises TimeoutError."""
+    async with asyncio.timeout(deadline_s):
+        while not await condition():
+            await asyncio.sleep(0.005)
+
+
+async def talk(hot: HotStore, session_id: str, turns: int) -> HotInterview:
+    interview = HotInterview(hot, session_id)
+    await interview.begin()
+    await interview.say_all(turns)
+    return interview
+
+
+class Lockless(Journal):
+    """A journal whose locks everybody gets, as when one ran out while its writer was busy."""
+
+    async def lock(self, partition: int, holder: str, ttl_s: float) -> bool:
+        return True
+
+
+async def test_drain_stores_everything_trims_and_lets_keys_expire(
+    hot: HotStore, writer: Writer, journal: Journal, database: Database
+) -> None:
+    interviews = [await talk(hot, f"s{number}", 2) for number in range(5)]
+    assert await writer.drain(10)
+    for interview in interviews:
+        await assert_projected(database, interview.interview.state)
+        assert await journal.length(hot.keys.partition_of(interview.session_id)) == 0
+        ttl_s = await hot.client.execute_command("TTL", hot.keys.session(interview.session_id).state)
+        assert 86_000 < ttl_s <= 86_400
+    assert await leaked_keys(hot) == []
+    assert writer.degraded is None
+
+
+async def test_run_stores_what_comes_while_it_runs(hot: HotStore, writer: Writer, database: Database) -> None:
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(writer.run())
+        interview = await talk(hot, "s1", 3)
+        repository = Repository(database)
+
+        async def stored() -> bool:
+            row = await repository.session("s1")
+            return row is not None and row["rev"] == interview.interview.state.rev
+
+        await until(stored)
+        assert await writer.drain(5)
+        running.cancel()
+    await assert_projected(database, interview.interview.state)
+
+
+async def test_run_cancelled_gives_its_locks_back(hot: HotStore, writer: Writer, journal: Journal) -> None:
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(writer.run())
+
+        async def locked() -> bool:
+            return bool(await hot.client.execute_command("EXISTS", hot.keys.writer_lock(0)))
+
+        await until(locked)
+        assert not await journal.lock(0, "somebody else", 1)
+        running.cancel()
+    assert await journal.lock(0, "somebody else", 1)
+    await journal.unlock(0, "somebody else")
+
+
+async def test_session_in_use_keeps_its_keys(hot: HotStore, writer: Writer) -> None:
+    interview = await talk(hot, "s1", 1)
+    assert await writer.drain(5)
+    await interview.accept("next", "an answer")
+    keys = hot.keys.session("s1")
+    assert await hot.client.execute_command("TTL", keys.state) == -1
+    assert await writer.drain(5)
+    assert await hot.client.execute_command("TTL", keys.state) > 0
+
+
+async def test_session_forgotten_by_hot_storage_goes_on_from_its_snapshot(
+    hot: HotStore, writer: Writer, database: Database
+) -> None:
+    interview = await talk(hot, "s1", 2)
+    await interview.accept("key-3", "the third answer")
+    assert await writer.drain(5)
+    epoch = (await hot.read("s1")).epoch
+    await hot.client.execute_command("FLUSHALL")
+    stored = await Repository(database).stored_session("s1")
+    assert stored is not None
+    await hot.restore("s1", state=stored.state, rev=stored.rev, pending=stored.pending, receipts=stored.receipts)
+    again = await hot.claim("s1", "bert")
+    assert again.epoch != epoch
+    assert again.state == interview.interview.state.dump()
+    assert again.pending is not None
+    assert again.pending.payload == b"the third answer"
+    interview.owner = "bert"
+    outcome = await interview.interview.say("the third answer")
+    await interview.commit(outcome, "key-3")
+    assert await writer.drain(5)
+    await assert_projected(database, interview.interview.state)
+
+
+async def test_two_writers_racing_store_everything_once(
+    hot: HotStore, embedded_url: str, database: Database, tmp_path: Path
+) -> None:
+    """Both believe that they have every lock; the positions alone keep the rows right."""
+    other = Database.file(tmp_path / "askwell.db", busy_timeout_ms=200)
+    journals = [Lockless.connect(embedded_url, hot.keys) for _ in range(2)]
+    writers = [
+        Writer(hot, journal, Applier(store), FAST) for journal, store in zip(journals, (database, other), strict=True)
+    ]
+    interviews: list[HotInterview] = []
+    async with asyncio.TaskGroup() as group:
+        running = [group.create_task(writer.run()) for writer in writers]
+        for number in range(6):
+            interviews.append(await talk(hot, f"s{number}", 2))
+
+        async def stored() -> bool:
+            return not any(lag.records for lag in (await writers[0].measure()).values())
+
+        await until(stored)
+        for task in running:
+            task.cancel()
+    for interview in interviews:
+        await assert_projected(database, interview.interview.state)
+        scores = await Repository(database).scores(interview.session_id)
+        assert [row["turn_number"] for row in scores] == [1, 2]
+    assert await Repository(database).dead_letter_count() == 0
+    for journal in journals:
+        await journal.close()
+    await other.close()
+
+
+async def test_locked_database_is_waited_for(
+    hot: HotStore, journal: Journal, database: Database, tmp_path: Path
+) -> None:
+    reasons: list[str] = []
+    writer = Writer(
+        hot, journal, Applier(database), FAST, WriterHooks(retried=lambda _, reason: reasons.append(reason))
+    )
+    interview = await talk(hot, "s1", 1)
+    blocker = sqlite3.connect(tmp_path / "askwell.db", isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(writer.run())
+
+        async def degraded() -> bool:
+            return writer.degraded is not None
+
+        await until(degraded)
+        assert "locked" in str(writer.degraded)
+        blocker.execute("ROLLBACK")
+        blocker.close()
+
+        async def well() -> bool:
+            return writer.degraded is None and await Repository(database).session("s1") is not None
+
+        await until(well)
+        assert await writer.drain(5)
+        running.cancel()
+    assert reasons
+    await assert_projected(database, interview.interview.state)
+
+
+async def test_record_that_can_not_be_written_is_buried_and_the_next_state_counts(
+    hot: HotStore, journal: Journal, database: Database
+) -> None:
+    buried: list[JournalRecord] = []
+    tries: list[str] = []
+    hooks = WriterHooks(buried=buried.append, retried=lambda _, reason: tries.append(reason))
+    writer = Writer(hot, journal, Applier(database), FAST, hooks)
+    interview = await talk(hot, "s1", 1)
+    state = interview.interview.state
+    await hot.commit("s1", owner="anna", rev=state.rev, turn_key="bad", state=b"not a state", keep_pending=True)
+    other = await talk(hot, "s2", 1)
+    assert await writer.drain(10)
+    assert [record.turn_key for record in buried] == ["bad"]
+    assert len(tries) == FAST.attempts
+    await assert_projected(database, state)
+    await assert_projected(database, other.interview.state)
+    after = state.model_copy(update={"rev": state.rev + 2, "status_reason": "repaired"})
+    await hot.commit("s1", owner="anna", rev=state.rev + 1, turn_key="good", state=after.dump(), keep_pending=True)
+    assert await writer.drain(10)
+    await assert_projected(database, after)
+    assert await Repository(database).dead_letter_count() == 1
+
+
+async def test_damaged_entry_in_the_stream_does_not_stop_the_others(
+    hot: HotStore, writer: Writer, database: Database
+) -> None:
+    partition = hot.keys.partition_of("s1")
+    await hot.client.execute_command("XADD", hot.keys.journal(partition), "*", "kind", "commit", "rev", "many")
+    interview = await talk(hot, "s1", 1)
+    assert await writer.drain(10)
+    await assert_projected(database, interview.interview.state)
+    assert [row["kind"] for row in await Repository(database).dead_letters()] == ["damaged"]
+
+
+async def test_writer_that_died_between_storing_and_finishing_is_made_good(
+    hot: HotStore, writer: Writer, journal: Journal, database: Database
+) -> None:
+    """The rows are there; expiry, trimming and the confirmation of an erasure are not."""
+    interview = await talk(hot, "s1", 1)
+    await talk(hot, "s2", 1)
+    await hot.erase("s2")
+    applier = Applier(database)
+    for partition in range(hot.keys.partitions):
+        records = await journal.read(partition, START, count=1000)
+        if records:
+            await applier.position(partition)
+            await applier.apply(partition, START, records)
+    assert await hot.erasure("s2") is Erasure.ERASING
+    assert await writer.drain(5)
+    assert await hot.erasure("s2") is Erasure.ERASED
+    assert await leaked_keys(hot) == []
+    assert await journal.length(hot.keys.partition_of("s1")) == 0
+    await assert_projected(database, interview.interview.state)
+
+
+async def test_erase_removes_rows_files_keys_and_then_says_so(
+    hot: HotStore, journal: Journal, database: Database, tmp_path: Path
+) -> None:
+    erased: list[str] = []
+
+    async def erase_files(session_id: str) -> None:
+        assert await hot.erasure(session_id) is Erasure.ERASING
+        erased.append(session_id)
+
+    writer = Writer(hot, journal, Applier(database), FAST, WriterHooks(erase_files=erase_files))
+    await talk(hot, "s1", 2)
+    bystander = await talk(hot, "s2", 1)
+    assert await writer.drain(5)
+    await hot.erase("s1")
+    assert await hot.erasure("s1") is Erasure.ERASING
+    assert await writer.drain(5)
+    assert erased == ["s1"]
+    assert await hot.erasure("s1") is Erasure.ERASED
+    assert not await Repository(database).exists("s1")
+    assert '"s1"' not in json.dumps(await all_rows(database), default=str)
+    keys = [key.decode() for key in await hot.client.execute_command("KEYS", "*:s1:*")]
+    assert keys == [hot.keys.session("s1").gone]
+    await assert_projected(database, bystander.interview.state)
+
+
+async def test_erase_whose_files_can_not_be_removed_is_tried_again(
+    hot: HotStore, journal: Journal, database: Database
+) -> None:
+    failures = 3
+
+    async def erase_files(_: str) -> None:
+        nonlocal failures
+        if failures:
+            failures -= 1
+            raise OSError("the disk is busy")
+
+    writer = Writer(hot, journal, Applier(database), FAST, WriterHooks(erase_files=erase_files))
+    await talk(hot, "s1", 1)
+    await hot.erase("s1")
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(writer.run())
+
+        async def confirmed() -> bool:
+            return await hot.erasure("s1") is Erasure.ERASED
+
+        await until(confirmed)
+        running.cancel()
+    assert failures == 0
+
+
+async def test_position_ahead_of_a_lost_journal_is_not_in_the_way(
+    hot: HotStore, writer: Writer, journal: Journal, database: Database
+) -> None:
+    partition = hot.keys.partition_of("s1")
+    applier = Applier(database)
+    await applier.position(partition)
+    mark = JournalRecord(partition, "99999999999999-0", "erase", "nobody", 0)
+    await applier.apply(partition, START, [mark])
+    assert await writer.drain(5)
+    interview = await talk(hot, "s1", 1)
+    assert await writer.drain(5)
+    await assert_projected(database, interview.interview.state)
+
+
+async def test_lag_is_measured(hot: HotStore, writer: Writer) -> None:
+    await talk(hot, "s1", 1)
+    lag = await writer.measure()
+    partition = hot.keys.partition_of("s1")
+    assert lag[partition].records == 4
+    assert lag[partition].seconds >= 0
+    assert writer.lag() == lag
+    assert sum(entry.records for entry in lag.values()) == 4
+    assert await writer.drain(5)
+    assert (await writer.measure())[partition] == Lag(0, 0.0)
+
+
+async def test_old_lag_is_degraded(hot: HotStore, journal: Journal, database: Database) -> None:
+    partition = hot.keys.partition_of("s1")
+    await hot.client.execute_command("XADD", hot.keys.journal(partition), "1000-0", "kind", "erase", "session", "s1")
+    writer = Writer(hot, journal, Applier(database), FAST)
+    await writer.measure()
+    assert "behind" in str(writer.degraded)
+    assert await writer.drain(5)
+    await writer.measure()
+    assert writer.degraded is None
+
+
+async def test_drain_with_another_writer_at_work_waits_for_nothing(
+    hot: HotStore, writer: Writer, journal: Journal
+) -> None:
+    await talk(hot, "s1", 1)
+    partition = hot.keys.partition_of("s1")
+    assert await journal.lock(partition, "somebody else", 60)
+    assert not await writer.drain(5)
+    await journal.unlock(partition, "somebody else")
+    assert await writer.drain(5)
+
+
+async def test_drain_without_server_is_false(database: Database) -> None:
+    settings = HotSettings(op_deadline_s=0.05, attempt_timeout_s=0.05)
+    nowhere = HotStore.connect("unix:///nonexistent/askwell.sock", settings)
+    gone = Journal.connect("unix:///nonexistent/askwell.sock", nowhere.keys, settings)
+    writer = Writer(nowhere, gone, Applier(database), FAST)
+    assert not await writer.drain(2)
+    with pytest.raises(StorageUnavailable):
+        await writer.measure()
+    await nowhere.close()
+    await gone.close()
