@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import logging
 import os
-import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,23 +18,19 @@ from urllib.parse import quote
 import uvloop
 
 from config.loader import UnknownName, check_config
-from config.reference import write as write_reference
 from config.settings import Settings, SettingsError, load
 from pipeline.errors import PipelineError
 from server import logs
-from server.api.reading import load_material
-from server.app import build_app
-from server.auth import TOKEN_FILE, Principal, moderator_token
+from server.auth import moderator_token
 from server.client import CallFailed, Client, call_sync
 from server.errors import ApiError
 from server.export import FORMATS
 from server.hot.datadir import running_server
 from server.hot.errors import DataDirInUse, HotError
-from server.serving import PortUnusable, bind, serving, url_of
+from server.serving import PortUnusable
 from server.session.problems import SessionProblem
 from server.store.errors import StoreError
 from server.terminal import HELP, Chat, End
-from server.wiring import HUB_DRAIN_S, Storage, open_storage, running
 
 USAGE = 2
 """Exit code for everything that the person at the keyboard can put right."""
@@ -64,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         command: Callable[[argparse.Namespace], int] = options.run
         return command(options)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -159,95 +155,27 @@ def _say(line: str) -> None:
     print(f"askwell: {line} …", file=sys.stderr, flush=True)
 
 
+def _show(text: str) -> None:
+    print(text, flush=True)
+
+
 # serve
 
 
 def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
-    return _run(_serve_until_told(settings))
+    from server import node
+
+    code = _run(node.serve(settings, say=_say, show=_show, version=_version()))
+    # Everything of ours is closed by now; what is left is the teardown of numeric libraries, which takes seconds.
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:
     return uvloop.run(work)
-
-
-async def _serve_until_told(settings: Settings) -> int:
-    leave = asyncio.Event()
-    with _signals(leave) as serving_now:
-        async with running(settings, say=_say, claim=lambda: bind(settings.server.host, settings.server.port)) as (
-            parts,
-            storage,
-        ):
-            sock = storage.claimed_socket()
-            async with serving(build_app(parts), settings, sock):
-                url = settings.server.public_url or url_of(sock, settings.server.host)
-                storage.data_dir.publish(url_of(sock, settings.server.host))
-                serving_now()
-                print(_banner(storage, url), flush=True)
-                await leave.wait()
-                print("askwell: finishing running turns …", file=sys.stderr, flush=True)
-                parts.readiness.leaving = True
-                await parts.hub.drain(HUB_DRAIN_S)
-    return 0
-
-
-@contextlib.contextmanager
-def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
-    """What SIGINT and SIGTERM do: cancel the start before the server is up, then set `leave`, then end the process.
-
-    Ending it at once is safe: what was acknowledged is on disk.
-    """
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
-    up = False
-
-    def told() -> None:
-        if leave.is_set():
-            os._exit(130)
-        if up:
-            leave.set()
-        elif task is not None:
-            task.cancel()
-
-    def is_up() -> None:
-        nonlocal up
-        up = True
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, told)
-    try:
-        yield is_up
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
-
-
-def _banner(storage: Storage, url: str) -> str:
-    settings = storage.settings
-    server, kept = settings.server, settings.storage
-    embedded = storage.embedded is not None
-    lines = [
-        f"askwell {_version()} is listening on {url}",
-        f"  data       {storage.data_dir.path}",
-        f"  sessions   {'embedded ' if embedded else ''}Valkey/Redis {storage.report.version}"
-        + (", every write on disk before it is acknowledged" if embedded else ""),
-        f"  store      {'SQLite, in the data directory' if kept.database_url is None else 'external database'}",
-        "  language   offline: extraction, scoring and questions without a language model",
-        "  speech     none: answers are typed",
-        f"  interviews {'open to whoever reaches this address' if server.enrolment_open else 'by invitation only'}",
-    ]
-    lines += [f"  careful    {caveat}" for caveat in storage.report.caveats]
-    if embedded or kept.database_url is None:
-        lines.append("  careful    one machine: a broken disk loses what is not backed up")
-    if not server.loopback and not (server.public_url or "").startswith("https://"):
-        lines.append("  careful    no encryption here: put a proxy with HTTPS in front")
-    if storage.token_is_new:
-        lines.append(
-            f"  moderator  {storage.moderator_token}  (shown once; kept in {storage.data_dir.path / TOKEN_FILE})"
-        )
-    else:
-        lines.append("  moderator  token as before (askwell moderator-token prints it)")
-    return "\n".join(lines)
 
 
 # chat
@@ -297,13 +225,10 @@ async def _chat_somewhere(settings: Settings, options: argparse.Namespace) -> in
             raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
         token, _ = moderator_token(settings.storage.data, _secret(settings))
         return await _interview(url, token, settings, options)
-    quiet = settings.model_copy(update={"server": settings.server.model_copy(update={"host": "127.0.0.1"})})
-    async with running(quiet, say=_say, claim=lambda: bind("127.0.0.1", 0)) as (parts, storage):
-        sock = storage.claimed_socket()
-        url = url_of(sock, "127.0.0.1")
-        async with serving(build_app(parts), quiet, sock):
-            storage.data_dir.publish(url)
-            return await _interview(url, storage.moderator_token, settings, options)
+    from server import node
+
+    async with node.here(settings, say=_say) as (url, token):
+        return await _interview(url, token, settings, options)
 
 
 async def _interview(url: str, token: str, settings: Settings, options: argparse.Namespace) -> int:
@@ -389,7 +314,9 @@ def _export(options: argparse.Namespace) -> int:
 def _exported(settings: Settings, session_id: str, name: str) -> bytes:
     found = running_server(settings.storage.data)
     if found is None:
-        return uvloop.run(_export_here(settings, session_id, name))
+        from server import node
+
+        return uvloop.run(node.export(settings, session_id, name))
     pid, url = found
     if url is None:
         raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
@@ -397,13 +324,6 @@ def _exported(settings: Settings, session_id: str, name: str) -> bytes:
     path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}"
     _, content = call_sync(url, "GET", path, token)
     return content
-
-
-async def _export_here(settings: Settings, session_id: str, name: str) -> bytes:
-    async with open_storage(settings) as storage:
-        await storage.writer.drain(30.0)
-        material = await load_material(storage, session_id, Principal("moderator"))
-        return FORMATS[name].write(material)
 
 
 def _check_config(options: argparse.Namespace) -> int:
@@ -424,6 +344,7 @@ def _check_config(options: argparse.Namespace) -> int:
 
 
 def _export_schema(options: argparse.Namespace) -> int:
+    from config.reference import write as write_reference
     from server.protocol.schema import write as write_protocol
 
     target = Path(options.to)

@@ -82,6 +82,7 @@ class Chat:
         self._answer_id: str | None = None
         self._pending: dict[str, Any] | None = None
         self._resends = 0
+        self._commanded = False
         self._shown: set[tuple[str, str]] = set()
         self._line = ""
         self._open_line = False
@@ -175,9 +176,7 @@ class Chat:
             case "question.delta":
                 self._stream(event["text"])
             case "question.completed":
-                self._question(event["text"])
-                if not event.get("closing") and event["turn_number"] == 0:
-                    self._settle()
+                self._question(event["text"], closing=event.get("closing", False))
             case "turn.completed":
                 self._answer_id = event["result"]["utterance_id"]
                 self._settle()
@@ -220,14 +219,15 @@ class Chat:
             self._say(f"{'you' if mine else 'askwell'}: {line['text'] or '(rather not say)'}")
             self._shown.add(key)
 
-    def _question(self, text: str) -> None:
+    def _question(self, text: str, *, closing: bool) -> None:
         if self._line != text:
             self._begin_line("askwell: ")
             self._stream(text)
         self._end_line()
         self._line = ""
         self._shown.add(("interviewer", text))
-        self._may_type.set()
+        if not closing and (self._pending is None or "turn_key" not in self._pending):
+            self._settle()
 
     def _settle(self) -> None:
         self._pending = None
@@ -241,6 +241,9 @@ class Chat:
         elif state == "paused":
             self._say("(paused; /resume to go on)")
             self._may_type.set()
+        elif self._commanded:
+            self._may_type.set()
+        self._commanded = False
 
     async def _error(self, socket: ClientConnection, error: dict[str, Any]) -> None:
         about = error.get("ref")
@@ -293,13 +296,19 @@ class Chat:
         elif word == "/correct":
             await self._correct(socket, rest.strip())
         elif word[1:] in _PLAIN:
-            if word in ("/finish", "/withdraw"):
-                self._may_type.clear()
-            await self._send(socket, {"type": word[1:]})
+            await self._command(socket, word[1:])
         elif word == "/help":
             self._say(HELP)
         else:
             self._say(f"There is no command {word}. /help lists them.")
+
+    async def _command(self, socket: ClientConnection, name: str) -> None:
+        if (name == "pause") == (self._state == "paused") and name in ("pause", "resume"):
+            self._say("(paused already)" if name == "pause" else "(not paused)")
+            return
+        self._commanded = name in ("pause", "resume")
+        self._may_type.clear()
+        await self._send(socket, {"type": name})
 
     async def _correct(self, socket: ClientConnection, text: str) -> None:
         if self._answer_id is None:

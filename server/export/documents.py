@@ -9,9 +9,6 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid5
 from xml.etree import ElementTree as ET
 
-from docx import Document
-from docx.shared import Pt
-
 from pipeline.graph.surface import Mention
 from pipeline.records import NAMESPACE
 from server.export.material import SPEAKERS, Material, spoken
@@ -23,6 +20,9 @@ _COLOURS = ("#3366CC", "#B8860B", "#2E8B57", "#A0522D", "#6A5ACD", "#C71585", "#
 
 def to_docx(material: Material) -> bytes:
     """The transcript, then a table of concepts with their quotes."""
+    from docx import Document  # takes longer to import than everything else here
+    from docx.shared import Pt
+
     state = material.state
     document = Document()
     document.core_properties.title = xml_text(material.title)

@@ -1,0 +1,133 @@
+"""Whole processes for the command line: serve until told to stop, serve for one interview, export without a server.
+
+Apart from `server.cli`, so that commands that need no models start at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from config.settings import Settings
+from server.api.reading import load_material
+from server.app import build_app
+from server.auth import TOKEN_FILE, Principal
+from server.export import FORMATS
+from server.serving import bind, serving, url_of
+from server.wiring import HUB_DRAIN_S, Say, Storage, open_storage, running
+
+LOOPBACK = "127.0.0.1"
+EXPORT_DRAIN_S = 30.0
+
+
+async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int:
+    """Serve until SIGINT or SIGTERM; the exit code.
+
+    Args:
+        settings: of the process.
+        say: told what is being done.
+        show: told where it listens and what it is made of.
+        version: of askwell.
+    """
+    leave = asyncio.Event()
+    host = settings.server.host
+    with _signals(leave) as is_up:
+        async with running(settings, say=say, claim=lambda: bind(host, settings.server.port)) as (parts, storage):
+            sock = storage.claimed_socket()
+            here_url = url_of(sock, host)
+            async with serving(build_app(parts), settings, sock):
+                storage.data_dir.publish(here_url)
+                is_up()
+                show(banner(storage, settings.server.public_url or here_url, version))
+                await leave.wait()
+                say("finishing running turns")
+                parts.readiness.leaving = True
+                await parts.hub.drain(HUB_DRAIN_S)
+    return 0
+
+
+@contextlib.contextmanager
+def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
+    """What SIGINT and SIGTERM do: cancel the start before the server is up, then set `leave`, then end the process.
+
+    Ending it at once is safe: what was acknowledged is on disk.
+    """
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    up = False
+
+    def told() -> None:
+        if leave.is_set():
+            os._exit(130)
+        if up:
+            leave.set()
+        elif task is not None:
+            task.cancel()
+
+    def is_up() -> None:
+        nonlocal up
+        up = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, told)
+    try:
+        yield is_up
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def banner(storage: Storage, url: str, version: str) -> str:
+    """Where the process listens, what it is made of, and what that does not guarantee."""
+    settings = storage.settings
+    server, kept = settings.server, settings.storage
+    embedded = storage.embedded is not None
+    lines = [
+        f"askwell {version} is listening on {url}",
+        f"  data       {storage.data_dir.path}",
+        f"  sessions   {'embedded Valkey' if embedded else 'external Redis or Valkey'} {storage.report.version}"
+        + (", every write on disk before it is acknowledged" if embedded else ""),
+        f"  store      {'SQLite, in the data directory' if kept.database_url is None else 'external database'}",
+        "  language   offline: extraction, scoring and questions without a language model",
+        "  speech     none: answers are typed",
+        f"  interviews {'open to whoever reaches this address' if server.enrolment_open else 'by invitation only'}",
+    ]
+    lines += [f"  careful    {caveat}" for caveat in storage.report.caveats]
+    if embedded or kept.database_url is None:
+        lines.append("  careful    one machine: a broken disk loses what is not backed up")
+    if not server.loopback and not (server.public_url or "").startswith("https://"):
+        lines.append("  careful    no encryption here: put a proxy with HTTPS in front")
+    if storage.token_is_new:
+        lines.append(
+            f"  moderator  {storage.moderator_token}  (shown once; kept in {storage.data_dir.path / TOKEN_FILE})"
+        )
+    else:
+        lines.append("  moderator  token as before (askwell moderator-token prints it)")
+    return "\n".join(lines)
+
+
+@contextlib.asynccontextmanager
+async def here(settings: Settings, *, say: Say) -> AsyncIterator[tuple[str, str]]:
+    """A server of one's own on a free loopback port, for as long as the block runs; its URL and moderator token."""
+    private = settings.model_copy(update={"server": settings.server.model_copy(update={"host": LOOPBACK})})
+    async with running(private, say=say, claim=lambda: bind(LOOPBACK, 0)) as (parts, storage):
+        sock = storage.claimed_socket()
+        url = url_of(sock, LOOPBACK)
+        async with serving(build_app(parts), private, sock):
+            storage.data_dir.publish(url)
+            yield url, storage.moderator_token
+
+
+async def export(settings: Settings, session_id: str, name: str) -> bytes:
+    """A session in one of the export formats, where no server runs.
+
+    Raises:
+        ApiError: `not_found`.
+    """
+    async with open_storage(settings) as storage:
+        await storage.writer.drain(EXPORT_DRAIN_S)
+        material = await load_material(storage, session_id, Principal("moderator"))
+        return FORMATS[name].write(material)
