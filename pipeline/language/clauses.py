@@ -293,10 +293,13 @@ class _Splitter:
                     return True
                 if other.pos_ == "ADJ" and other.right_edge.i - i > 3 and self._clause_has_verb(i):
                     return True
-        for k in range(j, end):
-            if self.doc[k].dep_ in SUBJECT_DEPS and self.doc[k].head.i > k and self.doc[k].head.i < end:
-                return self.doc[k].left_edge.i <= j + 1
-        return False
+        return any(
+            self.doc[k].dep_ in SUBJECT_DEPS
+            and k < self.doc[k].head.i < end
+            and self.doc[k].head.dep_ in {"conj", "ROOT", "advcl", "ccomp"}
+            and (self.doc[k].left_edge.i <= j + 1 or self.doc[j].pos_ == "ADP")
+            for k in range(j, end)
+        )
 
     def _relative(self, i: int) -> bool:
         """A remark on what was said before, not part of a noun phrase: "no lumps, which saves time"."""
@@ -304,7 +307,8 @@ class _Splitter:
         if following is None or (i and self.words[i - 1] in {"in", "of", "for", "to", "with", "on", "at"}):
             return False
         felt = following.pos_ == "VERB" and i + 2 < len(self.doc) and self.words[i + 2] in {"me", "us", "you"}
-        return i == self.start or felt or following.lemma_.lower() in CAUSATIVES | {"matter"}
+        judged = following.lemma_ == "be" and i + 2 < len(self.doc) and self.doc[i + 2].pos_ in {"ADJ", "ADV", "DET"}
+        return i == self.start or felt or judged or following.lemma_.lower() in CAUSATIVES | {"matter"}
 
     def _causative(self, token: Token) -> bool:
         """A verb like "makes" whose subject is an idea of its own: "leaving it outside makes me nervous"."""
@@ -315,7 +319,8 @@ class _Splitter:
             for child in token.children
             if child.dep_ in SUBJECT_DEPS and child.i < token.i and child.left_edge.i >= self.start
         ]
-        if not subjects:
+        follows = self.doc[token.i + 1] if token.i + 1 < len(self.doc) else None
+        if not subjects or follows is None or follows.tag_ == "VBG":
             return False
         subject = subjects[-1]
         ahead = self.doc[token.i + 1 : token.i + 4]

@@ -98,7 +98,7 @@ class DocCache:
     def batch(self, texts: Sequence[str]) -> list[Doc]:
         """Many short texts at once, parsed together and not kept."""
         with self._lock:
-            return list(self._nlp.pipe([_printable(text) for text in texts], batch_size=64))
+            return list(self._nlp.pipe([_printable(text) for text in texts], batch_size=64, disable=["ner"]))
 
     def _keep(self, text: str, doc: Doc) -> None:
         self._docs[text] = doc

@@ -46,6 +46,10 @@ ORDER = {
     False: ("connector", "setting", "purpose", "adjacent", "shared", "next"),
 }
 """Order in which pairs become links, with and without levels of abstraction."""
+ASKS_AGAINST = re.compile(
+    r"\b(n't|don't|doesn't|didn't|won't|wouldn't|not|dislike|put you off|puts you off|against|stop you)\b"
+)
+"""Questions after what speaks against their focus."""
 STANCE_FROM = 0.3
 """Absolute sentiment from which a phrase counts as favourable or not."""
 
@@ -129,6 +133,7 @@ class _Answer:
         self.model = extractor.model(request)
         self.chooser = EdgeChooser(request.methodology.ontology)
         self.question = plain(request.question)
+        self.asked = self.question.replace(plain(request.focus_label), " ") if request.focus_label else self.question
         self.denied = denials(doc, clauses)
         texts = all_texts(([c.label for c in found], texts_of(request), [words for _, words in self.denied]))
         self.vectors = dict(zip(texts, extractor.embed(texts), strict=True))
@@ -205,7 +210,7 @@ class _Answer:
         names, levels = self.model.names, self.model.levels
         prior = np.zeros((len(self.found), len(names)))
         for index, pattern in enumerate(self.model.cues):
-            if pattern is not None and not self.model.levelled and kinds.cue_hits(pattern, self.question):
+            if pattern is not None and not self.model.levelled and kinds.cue_hits(pattern, self.asked):
                 prior[:, index] += 0.25
         why = _asks_why(self.question)
         if self.focus is not None and self.model.levelled:
@@ -222,7 +227,7 @@ class _Answer:
         return prior
 
     def _stance(self, candidate: Candidate) -> int:
-        score = self.extractor.sentiment(candidate.quote)
+        score = self.extractor.sentiment(candidate.words)
         return 1 if score >= STANCE_FROM else -1 if score <= -STANCE_FROM else 0
 
     def _links(self, pairs: Sequence[Pair], mentions: list[Mention]) -> list[Link]:
@@ -237,8 +242,9 @@ class _Answer:
                 continue
             links.append(link)
             if link.allowed:
-                joined |= {pair.cause, pair.effect}
-                if pair.kind != "condition":
+                if pair.basis != "adjacent":
+                    joined |= {pair.cause, pair.effect}
+                if (pair.kind != "condition" and pair.basis != "adjacent") or self.model.levelled:
                     targets.add(pair.effect)
         links += self._focus_links(mentions, targets, joined)
         return links
@@ -278,7 +284,7 @@ class _Answer:
         kind = "cause" if pair.basis == "next" else pair.kind
         chosen = self.chooser.choose(first.node_type, second.node_type, pair.marker, kind)
         if chosen is None:
-            if pair.basis != "connector" or pair.kind == "contrast":
+            if pair.basis != "connector" or pair.kind not in {"cause", "purpose"}:
                 return None
             name = self.request.methodology.ontology.edges[0].name
             return Link(first.label, second.label, name, 0.3, quote, allowed=False)
@@ -299,14 +305,14 @@ class _Answer:
         if self.focus is None:
             return []
         links: list[Link] = []
-        kind = "contrast" if self._compares() else "focus"
+        kind = "contrast" if self._compares() or ASKS_AGAINST.search(self.question) else "focus"
         for position, mention in enumerate(mentions):
             clause = self.clauses[mention.clause]
             if clause.connector is not None and clause.connector.kind == "contrast":
                 kind = "contrast"
             if position in targets or mention.past_state or label_key(mention.label) == label_key(self.focus.label):
                 continue
-            if clause.fronted and clause.joined_to is not None:
+            if clause.fronted and clause.connector is not None and clause.connector.kind == "condition":
                 continue
             if links and position in joined and not self.model.levelled:
                 continue
@@ -319,6 +325,8 @@ class _Answer:
                     links.append(Link(self.focus.label, mention.label, edge_type, 0.3, mention.quote, allowed=False))
                 continue
             edge, forward, _ = chosen
+            if kind == "contrast" and CONTRAST_MARKERS & frozenset(edge.cues):
+                kind = "focus"
             source, target = (self.focus.label, mention.label) if forward else (mention.label, self.focus.label)
             links.append(Link(source, target, edge.name, CONFIDENCE["focus"], mention.quote))
         return links

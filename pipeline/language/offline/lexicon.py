@@ -8,7 +8,7 @@ FILLERS = words(
     """um uh uhm erm er hm hmm ah oh well yeah yes yep yup ok okay right honestly basically literally actually really
     obviously personally frankly anyway anyways mostly mainly simply maybe perhaps probably possibly definitely
     certainly also plus like just even then so and or but only still finally now kinda sorta lol haha hehe pretty
-    quite very especially apparently generally normally usually again first firstly secondly nah nope no look see"""
+    quite very especially apparently generally normally usually again first firstly secondly otherwise tbh imo nah nope no look see"""
 )
 """Single words cut from the beginning of a label."""
 
@@ -48,7 +48,7 @@ ARTICLES = words("a an the my our some any your this that these those its his he
 TAIL_FILLERS = words(
     """honestly really though lol haha too anyway actually basically right obviously maybe probably and or but so because
     the a an to of with for from in on at as that which who i my if when well please yeah also like just even is are was
-    very more less quite pretty than by about into"""
+    tbh imo very more less quite pretty than by about into"""
 )
 """Single words cut from the end of a label."""
 
@@ -61,11 +61,20 @@ TAIL_PHRASES = phrases(
     |if that makes sense|if you know what i mean|you see|for sure|in a way|sort of|kind of|as such|for me"""
 )
 
+COMMENT_NOUNS = words("reason what why everything point goal priority")
+"""Words that a comment on an idea is built around: "… is the only reason I go"."""
+
 COMMENT_LEMMAS = words(
     "what it all about reason thing only most important main matter key everything life basically why how use "
     "buy that big biggest huge great good nice point goal do go for me whole number one not"
 )
 """Lemmas of a comment such as "is what it's all about"."""
+
+PRAISE = words(
+    """amazing great good nice lovely fantastic brilliant perfect awful terrible bad okay ok fine cool excellent best better
+    wonderful super horrible alright important tbh honestly really pretty quite very so much too essential key"""
+)
+"""Lemmas of a bare judgement: "the smell is great" is about the smell."""
 
 GENERIC_LEMMAS = words(
     """thing something anything everything nothing stuff lot bit way kind sort point reason matter important good nice
@@ -88,12 +97,12 @@ ASIDES = phrases(
     |i thought|believe it or not|thank you|thanks|hello|hi|bye|haha|lol|what was the question|can you repeat that
     |it depends|not really|not much|not particularly|not at all|nope|nah|i forgot|i can't remember|i ca n't remember
     |so yeah|yeah no|there you go|fair enough|long story short|funny enough|touch wood|god forbid|as they say|ta
-    |i was wrong|i got that wrong|i take that back|scratch that|i changed my mind|i misspoke|pass|skip|next question|rather not say|i 'd rather not say|no comment|that 's about it|that 's pretty much it"""
+    |no wait|wait|wait no|actually|actually no|no actually|hang on no|i was wrong|i got that wrong|i take that back|scratch that|i changed my mind|i misspoke|pass|skip|next question|rather not say|i 'd rather not say|no comment|that 's about it|that 's pretty much it"""
 )
 """Whole clauses that carry nothing."""
 
 ASIDE_BEGINNINGS = phrases(
-    """sorry|excuse me|where was i|let me think|what was the|hang on|hold on|i don't know|i do n't know|i dont know|i dunno|no idea
+    """sorry|excuse me|that 's what|that is what|where was i|let me think|what was the|hang on|hold on|i don't know|i do n't know|i dont know|i dunno|no idea
     |i have n't thought|i 've never thought|i never thought about|i could n't say|i ca n't say|i would n't know
     |i honestly would n't know|not that i|can we|could we|is there another|how long|is this|are you|what do you mean
     |can you repeat|do you mean|if that makes sense|that 's not very helpful|i ca n't think of|nothing comes to mind
@@ -116,7 +125,7 @@ REFUSALS = phrases(
 )
 
 REVISIONS = phrases(
-    """actually no|actually , no|no actually|no wait|no , wait|wait no|i was wrong|i got that wrong|i take that back
+    """actually no|actually , no|no actually|no wait|no , wait|wait no|no wait|wait|wait no|actually|actually no|no actually|hang on no|i was wrong|i got that wrong|i take that back
     |take it back|let me correct|correct myself|correction|come to think of it|on second thought|on second thoughts
     |now that i think about it|not really true|that 's not true|that is not true|that 's not quite right|i changed my mind
     |i 've changed my mind|changed my mind|i said before|i said earlier|what i said|rather than what i said

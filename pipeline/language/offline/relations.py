@@ -219,7 +219,7 @@ class EdgeChooser:
         if kind == "condition":
             return cued + (0.4 if ahead and forward else 0.2 if not forward and (back or cued) else 0.0)
         if ahead:
-            return (0.4 if marker == "then" else 0.0) + cued if forward else 0.0
+            return cued if forward else 0.0
         return cued
 
 

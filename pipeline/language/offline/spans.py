@@ -303,7 +303,7 @@ def _trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
             moved = True
             continue
         length = _phrase_at(doc, start, end, lex.LEADING_VERBS, 3)
-        if length and start + length < end:
+        if length and start + length < end and not _goes_somewhere(doc, start + length):
             start += length
             moved = True
             continue
@@ -317,11 +317,22 @@ def _predicate_end(doc: Doc, start: int, end: int) -> int:
     """Where "… is what it's all about", "… is the only reason" begins: a comment on the idea, not the idea."""
     for i in range(start + 1, end - 1):
         token = doc[i]
-        if plain(token.text) in {"is", "'s", "was"} and plain(doc[i + 1].text) != "n't":
+        if plain(token.text) in {"is", "'s", "was", "are", "were"} and plain(doc[i + 1].text) != "n't":
             rest = content_lemmas([doc[j] for j in range(i + 1, end)])
+            noun = any(doc[j].pos_ in {"NOUN", "PROPN"} for j in range(start, i))
+            ahead = {plain(doc[j].text) for j in range(i + 1, min(end, i + 5))}
+            if ahead & lex.COMMENT_NOUNS and doc[start].tag_ in {"VBG", "VB", "NN", "NNS"}:
+                return i
+            if noun and rest and all(lemma in lex.PRAISE for lemma in rest):
+                return i
             if doc[start].tag_ in {"VBG", "VB"} and all(lemma in lex.COMMENT_LEMMAS for lemma in rest):
                 return i
     return end
+
+
+def _goes_somewhere(doc: Doc, after: int) -> bool:
+    """Whether the "to" before this token leads to a place and not to a verb: "get to work"."""
+    return plain(doc[after - 1].text) == "to" and doc[after].pos_ not in VERBS | {"ADV", "PART"}
 
 
 def _keeps(doc: Doc, start: int, end: int) -> bool:
@@ -357,6 +368,8 @@ def _subject_step(doc: Doc, start: int, end: int) -> int:
             i += 1
     elif not (doc[start].pos_ == "AUX" and word in lex.MODALS):
         return 0
+    if i < end - 1 and i > start and doc[i].lemma_ == "have" and doc[i].pos_ == "VERB":
+        return i + 1 - start if doc[i + 1].pos_ in {"DET", "ADJ", "NUM", "NOUN"} else i - start
     while i < end - 1 and plain(doc[i].text) in lex.MODALS and _is_light(doc, i):
         following = plain(doc[i + 1].text)
         if following in NEGATORS and following not in {"never", "no"}:
