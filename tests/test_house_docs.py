@@ -11,6 +11,7 @@ import yaml
 
 from config.settings import catalogue
 from pipeline.concept import Concept
+from server.metrics import Metrics
 
 FOR_TESTS = {"ASKWELL_REQUIRE_ALL", "ASKWELL_CHROMIUM"}
 GENERATED = ("docs/configuration", "docs/protocol")
@@ -74,3 +75,11 @@ def test_methodology_page_names_every_node_type(root: Path) -> None:
         nodes = yaml.safe_load(path.read_text())["ontology"]["nodes"]
         words = [node["name"].split("_") for node in nodes]
         assert [word for word in words if word[0] not in text and word[-1] not in text] == [], path.name
+
+
+def test_metrics_that_pages_name_exist(root: Path) -> None:
+    page = Metrics().page().decode()
+    measured = set(re.findall(r"^# HELP (\w+)", page, re.MULTILINE))
+    named = {name for _, text in pages(root) for name in re.findall(r"`(askwell_[a-z_]+[a-z])`", text)}
+    assert named
+    assert {name for name in named if not measured & {name, f"{name}_total"}} == set()
