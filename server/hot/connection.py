@@ -84,6 +84,11 @@ def open_client(url: str, *, timeout_s: float, max_connections: int, cluster: bo
         return RedisCluster.from_url(
             url, socket_connect_timeout=timeout_s, socket_keepalive=True, max_connections=max_connections, protocol=2
         )
+    return plain_client(url, timeout_s=timeout_s, max_connections=max_connections)
+
+
+def plain_client(url: str, *, timeout_s: float, max_connections: int) -> Redis:
+    """A client of one server; arguments as in `open_client`."""
     pool = BlockingConnectionPool.from_url(
         url,
         max_connections=max_connections,

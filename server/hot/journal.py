@@ -147,8 +147,8 @@ class Journal:
         key = self.keys.journal(partition)
         if not await self._ask("EXISTS", key):
             return START
-        info = await self._ask("XINFO", "STREAM", key)
-        return _text(dict(zip(info[::2], info[1::2], strict=True))[b"last-generated-id"])
+        info = await self._ask("XINFO STREAM", key)
+        return _text(info["last-generated-id"])
 
     async def continue_after(self, partition: int, position: str) -> None:
         """Make sure that new records get ids after `position`.

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from secrets import token_hex
 from typing import Any, Self
 
-from redis.asyncio import Redis
+from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import RedisError
 
-from server.hot.connection import Client, Connection, open_client
+from server.hot.connection import Client, Connection, open_client, plain_client
 from server.hot.errors import (
     AnswerSuperseded,
     Conflict,
@@ -61,11 +61,13 @@ class HotStore:
     Args:
         connection: to the server.
         keys: names, for the number of partitions that the data were made with.
+        listener: the client that hears wakes, where that of the connection is a cluster's.
     """
 
-    def __init__(self, connection: Connection, keys: KeySpace | None = None) -> None:
+    def __init__(self, connection: Connection, keys: KeySpace | None = None, *, listener: Redis | None = None) -> None:
         self.connection = connection
         self.keys = keys or KeySpace()
+        self._listener = listener
 
     @classmethod
     def connect(
@@ -93,7 +95,10 @@ class HotStore:
             max_connections=settings.max_connections,
             cluster=cluster,
         )
-        return cls(Connection(client, settings, scripts=scripts), KeySpace(partitions))
+        connection = Connection(client, settings, scripts=scripts)
+        # A cluster passes messages on to every server, so that any of them will do to listen.
+        listener = plain_client(url, timeout_s=settings.attempt_timeout_s, max_connections=2) if cluster else None
+        return cls(connection, KeySpace(partitions), listener=listener)
 
     @property
     def client(self) -> Client:
@@ -108,6 +113,8 @@ class HotStore:
     async def close(self) -> None:
         """Close every connection."""
         await self.connection.close()
+        if self._listener is not None:
+            await self._listener.aclose()
 
     async def prepare(self, *, embedded: bool) -> ServerReport:
         """Check, at start, that the server keeps what it is given and that the partitions fit the data.
@@ -120,21 +127,20 @@ class HotStore:
             StorageUnavailable: it can't be reached within the deadline.
         """
         caveats: list[str] = []
-        info = await self._ask("INFO", "server")
-        policy = await self._config("maxmemory-policy")
-        if policy is None:
+        policies = await self._config("maxmemory-policy")
+        if not policies:
             caveats.append("its settings can't be read: make sure that maxmemory-policy is noeviction")
-        elif policy != "noeviction":
-            raise HotMisconfigured(f"Redis must not evict keys: maxmemory-policy is {policy}, set it to noeviction")
+        elif policies != {"noeviction"}:
+            found = ", ".join(sorted(policies))
+            raise HotMisconfigured(f"Redis must not evict keys: maxmemory-policy is {found}, set it to noeviction")
         if not embedded:
             caveats += await self._durability_caveats()
         count = str(self.keys.partitions)
         await self._ask("SET", PARTITIONS_KEY, count, "NX", writes=True)
-        found = (await self._ask("GET", PARTITIONS_KEY)).decode()
-        if found != count:
-            raise PartitionMismatch(f"the data were made with {found} partitions, the setting says {count}")
-        version = info.get("valkey_version") or info.get("redis_version") if isinstance(info, dict) else None
-        return ServerReport(version=str(version or "unknown"), caveats=tuple(caveats))
+        made_with = (await self._ask("GET", PARTITIONS_KEY)).decode()
+        if made_with != count:
+            raise PartitionMismatch(f"the data were made with {made_with} partitions, the setting says {count}")
+        return ServerReport(version=await self._version(), caveats=tuple(caveats))
 
     async def ping(self) -> bool:
         """Whether the server answers now, without trying again."""
@@ -439,7 +445,7 @@ class HotStore:
         A rewrite that is running already does not begin again; a server that refuses is left alone.
         """
         try:
-            await self._ask("BGREWRITEAOF", writes=True)
+            await self._of_each_server("BGREWRITEAOF")
         except ScriptFailed:
             return
 
@@ -495,9 +501,10 @@ class HotStore:
                 pause_s = min(pause_s * 2, 1.0)
 
     async def _subscription(self) -> AsyncGenerator[Wake, None]:
-        if not isinstance(self.client, Redis):
-            raise HotMisconfigured("waking up across nodes needs a server that is not a cluster")
-        subscription = self.client.pubsub(ignore_subscribe_messages=True)
+        client = self._listener if isinstance(self.client, RedisCluster) else self.client
+        if client is None:
+            raise HotMisconfigured("a cluster needs a listener of its own")
+        subscription = client.pubsub(ignore_subscribe_messages=True)
         try:
             await subscription.subscribe(WAKE_CHANNEL)
             yield Wake("resync", "", "")
@@ -524,18 +531,37 @@ class HotStore:
             str(command[0]), lambda: self.client.execute_command(*command), writes=writes
         )
 
-    async def _config(self, name: str) -> str | None:
+    async def _of_each_server(self, *command: str) -> list[Any]:
+        """The answers of every server that writes: one, or the primaries of a cluster."""
+        if isinstance(self.client, Redis):
+            return [await self._ask(*command)]
+        cluster = self.client
+        await cluster.initialize()
+
+        def asking(node: Any) -> Callable[[], Awaitable[Any]]:
+            return lambda: cluster.execute_command(*command, target_nodes=node)
+
+        return [
+            await self.connection.insist(command[0], asking(node), writes=False) for node in cluster.get_primaries()
+        ]
+
+    async def _config(self, name: str) -> set[str]:
+        """The values of a setting on every server; empty where it can't be read."""
         try:
-            found = await self._ask("CONFIG", "GET", name)
+            answers = await self._of_each_server("CONFIG GET", name)
         except (ScriptFailed, HotMisconfigured):
-            return None
-        return _text(found[1]) if len(found) == 2 else None
+            return set()
+        return {_text(value) for answer in answers for key, value in answer.items() if _text(key) == name}
+
+    async def _version(self) -> str:
+        [info, *_] = await self._of_each_server("INFO", "server")
+        return str(info.get("valkey_version") or info.get("redis_version") or "unknown")
 
     async def _durability_caveats(self) -> list[str]:
         caveats: list[str] = []
-        if await self._config("appendonly") == "no":
+        if "no" in await self._config("appendonly"):
             caveats.append("appendonly is no: a crash of the server loses every turn since its last snapshot")
-        elif await self._config("appendfsync") not in ("always", None):
+        elif await self._config("appendfsync") - {"always"}:
             caveats.append("appendfsync is not always: a crash of the server may lose the last second")
         if not self.settings.wait_replicas:
             caveats.append("no replica confirms a turn before it counts (WAIT is off)")

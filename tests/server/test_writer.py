@@ -171,6 +171,28 @@ async def test_two_writers_racing_store_everything_once(
     await other.close()
 
 
+async def test_writer_cancelled_at_any_moment_loses_and_doubles_nothing(
+    hot: HotStore, journal: Journal, database: Database
+) -> None:
+    interviews = [HotInterview(hot, f"s{number}") for number in range(3)]
+    for interview in interviews:
+        await interview.begin()
+    for number in range(24):
+        writer = Writer(hot, journal, Applier(database), FAST)
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            running = group.create_task(writer.run())
+            await interviews[number % 3].say_all(1)
+            await asyncio.sleep(number * 0.001)
+            running.cancel()
+    assert await Writer(hot, journal, Applier(database), FAST).drain(10)
+    for interview in interviews:
+        await assert_projected(database, interview.interview.state)
+        answers = await Repository(database).answers(interview.session_id)
+        assert [row["status"] for row in answers] == ["committed"] * 8
+    assert await Repository(database).dead_letter_count() == 0
+    assert await leaked_keys(hot) == []
+
+
 async def test_locked_database_is_waited_for(
     hot: HotStore, journal: Journal, database: Database, tmp_path: Path
 ) -> None:

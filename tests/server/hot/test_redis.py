@@ -345,6 +345,34 @@ async def test_wakes_tell_of_commands_and_claims(session: HotStore) -> None:
     assert await session.reply_get("s1", "c1") == b"{}"
 
 
+async def test_wakes_after_a_lost_connection_begin_with_resync(session: HotStore) -> None:
+    wakes = session.wakes()
+    async with asyncio.timeout(5):
+        assert (await anext(wakes)).kind == "resync"
+        await session.client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        assert (await anext(wakes)).kind == "resync"
+        await session.inbox_push("s1", b"pause")
+        assert (await anext(wakes)).kind == "inbox"
+    await wakes.aclose()
+
+
+async def test_cancelled_operations_stay_cancelled(session: HotStore) -> None:
+    """A cancellation at any moment of an operation ends its task."""
+
+    async def go_on() -> None:
+        while True:
+            await session.read("s1")
+
+    for number in range(60):
+        task: asyncio.Task[None]
+        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+            task = group.create_task(go_on())
+            for _ in range(number):
+                await asyncio.sleep(0)
+            task.cancel()
+        assert task.cancelled()
+
+
 async def test_prepare_with_other_partitions_is_refused(hot: HotStore, embedded_url: str) -> None:
     other = HotStore.connect(embedded_url, partitions=8)
     with pytest.raises(PartitionMismatch, match="16 partitions"):
