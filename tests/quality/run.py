@@ -60,12 +60,23 @@ def request_of(item: dict[str, Any]) -> ExtractionRequest:
     )
 
 
-async def evaluate(part: str) -> Evaluation:
-    """Extract and score every answer of a part of the corpus."""
+@cache
+def _parts() -> tuple[SpacyParser, OnnxEmbedder, OfflineExtractor]:
     parser = SpacyParser()
     embedder = OnnxEmbedder()
-    extractor = OfflineExtractor(parser, embedder)
-    matcher = Matcher(parser.lemmas_sync, embedder.embed_sync)
+    return parser, embedder, OfflineExtractor(parser, embedder)
+
+
+def shared_matcher() -> Matcher:
+    """The matcher that all evaluations use."""
+    parser, embedder, _ = _parts()
+    return Matcher(parser.lemmas_sync, embedder.embed_sync)
+
+
+async def evaluate(part: str) -> Evaluation:
+    """Extract and score every answer of a part of the corpus."""
+    extractor = _parts()[2]
+    matcher = shared_matcher()
     result = Evaluation()
     for item in load(part):
         score = matcher.score(item, await extractor.extract(request_of(item)))

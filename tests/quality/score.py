@@ -119,7 +119,7 @@ class Matcher:
             set(lemmas) or set(words)
             for lemmas, words in zip(self._lemmas([found, expected]), (left, right), strict=True)
         )
-        if ("not" in own) != ("not" in other) and not (own - {"not"} and own - {"not"} <= other - {"not"}):
+        if ("not" in own) != ("not" in other):
             return 0.0
         overlap = len(own & other) / len(own | other) if own | other else 0.0
         contained = _contains(left, right) or _contains(right, left)

@@ -73,7 +73,7 @@ def _load(executor: Executor | None, spacy_model: str | None, embedding_model: s
         extractor=OfflineExtractor(parser, embedder, executor=executor),
         rater=OfflineRater(parser, executor=executor),
         slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
-        writer=OfflineQuestionWriter(),
+        writer=OfflineQuestionWriter(embedder),
         embedder=embedder,
         parser=parser,
     )

@@ -47,7 +47,8 @@ ORDER = {
 }
 """Order in which pairs become links, with and without levels of abstraction."""
 ASKS_AGAINST = re.compile(
-    r"\b(n't|don't|doesn't|didn't|won't|wouldn't|not|dislike|put you off|puts you off|against|stop you)\b"
+    r"\b(n't|don't|doesn't|didn't|won't|wouldn't|not|dislike|put you off|puts you off|against|stop you|annoying"
+    r"|annoys|hard|hardest|difficult|difficulty|bother|bothers|frustrating|frustrates|problem|worst|hate)\b"
 )
 """Questions after what speaks against their focus."""
 STANCE_FROM = 0.3
@@ -246,8 +247,26 @@ class _Answer:
                     joined |= {pair.cause, pair.effect}
                 if (pair.kind != "condition" and pair.basis != "adjacent") or self.model.levelled:
                     targets.add(pair.effect)
+        if self.focus is None and not self.model.levelled:
+            links += self._story_links(mentions, joined, links)
         links += self._focus_links(mentions, targets, joined)
         return links
+
+    def _story_links(self, mentions: list[Mention], joined: set[int], links: list[Link]) -> list[Link]:
+        """In a story without a focus, what nothing holds follows from what was told right before it."""
+        held = {label_key(end) for link in links if link.allowed for end in (link.source, link.target)}
+        added = []
+        for right in range(1, len(mentions)):
+            left = right - 1
+            if label_key(mentions[right].label) in held or mentions[left].node_type == mentions[right].node_type:
+                continue
+            chosen = self.chooser.choose(mentions[left].node_type, mentions[right].node_type, "and", "cause")
+            if chosen is not None and chosen[1]:
+                first, second = mentions[left], mentions[right]
+                quote = self._span(first, second)
+                added.append(Link(first.label, second.label, chosen[0].name, CONFIDENCE["next"], quote))
+                joined |= {left, right}
+        return added
 
     def _reads_as_step(self, pair: Pair, mentions: list[Mention], targets: set[int]) -> bool:
         """Whether neighbours without a connector of their own can only be read as a step."""
@@ -305,7 +324,8 @@ class _Answer:
         if self.focus is None:
             return []
         links: list[Link] = []
-        kind = "contrast" if self._compares() or ASKS_AGAINST.search(self.question) else "focus"
+        against = bool(ASKS_AGAINST.search(self.asked))
+        kind = "contrast" if against or self._compares() else "focus"
         for position, mention in enumerate(mentions):
             clause = self.clauses[mention.clause]
             if clause.connector is not None and clause.connector.kind == "contrast":
@@ -325,7 +345,7 @@ class _Answer:
                     links.append(Link(self.focus.label, mention.label, edge_type, 0.3, mention.quote, allowed=False))
                 continue
             edge, forward, _ = chosen
-            if kind == "contrast" and CONTRAST_MARKERS & frozenset(edge.cues):
+            if kind == "contrast" and not against and CONTRAST_MARKERS & frozenset(edge.cues):
                 kind = "focus"
             source, target = (self.focus.label, mention.label) if forward else (mention.label, self.focus.label)
             links.append(Link(source, target, edge.name, CONFIDENCE["focus"], mention.quote))

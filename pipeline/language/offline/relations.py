@@ -196,7 +196,9 @@ class EdgeChooser:
             below, above = self._levels.get(source, 0), self._levels.get(target, 0)
             if below > above:
                 return 0.0
-            stated = marker in FORWARD_MARKERS or kind == "sequence"
+            if kind == "contrast" and marker != "focus":
+                return 0.0
+            stated = marker in FORWARD_MARKERS or kind in {"sequence", "condition"}
             return 1.0 if forward else (0.5 if below < above and not stated else 0.0)
         cues = frozenset(edge.cues)
         cued = 0.5 if marker in cues else 0.0

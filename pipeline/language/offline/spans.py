@@ -245,7 +245,7 @@ def _is_aside(spoken: Sequence[str]) -> bool:
         rest = rest[1:]
     said = " ".join(word for word in rest if any(ch.isalnum() for ch in word))
     whole = " ".join(word for word in spoken if any(ch.isalnum() for ch in word))
-    if not said or said in lex.ASIDES or whole in lex.ASIDES:
+    if not said or said in lex.ASIDES or whole in lex.ASIDES or whole in lex.OPENERS:
         return True
     return any(said == phrase or said.startswith(phrase + " ") for phrase in lex.ASIDE_BEGINNINGS)
 
@@ -305,6 +305,10 @@ def _trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
         length = _phrase_at(doc, start, end, lex.LEADING_VERBS, 3)
         if length and start + length < end and not _goes_somewhere(doc, start + length):
             start += length
+            moved = True
+            continue
+        if word == "to" and start + 1 < end and doc[start + 1].tag_ == "VB":
+            start += 1
             moved = True
             continue
         if word in lex.ARTICLES and start + 1 < end and doc[start].pos_ in {"DET", "PRON"}:

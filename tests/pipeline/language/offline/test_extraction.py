@@ -107,7 +107,11 @@ def test_extract_denied_consequence_keeps_its_negation() -> None:
 
 
 def test_extract_why_answer_is_linked_to_the_focus() -> None:
-    known = {"focus_label": "creamy texture", "focus_type": "attribute", "existing": (("creamy texture", "attribute"),)}
+    known: dict[str, Any] = {
+        "focus_label": "creamy texture",
+        "focus_type": "attribute",
+        "existing": (("creamy texture", "attribute"),),
+    }
     found = extract("my porridge doesn't stick to the pan", **known)
     assert ("creamy texture", "leads_to", labels(found)[0]) in links(found)
 
@@ -157,7 +161,11 @@ def test_extract_stance_follows_the_feeling() -> None:
 
 
 def test_extract_relation_without_a_place_in_the_methodology_is_on_record() -> None:
-    known = {"focus_label": "low price", "focus_type": "attribute", "existing": (("low price", "attribute"),)}
+    known: dict[str, Any] = {
+        "focus_label": "low price",
+        "focus_type": "attribute",
+        "existing": (("low price", "attribute"),),
+    }
     found = extract("because of freedom, that is what life is about", **known)
     assert types(found).get("freedom") == "terminal_value"
     assert [(d.source, d.target) for d in found.dropped] == [("low price", "freedom")]
