@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Coroutine, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -54,9 +55,19 @@ class CommandFailed(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    """Run a command; returns the exit code, or ends the process where models were loaded."""
+    options = _parser().parse_args(arguments)
+    code = _carried_out(options)
+    if options.ends_process:
+        # Everything of ours is closed by now; what is left is the teardown of numeric libraries, which takes seconds.
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _carried_out(options: argparse.Namespace) -> int:
     try:
         command: Callable[[argparse.Namespace], int] = options.run
         return command(options)
@@ -65,10 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except BaseException as exc:
+    except (BaseExceptionGroup, CommandFailed, *_EXPECTED) as exc:
         reason = _expected(exc)
         if reason is None:
-            raise
+            traceback.print_exc()
+            return 1
         print(f"askwell: {_sentence(reason)}", file=sys.stderr)
         return USAGE
 
@@ -94,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help_text, description=help_text)
-        command.set_defaults(run=run)
+        command.set_defaults(run=run, ends_process=run in (_serve, _chat, _export))
         return command
 
     def add_data(command: argparse.ArgumentParser) -> None:
@@ -166,12 +178,7 @@ def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
     from server import node
 
-    code = _run(node.serve(settings, say=_say, show=_show, version=_version()))
-    # Everything of ours is closed by now; what is left is the teardown of numeric libraries, which takes seconds.
-    logging.shutdown()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    return _run(node.serve(settings, say=_say, show=_show, version=_version()))
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from config.settings import Settings
@@ -21,6 +22,7 @@ from server.wiring import HUB_DRAIN_S, Say, Storage, open_storage, running
 
 LOOPBACK = "127.0.0.1"
 EXPORT_DRAIN_S = 30.0
+END_S = 8.0
 
 
 async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int:
@@ -43,10 +45,18 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int
                 is_up()
                 show(banner(storage, settings.server.public_url or here_url, version))
                 await leave.wait()
+                _end_in(END_S)
                 say("finishing running turns")
                 parts.readiness.leaving = True
                 await parts.hub.drain(HUB_DRAIN_S)
     return 0
+
+
+def _end_in(seconds: float) -> None:
+    """End the process after that time, whatever still runs: what was acknowledged is on disk."""
+    timer = threading.Timer(seconds, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
 
 
 @contextlib.contextmanager

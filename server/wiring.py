@@ -52,6 +52,7 @@ DATABASE_NAME = "askwell.db"
 HUB_DRAIN_S = 3.5
 WRITER_DRAIN_S = 1.5
 VALKEY_STOP_S = 1.0
+CANCEL_AGAIN_S = 0.2
 
 Say = Callable[[str], None]
 Claim = Callable[[], socket.socket]
@@ -152,26 +153,25 @@ async def open_storage(
                     working = [tasks.create_task(writer.run(), name="writer")]
                     if embedded is not None:
                         working.append(tasks.create_task(embedded.supervise(), name="valkey"))
-                    yield Storage(
-                        settings=settings,
-                        data_dir=data_dir,
-                        hot=overrides.hot(hot),
-                        database=database,
-                        store=Repository(database),
-                        writer=writer,
-                        metrics=metrics,
-                        report=report,
-                        embedded=embedded,
-                        moderator_token=token,
-                        token_is_new=is_new,
-                        claimed=claimed,
-                    )
-                    if not await writer.drain(WRITER_DRAIN_S):
-                        log.warning(
-                            "writer.drain_incomplete", reason="the journal keeps what is left for the next start"
+                    try:
+                        yield Storage(
+                            settings=settings,
+                            data_dir=data_dir,
+                            hot=overrides.hot(hot),
+                            database=database,
+                            store=Repository(database),
+                            writer=writer,
+                            metrics=metrics,
+                            report=report,
+                            embedded=embedded,
+                            moderator_token=token,
+                            token_is_new=is_new,
+                            claimed=claimed,
                         )
-                    for task in working:
-                        task.cancel()
+                        if not await writer.drain(WRITER_DRAIN_S):
+                            log.warning("writer.drain_incomplete", reason="the journal keeps what is left")
+                    finally:
+                        await _end(working)
             finally:
                 await journal.close()
                 await hot.close()
@@ -241,6 +241,20 @@ async def running(
                 parts.readiness.models = True
                 yield parts, storage
                 parts.readiness.leaving = True
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel until it is over.
+
+    A cancellation can get lost on its way: `asyncio.wait_for` of Python 3.11, which libraries use, drops one that
+    comes together with the result it waits for. Tasks that `tasks` started carry their names as a prefix.
+    """
+    names = tuple(task.get_name() for task in tasks)
+    while any(not task.done() for task in tasks):
+        for task in asyncio.all_tasks():
+            if task.get_name().startswith(names) and task is not asyncio.current_task():
+                task.cancel()
+        await asyncio.wait(tasks, timeout=CANCEL_AGAIN_S)
 
 
 def _start_embedded(settings: Settings, data: Path, say: Say) -> EmbeddedValkey | None:
