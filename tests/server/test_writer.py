@@ -18,12 +18,12 @@ from server.store.apply import Applier
 from server.store.engine import Database
 from server.store.repository import Repository
 from server.writer import Lag, Writer, WriterHooks, WriterSettings
-from tests.support.redis_fixtures import database, embedded_url, hot
+from tests.support.redis_fixtures import database, embedded_url, hot, sqlite_file
 from tests.support.redis_interview import HotInterview
 from tests.support.redis_keys import leaked_keys
 from tests.support.redis_rows import all_rows, assert_projected
 
-__all__ = ["database", "embedded_url", "hot"]
+__all__ = ["database", "embedded_url", "hot", "sqlite_file"]
 
 FAST = WriterSettings(
     wait_ms=20, lock_ttl_s=5.0, lock_retry_s=0.01, first_pause_s=0.001, longest_pause_s=0.01, measure_every_s=0.01
@@ -140,11 +140,9 @@ async def test_session_forgotten_by_hot_storage_goes_on_from_its_snapshot(
     await assert_projected(database, interview.interview.state)
 
 
-async def test_two_writers_racing_store_everything_once(
-    hot: HotStore, embedded_url: str, database: Database, tmp_path: Path
-) -> None:
+async def test_two_writers_racing_store_everything_once(hot: HotStore, embedded_url: str, database: Database) -> None:
     """Both believe that they have every lock; the positions alone keep the rows right."""
-    other = Database.file(tmp_path / "askwell.db", busy_timeout_ms=200)
+    other = Database(database.url.render_as_string(hide_password=False), busy_timeout_ms=200)
     journals = [Lockless.connect(embedded_url, hot.keys) for _ in range(2)]
     writers = [
         Writer(hot, journal, Applier(store), FAST) for journal, store in zip(journals, (database, other), strict=True)
@@ -194,14 +192,14 @@ async def test_writer_cancelled_at_any_moment_loses_and_doubles_nothing(
 
 
 async def test_locked_database_is_waited_for(
-    hot: HotStore, journal: Journal, database: Database, tmp_path: Path
+    hot: HotStore, journal: Journal, database: Database, sqlite_file: Path
 ) -> None:
     reasons: list[str] = []
     writer = Writer(
         hot, journal, Applier(database), FAST, WriterHooks(retried=lambda _, reason: reasons.append(reason))
     )
     interview = await talk(hot, "s1", 1)
-    blocker = sqlite3.connect(tmp_path / "askwell.db", isolation_level=None)
+    blocker = sqlite3.connect(sqlite_file, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     async with asyncio.TaskGroup() as group:
         running = group.create_task(writer.run())
@@ -280,7 +278,7 @@ async def test_writer_that_died_between_storing_and_finishing_is_made_good(
 
 
 async def test_erase_removes_rows_files_keys_and_then_says_so(
-    hot: HotStore, journal: Journal, database: Database, tmp_path: Path
+    hot: HotStore, journal: Journal, database: Database
 ) -> None:
     erased: list[str] = []
 

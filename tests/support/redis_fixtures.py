@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
 from server.hot.redis import HotStore
 from server.store.engine import Database
+from server.store.tables import Base
 from tests.support.redis_keys import leaked_keys
 
 
@@ -39,8 +42,21 @@ async def hot(embedded_url: str) -> AsyncIterator[HotStore]:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    """A migrated SQLite database in a file of its own."""
-    store = Database.file(tmp_path / "askwell.db", busy_timeout_ms=200)
+    """A migrated SQLite database in a file of its own, or the emptied one that ASKWELL_TEST_DATABASE_URL names."""
+    url = os.environ.get("ASKWELL_TEST_DATABASE_URL")
+    store = Database(url) if url else Database.file(tmp_path / "askwell.db", busy_timeout_ms=200)
+    if url:
+        async with store.write() as connection:
+            await connection.run_sync(Base.metadata.drop_all)
+            await connection.execute(text("DROP TABLE IF EXISTS alembic_version"))
     await store.migrate()
     yield store
     await store.close()
+
+
+@pytest.fixture
+def sqlite_file(database: Database, tmp_path: Path) -> Path:
+    """The file of the database; skips what is about files on another database."""
+    if not database.is_sqlite:
+        pytest.skip("is about SQLite's files")
+    return tmp_path / "askwell.db"

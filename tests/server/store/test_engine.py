@@ -78,7 +78,7 @@ def test_tables_can_be_made_on_postgresql() -> None:
     assert all(len(str(name)) <= 63 for name in names)
 
 
-async def test_connections_have_their_pragmas(database: Database) -> None:
+async def test_connections_have_their_pragmas(database: Database, sqlite_file: Path) -> None:
     async with database.read() as connection:
         found = {
             name: (await connection.execute(text(f"PRAGMA {name}"))).scalar_one()
@@ -93,8 +93,8 @@ async def test_connections_have_their_pragmas(database: Database) -> None:
     }
 
 
-async def test_write_while_another_process_writes_is_unavailable(database: Database, tmp_path: Path) -> None:
-    other = sqlite3.connect(tmp_path / "askwell.db", isolation_level=None)
+async def test_write_while_another_process_writes_is_unavailable(database: Database, sqlite_file: Path) -> None:
+    other = sqlite3.connect(sqlite_file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable, match="locked"):
         async with database.write():
@@ -105,7 +105,7 @@ async def test_write_while_another_process_writes_is_unavailable(database: Datab
         await connection.execute(text("DELETE FROM configurations"))
 
 
-async def test_write_after_read_by_two_waits_for_its_turn(database: Database) -> None:
+async def test_write_after_read_by_two_waits_for_its_turn(database: Database, sqlite_file: Path) -> None:
     """Both read before they write: without BEGIN IMMEDIATE one would fail at once."""
 
     async def count_up() -> None:
