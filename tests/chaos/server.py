@@ -178,7 +178,7 @@ def overrides(plan: Plan, mutant: str | None) -> Overrides:
 async def main(arguments: argparse.Namespace) -> None:
     """Serve until killed, by the plan or from outside."""
     plan = Plan(arguments.kill, arguments.nth)
-    settings = config_settings.load({}, {"data": arguments.data, "port": arguments.port}).settings
+    settings = config_settings.load(None, {"data": arguments.data, "port": arguments.port}).settings
     sock = bind("127.0.0.1", arguments.port)
     ended = asyncio.Event()
     async with (

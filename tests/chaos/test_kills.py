@@ -15,7 +15,7 @@ from tests.chaos.oracle import complaints, decisions
 from tests.chaos.respondent import Conversation, Place, Respondent, Violation
 from tests.chaos.server import BOUNDARIES, DRAIN_S
 
-pytestmark = pytest.mark.chaos
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(3000)]
 
 SEED = 20260105
 KILLS = 63

@@ -25,6 +25,7 @@ class ServerProcess:
     data: Path
     environment: dict[str, str] = field(default_factory=dict)
     port: int = 0
+    command: tuple[str, ...] = (sys.executable, "-m", "server.cli", "serve")
     url: str = ""
     lines: list[str] = field(default_factory=list)
     _process: asyncio.subprocess.Process | None = None
@@ -33,7 +34,7 @@ class ServerProcess:
         """Start, and wait until it is ready."""
         plain = {k: v for k, v in os.environ.items() if not k.startswith("ASKWELL_")}
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "server.cli", "serve", "--data", str(self.data), "--port", str(self.port),
+            *self.command, "--data", str(self.data), "--port", str(self.port),
             stdout=self._log(), stderr=asyncio.subprocess.STDOUT,
             env={**plain, "PYTHONUNBUFFERED": "1", **self.environment},
         )  # fmt: skip
