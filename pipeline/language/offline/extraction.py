@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
 
@@ -12,23 +11,22 @@ from spacy.tokens import Doc
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.graph.surface import REVISES, label_key
-from pipeline.language.clauses import SUBJECTS, Clause, split
+from pipeline.language.clauses import Clause, split
 from pipeline.language.connectors import plain
 from pipeline.language.offline import kinds
-from pipeline.language.offline.memory import Known, Memory, all_texts, denials, takes_back, texts_of
+from pipeline.language.offline.linking import Linker, asked_of, asks_why
+from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, texts_of
 from pipeline.language.offline.relations import (
     CONFIDENCE,
-    CONTRAST_MARKERS,
     EdgeChooser,
     Link,
     Mention,
-    Pair,
     pairs_of,
     settle_types,
 )
 from pipeline.language.offline.spans import Candidate, candidates, is_foreign, is_without_content, shape_of
 from pipeline.language.srl import SpacyParser
-from pipeline.methodology import EdgeType, Methodology
+from pipeline.methodology import Methodology
 from pipeline.ports import (
     DroppedElement,
     ExtractedConcept,
@@ -41,16 +39,6 @@ from pipeline.ports import (
 PROVIDER = "offline"
 MAX_CONCEPTS = 24
 """Concepts taken from one answer at the most; the rest is recorded as dropped."""
-ORDER = {
-    True: ("connector", "setting", "purpose", "shared", "adjacent", "next"),
-    False: ("connector", "setting", "purpose", "adjacent", "shared", "next"),
-}
-"""Order in which pairs become links, with and without levels of abstraction."""
-ASKS_AGAINST = re.compile(
-    r"\b(n't|don't|doesn't|didn't|won't|wouldn't|not|dislike|put you off|puts you off|against|stop you|annoying"
-    r"|annoys|hard|hardest|difficult|difficulty|bother|bothers|frustrating|frustrates|problem|worst|hate)\b"
-)
-"""Questions after what speaks against their focus."""
 STANCE_FROM = 0.3
 """Absolute sentiment from which a phrase counts as favourable or not."""
 
@@ -134,7 +122,7 @@ class _Answer:
         self.model = extractor.model(request)
         self.chooser = EdgeChooser(request.methodology.ontology)
         self.question = plain(request.question)
-        self.asked = self.question.replace(plain(request.focus_label), " ") if request.focus_label else self.question
+        self.asked = asked_of(request)
         self.denied = denials(doc, clauses)
         texts = all_texts(([c.label for c in found], texts_of(request), [words for _, words in self.denied]))
         self.vectors = dict(zip(texts, extractor.embed(texts), strict=True))
@@ -149,11 +137,12 @@ class _Answer:
         mentions = self._mentions()
         pairs = pairs_of(self.clauses, mentions)
         settle_types(pairs, mentions, self.chooser)
+        linker = Linker(self.request, self.doc, self.clauses, self.chooser, self.focus)
         revisions = self._revisions(mentions)
         taken_back = {label_key(link.target) for link in revisions}
         links = [
             link
-            for link in self._links(pairs, mentions)
+            for link in linker.links(pairs, mentions)
             if label_key(link.source) not in taken_back and label_key(link.target) not in taken_back
         ]
         links += revisions
@@ -213,7 +202,7 @@ class _Answer:
         for index, pattern in enumerate(self.model.cues):
             if pattern is not None and not self.model.levelled and kinds.cue_hits(pattern, self.asked):
                 prior[:, index] += 0.25
-        why = _asks_why(self.question)
+        why = asks_why(self.question)
         if self.focus is not None and self.model.levelled:
             level = self.request.methodology.ontology.level_of(self.focus.node_type)
             for index in range(len(names)):
@@ -230,150 +219,6 @@ class _Answer:
     def _stance(self, candidate: Candidate) -> int:
         score = self.extractor.sentiment(candidate.words)
         return 1 if score >= STANCE_FROM else -1 if score <= -STANCE_FROM else 0
-
-    def _links(self, pairs: Sequence[Pair], mentions: list[Mention]) -> list[Link]:
-        links: list[Link] = []
-        targets: set[int] = set()
-        joined: set[int] = set()
-        for pair in sorted(pairs, key=lambda p: ORDER[self.model.levelled].index(p.basis)):
-            if not self._reads_as_step(pair, mentions, targets):
-                continue
-            link = self._link(pair, mentions)
-            if link is None:
-                continue
-            links.append(link)
-            if link.allowed:
-                if pair.basis != "adjacent":
-                    joined |= {pair.cause, pair.effect}
-                if (pair.kind != "condition" and pair.basis != "adjacent") or self.model.levelled:
-                    targets.add(pair.effect)
-        if self.focus is None and not self.model.levelled:
-            links += self._story_links(mentions, joined, links)
-        links += self._focus_links(mentions, targets, joined)
-        return links
-
-    def _story_links(self, mentions: list[Mention], joined: set[int], links: list[Link]) -> list[Link]:
-        """In a story without a focus, what nothing holds follows from what was told right before it."""
-        held = {label_key(end) for link in links if link.allowed for end in (link.source, link.target)}
-        added = []
-        for right in range(1, len(mentions)):
-            left = right - 1
-            if label_key(mentions[right].label) in held or mentions[left].node_type == mentions[right].node_type:
-                continue
-            chosen = self.chooser.choose(mentions[left].node_type, mentions[right].node_type, "and", "cause")
-            if chosen is not None and chosen[1]:
-                first, second = mentions[left], mentions[right]
-                quote = self._span(first, second)
-                added.append(Link(first.label, second.label, chosen[0].name, CONFIDENCE["next"], quote))
-                joined |= {left, right}
-        return added
-
-    def _reads_as_step(self, pair: Pair, mentions: list[Mention], targets: set[int]) -> bool:
-        """Whether neighbours without a connector of their own can only be read as a step."""
-        if pair.basis not in {"adjacent", "next", "shared"}:
-            return True
-        first, second = mentions[pair.cause], mentions[pair.effect]
-        if pair.effect in targets or first.past_state:
-            return False
-        if pair.basis == "shared":
-            return pair.via in targets
-        if self.model.levelled:
-            level = self.request.methodology.ontology.level_of
-            return pair.basis == "adjacent" and level(second.node_type) == level(first.node_type) + 1
-        if pair.basis == "next":
-            return self._cued(pair, mentions)
-        after = self.clauses[second.clause]
-        subject = plain(self.doc[after.start].text)
-        return first.node_type != second.node_type and (after.break_before == "and" or subject in SUBJECTS)
-
-    def _cued(self, pair: Pair, mentions: list[Mention]) -> bool:
-        """Whether the second of two sentences holds a cue of the relation ("since then …")."""
-        chosen = self.chooser.choose(mentions[pair.cause].node_type, mentions[pair.effect].node_type, "and", "cause")
-        if chosen is None or not chosen[1]:
-            return False
-        clause = self.clauses[mentions[pair.effect].clause]
-        said = " ".join(plain(self.doc[i].text) for i in range(clause.start, clause.end))
-        return any(f" {cue} " in f" {said} " for cue in chosen[0].cues if " " in cue or len(cue) > 4)
-
-    def _link(self, pair: Pair, mentions: list[Mention]) -> Link | None:
-        first, second = mentions[pair.cause], mentions[pair.effect]
-        if label_key(first.label) == label_key(second.label):
-            return None
-        quote = self._span(first, second)
-        kind = "cause" if pair.basis == "next" else pair.kind
-        chosen = self.chooser.choose(first.node_type, second.node_type, pair.marker, kind)
-        if chosen is None:
-            if pair.basis != "connector" or pair.kind not in {"cause", "purpose"}:
-                return None
-            name = self.request.methodology.ontology.edges[0].name
-            return Link(first.label, second.label, name, 0.3, quote, allowed=False)
-        edge, forward, _ = chosen
-        source, target = (first, second) if forward else (second, first)
-        return Link(source.label, target.label, edge.name, CONFIDENCE[pair.basis], quote)
-
-    def _span(self, first: Mention, second: Mention) -> str:
-        """Verbatim text from the one mention to the other."""
-        low = min(first.clause, second.clause)
-        high = max(first.clause, second.clause)
-        start = self.doc[self.clauses[low].start].idx
-        last = self.doc[self.clauses[high].end - 1]
-        return self.request.text[start : last.idx + len(last.text)].strip()
-
-    def _focus_links(self, mentions: list[Mention], targets: set[int], joined: set[int]) -> list[Link]:
-        """Links between what the question was about, what the answer begins with, and what nothing else holds."""
-        if self.focus is None:
-            return []
-        links: list[Link] = []
-        against = bool(ASKS_AGAINST.search(self.asked))
-        kind = "contrast" if against or self._compares() else "focus"
-        for position, mention in enumerate(mentions):
-            clause = self.clauses[mention.clause]
-            if clause.connector is not None and clause.connector.kind == "contrast":
-                kind = "contrast"
-            if position in targets or mention.past_state or label_key(mention.label) == label_key(self.focus.label):
-                continue
-            if clause.fronted and clause.connector is not None and clause.connector.kind == "condition":
-                continue
-            if links and position in joined and not self.model.levelled:
-                continue
-            if mention.fixed and mention.node_type == self.focus.node_type:
-                continue
-            chosen = self._focus_choice(self.focus, mention, kind)
-            if chosen is None:
-                if position == 0 and _asks_why(self.question):
-                    edge_type = self.request.methodology.ontology.edges[0].name
-                    links.append(Link(self.focus.label, mention.label, edge_type, 0.3, mention.quote, allowed=False))
-                continue
-            edge, forward, _ = chosen
-            if kind == "contrast" and not against and CONTRAST_MARKERS & frozenset(edge.cues):
-                kind = "focus"
-            source, target = (self.focus.label, mention.label) if forward else (mention.label, self.focus.label)
-            links.append(Link(source, target, edge.name, CONFIDENCE["focus"], mention.quote))
-        return links
-
-    def _compares(self) -> bool:
-        """Whether question or answer sets things against each other in words of the methodology."""
-        said = f" {self.question} {' '.join(plain(token.text) for token in self.doc)} "
-        return any(
-            f" {cue} " in said
-            for edge in self.request.methodology.ontology.edges
-            if CONTRAST_MARKERS & frozenset(edge.cues)
-            for cue in frozenset(edge.cues) - CONTRAST_MARKERS
-        )
-
-    def _focus_choice(self, focus: Known, mention: Mention, kind: str) -> tuple[EdgeType, bool, float] | None:
-        for how in dict.fromkeys((kind, "focus")):
-            chosen = self.chooser.choose(focus.node_type, mention.node_type, "focus", how)
-            if chosen is not None:
-                return chosen
-        if mention.fixed or mention.settled:
-            return None
-        for name, confidence in mention.types[1:3]:
-            chosen = self.chooser.choose(focus.node_type, name, "focus", kind) if confidence >= 0.2 else None
-            if chosen is not None:
-                mention.take(name)
-                return chosen
-        return None
 
     def _revisions(self, mentions: list[Mention]) -> list[Link]:
         """What the answer takes back: "actually no, it isn't the price, it's the taste"."""
@@ -429,10 +274,6 @@ def _sets_against(clauses: Sequence[Clause], new: int, denied: int) -> bool:
 
 def _own_state(candidate: Candidate) -> bool:
     return candidate.first_person and not candidate.negated and len(candidate.lemmas) <= 2
-
-
-def _asks_why(question: str) -> bool:
-    return bool(re.search(r"\b(why|what makes|how come|what does .* (give|do for|mean)|important|matter)\b", question))
 
 
 def _ladder_prior(step: int, why: bool) -> float:
