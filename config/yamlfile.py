@@ -179,14 +179,18 @@ def _path_in(data: Any, location: Sequence[str | int]) -> Path:
     """The part of a validation error's location that exists in the data; names of union members are left out."""
     path: list[str | int] = []
     for position, part in enumerate(location):
-        if (isinstance(data, Mapping) and part in data) or (
-            isinstance(data, list) and isinstance(part, int) and part < len(data)
-        ):
+        if _holds(data, part):
             path.append(part)
             data = data[part]
         elif position == len(location) - 1:
             break
     return tuple(path)
+
+
+def _holds(data: Any, part: str | int) -> bool:
+    if isinstance(data, list):
+        return isinstance(part, int) and part < len(data)
+    return isinstance(data, Mapping) and part in data
 
 
 def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:

@@ -6,22 +6,14 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from server import pages
 from server.api import catalogue, operations, sessions, tokens
 from server.api.http import on_error
-from server.errors import ApiError
 from server.middleware import Gate, Problems
 from server.parts import Parts
 from server.session.connection import respondent_route
 from server.session.settings import SocketSettings
-
-
-async def _nothing(request: Request) -> Response:
-    raise ApiError("not_found", "There is no such call.")
 
 
 def build_app(parts: Parts) -> Starlette:
@@ -57,7 +49,6 @@ def build_app(parts: Parts) -> Starlette:
             *catalogue.ROUTES,
             *tokens.ROUTES,
             respondent_route(parts.hub, parts.auth.respondent_session, socket),
-            Route("/api/{rest:path}", _nothing, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
             *pages.routes(),
         ],
         middleware=middleware,

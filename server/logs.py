@@ -67,10 +67,10 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    ending: list[Any] = (
-        [structlog.dev.ConsoleRenderer(colors=out.isatty())]
+    renderer: Any = (
+        structlog.dev.ConsoleRenderer(colors=out.isatty(), exception_formatter=structlog.dev.plain_traceback)
         if plain
-        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        else structlog.processors.JSONRenderer(ensure_ascii=False)
     )
     guard = _Guard(settings.log_pii)
     structlog.configure(
@@ -83,7 +83,12 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, guard, *ending],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                guard,
+                renderer,
+            ],
         )
     )
     root = logging.getLogger()

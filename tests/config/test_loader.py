@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -188,7 +189,7 @@ def test_configuration_phases_of_the_concept_replace_the_methodologys(home: Path
     ],
 )
 def test_configuration_of_something_unknown_is_refused(
-    home: Path, arguments: dict[str, str], error: type[UnknownName], message: str
+    home: Path, arguments: dict[str, Any], error: type[UnknownName], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         _library(home).configuration(**arguments)

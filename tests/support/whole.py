@@ -1,4 +1,4 @@
-"""A whole process in memory: real Valkey, real SQLite, the real application, language providers that follow a script."""
+"""A whole process in memory: real storage, the real application, language providers that follow a script."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ class Process:
         created = response.json()
         return created["session_id"], bearer(created["respondent_token"])
 
-    async def turn(self, session_id: str, headers: dict[str, str], text: str = ANSWER, key: str | None = None) -> httpx.Response:
+    async def turn(
+        self, session_id: str, headers: dict[str, str], text: str = ANSWER, key: str | None = None
+    ) -> httpx.Response:
         """One turn over HTTP."""
         body = {"text": text, "turn_key": key or str(uuid4())}
         return await self.call("POST", f"/api/sessions/{session_id}/turns", json=body, headers=headers)
@@ -130,7 +132,9 @@ def bearer(token: str) -> dict[str, str]:
 def scripted(extractor: ScriptedExtractor, writer: PlainWriter) -> Callable[..., Awaitable[Providers]]:
     """A loader of providers that follow a script."""
 
-    async def load_scripted(settings: Settings, executor: Executor, methodologies: tuple[Methodology, ...]) -> Providers:
+    async def load_scripted(
+        settings: Settings, executor: Executor, methodologies: tuple[Methodology, ...]
+    ) -> Providers:
         return Providers(extractor, FixedRater(), OwnSlots(), writer, TableEmbedder(), WordParser())
 
     return load_scripted

@@ -127,7 +127,7 @@ async def test_turn_with_unusual_text_is_kept_as_it_is(tmp_path: Path) -> None:
         for text in ("שלום, זה שקט 👩‍👩‍👧", "I don't know", "x" * 8000):
             assert (await api.turn(session_id, headers, text)).status_code == 200
         lines = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()["transcript"]
-        assert [line["text"] for line in lines if line["speaker"] == "respondent"][0] == "שלום, זה שקט 👩‍👩‍👧"
+        assert lines[1]["text"] == "שלום, זה שקט 👩‍👩‍👧"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ async def test_create_with_something_unknown_is_refused_before_anything_is_writt
         assert words in refused.json()["detail"]
         assert await api.storage.writer.drain(10.0)
         assert (await api.storage.store.sessions()).items == ()
-        assert [key async for key in api.storage.hot.client.scan_iter("askwell:*:state")] == []  # type: ignore[union-attr]
+        assert [key async for key in api.storage.hot.client.scan_iter("askwell:*:state")] == []
 
 
 async def test_session_of_somebody_else_is_forbidden(tmp_path: Path) -> None:

@@ -1,0 +1,239 @@
+"""What every answer has in common: headers, hosts, origins, rates; the pages; operations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config.settings import ServerSettings
+from server.errors import STATUS, TITLE, ApiError, wire_error
+from server.limits import Bucket, KeyedBuckets
+from server.origins import Origins
+from server.protocol.codes import SENTENCES
+from tests.support.whole import bearer, process
+
+
+async def test_every_answer_carries_the_security_headers(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        for path in ("/", "/api/concepts", "/static/theme.css", "/nowhere", "/api/nowhere", "/metrics"):
+            headers = (await api.call("GET", path)).headers
+            assert headers["content-security-policy"].startswith("default-src 'self'; connect-src 'self' ws: wss:;")
+            assert "unsafe" not in headers["content-security-policy"]
+            assert headers["x-content-type-options"] == "nosniff"
+            assert headers["referrer-policy"] == "no-referrer"
+            assert "server" not in headers
+
+
+async def test_pages_that_exist_are_served_and_others_are_not_found(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        for path in ("/", "/interview/some-id"):
+            page = await api.call("GET", path)
+            assert page.status_code == 200
+            assert page.headers["content-type"] == "text/html; charset=utf-8"
+            assert page.headers["cache-control"] == "no-cache"
+        for path in ("/kiosk/coffee", "/moderator", "/static/../cli.py", "/static/none.js", "/interview/"):
+            missing = await api.call("GET", path)
+            assert (missing.status_code, missing.json()["code"]) == (404, "not_found"), path
+
+
+async def test_static_file_is_asked_about_and_not_sent_twice(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        first = await api.call("GET", "/static/theme.css")
+        assert first.headers["cache-control"] == "no-cache"
+        again = await api.call("GET", "/static/theme.css", headers={"if-none-match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_wrong_method_is_a_problem(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        refused = await api.call("PUT", "/api/sessions", json={})
+        assert refused.status_code == 405
+        assert refused.headers["content-type"] == "application/problem+json"
+
+
+async def test_strange_host_is_refused_on_loopback(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        refused = await api.call("GET", "/api/concepts", headers={"host": "evil.example"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+        assert refused.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_page_of_a_strange_origin_can_change_nothing(tmp_path: Path) -> None:
+    async with process(tmp_path, allowed_origins="https://lab.example") as api:
+        body = {"concept_id": "coffee"}
+        refused = await api.call("POST", "/api/sessions", json=body, headers={"origin": "https://evil.example"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+        for origin in ("http://127.0.0.1:8080", "https://lab.example"):
+            made = await api.call("POST", "/api/sessions", json=body, headers={"origin": origin})
+            assert made.status_code == 201, origin
+        assert made.headers["access-control-allow-origin"] == "https://lab.example"
+
+
+async def test_too_many_changes_are_told_to_wait(tmp_path: Path) -> None:
+    async with process(tmp_path, request_burst="2", requests_per_s="0.5") as api:
+        codes = [(await api.call("POST", "/api/login", json={"token": "x"})).status_code for _ in range(3)]
+        assert codes == [401, 401, 429]
+        refused = await api.call("POST", "/api/login", json={"token": "x"})
+        assert refused.json()["code"] == "rate_limited"
+        assert 1 <= int(refused.headers["retry-after"]) <= 2
+        assert (await api.call("GET", "/api/concepts")).status_code == 200
+
+
+async def test_login_sets_a_cookie_that_pages_can_use_and_scripts_can_not_read(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        assert (await api.call("GET", "/api/sessions")).status_code == 401
+        answer = await api.call("POST", "/api/login", json={"token": api.storage.moderator_token})
+        cookie = answer.headers["set-cookie"]
+        assert answer.status_code == 200
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        assert api.storage.moderator_token not in cookie
+        assert (await api.call("GET", "/api/sessions")).status_code == 200
+        assert (await api.call("POST", "/api/logout")).status_code == 204
+        assert (await api.call("GET", "/api/sessions")).status_code == 401
+
+
+async def test_tokens_are_made_scoped_and_revoked(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        body = {"kind": "moderator", "name": "Ada", "concepts": ["tea"]}
+        assert (await api.call("POST", "/api/tokens", json=body)).status_code == 401
+        made = await api.call("POST", "/api/tokens", json=body, headers=api.moderator)
+        assert made.status_code == 201
+        ada = bearer(made.json()["token"])
+        session_id, _ = await api.interview(0)
+        for path in (
+            f"/api/sessions/{session_id}",
+            f"/api/sessions/{session_id}/graph",
+            "/api/sessions?concept_id=coffee",
+        ):
+            refused = await api.call("GET", path, headers=ada)
+            assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
+        assert (await api.call("GET", "/api/sessions", headers=ada)).json()["items"] == []
+        wider = await api.call("POST", "/api/tokens", json={**body, "concepts": None}, headers=ada)
+        assert wider.status_code == 403
+        token_path = f"/api/tokens/{made.json()['id']}"
+        assert (await api.call("DELETE", token_path, headers=api.moderator)).status_code == 204
+        assert (await api.call("GET", "/api/sessions", headers=ada)).status_code == 401
+        unknown = await api.call("DELETE", "/api/tokens/none", headers=api.moderator)
+        assert unknown.status_code == 404
+        wrong = await api.call("POST", "/api/tokens", json={**body, "concepts": ["cofee"]}, headers=api.moderator)
+        assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_input")
+
+
+async def test_catalogue_is_open_to_anyone(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        items = (await api.call("GET", "/api/concepts")).json()["items"]
+        coffee = next(item for item in items if item["id"] == "coffee")
+        assert coffee == {
+            "id": "coffee",
+            "name": "coffee",
+            "title": "Your coffee",
+            "methodology": "small",
+            "engine": "signal_pools",
+            "languages": ["en", "de"],
+        }
+        assert {"headphones_mec", "commute_jtbd", "restaurant_ci"} <= {item["id"] for item in items}
+        tea = (await api.call("GET", "/api/concepts/tea")).json()
+        assert tea["consent"]["text"] == "Do you agree?"
+        assert "objective" not in tea
+        elements = (await api.call("GET", "/api/concepts/coffee/elements")).json()["items"]
+        assert [element["id"] for element in elements] == ["taste"]
+        assert (await api.call("GET", "/api/concepts/cofee")).status_code == 404
+        names = {item["id"] for item in (await api.call("GET", "/api/methodologies")).json()["items"]}
+        assert {"means_end_chain", "jobs_to_be_done", "critical_incident", "small"} <= names
+        assert (await api.call("GET", "/api/personas")).json() == {"items": []}
+
+
+async def test_readiness_tells_what_is_missing(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        assert (await api.call("GET", "/healthz")).text == "ok\n"
+        ready = await api.call("GET", "/readyz")
+        assert (ready.status_code, ready.json()["ready"]) == (200, True)
+        api.parts.readiness.leaving = True
+        left = await api.call("GET", "/readyz")
+        assert (left.status_code, left.json()["checks"]["process"]) == (503, "leaving")
+        api.parts.readiness.leaving = False
+        assert api.storage.embedded is not None
+        await api.storage.database.close()
+        await api.parts.hot.close()
+        assert (await api.call("GET", "/healthz")).status_code == 200
+
+
+async def test_metrics_count_turns_stages_and_requests(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        await api.interview(2)
+        page = (await api.call("GET", "/metrics")).text
+        assert 'askwell_turns_total{outcome="completed"} 2.0' in page
+        assert 'askwell_stage_ms_count{stage="strategy"} 2.0' in page
+        assert 'askwell_requests_total{method="POST",route="/api/sessions",status="201"} 1.0' in page
+        assert "askwell_sessions 1.0" in page
+        assert "askwell_first_token_ms_count 2.0" in page
+
+
+def test_every_wire_code_has_a_status_and_a_title() -> None:
+    assert STATUS.keys() == TITLE.keys() == SENTENCES.keys()
+
+
+def test_unknown_exception_becomes_internal_and_keeps_its_words_to_itself() -> None:
+    error = wire_error(RuntimeError("password is hunter2"))
+    assert (error.code, error.status) == ("internal", 500)
+    assert "hunter2" not in error.message
+
+
+def test_api_error_keeps_its_message_and_status() -> None:
+    error = wire_error(ApiError("invalid_message", "Too long.", status=413))
+    assert (error.code, error.status, error.message) == ("invalid_message", 413, "Too long.")
+
+
+@pytest.mark.parametrize(
+    ("settings", "host", "allowed"),
+    [
+        ({}, "127.0.0.1:8080", True),
+        ({}, "localhost", True),
+        ({}, "[::1]:80", True),
+        ({}, "evil.example", False),
+        ({}, "", False),
+        ({}, "[", False),
+        ({"allowed_hosts": ("box.local",)}, "BOX.local:80", True),
+        ({"host": "0.0.0.0"}, "anything.example", True),
+        ({"host": "0.0.0.0", "public_url": "https://ask.example"}, "other.example", False),
+        ({"host": "0.0.0.0", "public_url": "https://ask.example"}, "ask.example", True),
+        ({"allowed_hosts": ("*",)}, "evil.example", True),
+    ],
+)
+def test_host_is_answered_only_where_it_is_ours(settings: dict[str, object], host: str, allowed: bool) -> None:
+    assert Origins(ServerSettings.model_validate(settings)).host_allowed(host) is allowed
+
+
+@pytest.mark.parametrize(
+    ("settings", "origin", "allowed"),
+    [
+        ({}, "http://127.0.0.1:8080", True),
+        ({}, "https://127.0.0.1:8080", True),
+        ({}, "http://127.0.0.1:9090", False),
+        ({}, "null", False),
+        ({"allowed_origins": ("https://lab.example",)}, "https://lab.example", True),
+        ({"allowed_origins": ("*",)}, "https://evil.example", True),
+        ({"public_url": "https://ask.example/"}, "https://ask.example", True),
+    ],
+)
+def test_origin_is_allowed_only_where_it_is_ours(settings: dict[str, object], origin: str, allowed: bool) -> None:
+    assert Origins(ServerSettings.model_validate(settings)).origin_allowed(origin, "127.0.0.1:8080") is allowed
+
+
+def test_bucket_allows_a_burst_then_a_rate() -> None:
+    now = [0.0]
+    bucket = Bucket(2.0, 3, lambda: now[0])
+    assert [bucket.take() for _ in range(3)] == [0.0, 0.0, 0.0]
+    assert bucket.take() == pytest.approx(0.5)
+    now[0] = 0.5
+    assert bucket.take() == 0.0
+    assert bucket.take() > 0.0
+
+
+def test_keyed_buckets_are_independent_and_bounded() -> None:
+    buckets = KeyedBuckets(1.0, 1, lambda: 0.0, capacity=2)
+    assert [buckets.take("a"), buckets.take("a"), buckets.take("b")] == [0, 1, 0]
+    assert buckets.take("c") == 0
+    assert buckets.take("a") == 0, "the key seen longest ago was forgotten"
