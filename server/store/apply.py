@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -237,17 +238,21 @@ async def upsert(
 
     With `keep`, rows that are there stay as they are.
     """
-    keys = [column.name for column in table.primary_key]
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement: Any = insert(table)
-    updated = [name for name in rows[0] if name not in keys and name not in unchanged]
-    if keep or not updated:
-        statement = statement.on_conflict_do_nothing(index_elements=keys)
-    else:
-        values = {name: statement.excluded[name] for name in updated}
-        statement = statement.on_conflict_do_update(index_elements=keys, set_=values)
+    updated = () if keep else tuple(name for name in rows[0] if name not in unchanged)
+    statement = _upsert_statement(table, connection.dialect.name, updated)
     with translated():
         await connection.execute(statement, list(rows))
+
+
+@lru_cache(maxsize=128)
+def _upsert_statement(table: Table, dialect: str, updated: tuple[str, ...]) -> Any:
+    keys = [column.name for column in table.primary_key]
+    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    statement: Any = insert(table)
+    values = {name: statement.excluded[name] for name in updated if name not in keys}
+    if not values:
+        return statement.on_conflict_do_nothing(index_elements=keys)
+    return statement.on_conflict_do_update(index_elements=keys, set_=values)
 
 
 def _at(record: JournalRecord) -> datetime:

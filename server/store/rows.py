@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Table
 
-from pipeline.graph.surface import KGEdge, KGNode
-from pipeline.records import Record
 from pipeline.state import InterviewState
 from server.store.tables import (
     Base,
@@ -39,44 +37,15 @@ def table_of(entity: type[Base]) -> Table:
     return table
 
 
-PROJECTED: tuple[Table, ...] = tuple(
-    table_of(entity)
-    for entity in (
-        SessionRow,
-        UtteranceRow,
-        NodeRow,
-        EdgeRow,
-        SlotRow,
-        MappingRow,
-        CanonicalEdgeRow,
-        TensionRow,
-        ConsentRow,
-    )
-)
-"""Tables that follow from a state alone, those that others refer to first."""
-
 _LLM_COLUMNS = ("role", "provider", "model", "input_tokens", "output_tokens", "latency_ms")
 
 
 def project(state: InterviewState) -> dict[Table, list[Row]]:
     """Every row that follows from a state, by table, in the order of PROJECTED."""
-    found = {
-        table_of(SessionRow): [_session(state)],
-        table_of(UtteranceRow): [
-            {**_plain(state, utterance), "position": position} for position, utterance in enumerate(state.utterances)
-        ],
-        table_of(NodeRow): [_with_sources(state, node) for node in state.nodes],
-        table_of(EdgeRow): [_with_sources(state, edge) for edge in state.edges],
-        table_of(SlotRow): [_plain(state, slot) for slot in state.slots],
-        table_of(MappingRow): [_plain(state, mapping) for mapping in state.mappings],
-        table_of(CanonicalEdgeRow): [_plain(state, edge) for edge in state.canonical_edges],
-        table_of(TensionRow): [
-            {**_plain(state, tension), "turn_number": tension.turn, "position": position}
-            for position, tension in enumerate(state.tensions)
-        ],
-        table_of(ConsentRow): [] if state.consent is None else [_plain(state, state.consent)],
+    return {
+        part.table: [part.row(state, position, item) for position, item in enumerate(part.items(state))]
+        for part in _PARTS
     }
-    return {table: [_fitting(table, row) for row in rows] for table, rows in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +62,16 @@ def changes(before: InterviewState | None, after: InterviewState) -> list[Change
 
     A consent is never removed: what was agreed to stays on record when another version is agreed to.
     """
-    old = project(before) if before is not None else {}
+    if before == after:
+        return []
     found: list[Change] = []
-    for table, rows in project(after).items():
-        known = {_key(table, row): row for row in old.get(table, ())}
-        new = {_key(table, row): row for row in rows}
-        upserts = [row for key, row in new.items() if known.get(key) != row]
-        removals = [row for key, row in known.items() if key not in new]
-        if table.name == "consents":
-            removals = []
+    for part in _PARTS:
+        known = part.known(before)
+        new = part.known(after)
+        upserts = [part.row(after, *entry) for key, entry in new.items() if known.get(key) != entry]
+        removals = [] if part.kept else [part.key_row(after, key) for key in known if key not in new]
         if upserts or removals:
-            names = [column.name for column in table.primary_key]
-            found.append(Change(table, upserts, [{name: row[name] for name in names} for row in removals]))
+            found.append(Change(part.table, upserts, removals))
     return found
 
 
@@ -168,7 +135,7 @@ def action_rows(session_id: str, action: Mapping[str, Any], at: datetime) -> lis
     return [Change(table_of(ModeratorActionRow), [row])]
 
 
-def _session(state: InterviewState) -> Row:
+def _session(state: InterviewState, record: Any) -> Row:
     plain = state.model_dump(mode="json", include=_SESSION_JSON)
     return {
         "id": state.session_id,
@@ -193,7 +160,7 @@ _SESSION_JSON = {
 }
 
 
-def _plain(state: InterviewState, record: Record) -> Row:
+def _plain(state: InterviewState, record: Any) -> Row:
     """The record's fields: plain JSON below the first level, moments as they are."""
     return {"session_id": state.session_id} | {name: _json(value) for name, value in record.model_dump().items()}
 
@@ -202,17 +169,64 @@ def _json(value: Any) -> Any:
     return [_json(item) for item in value] if isinstance(value, tuple | list) else value
 
 
-def _with_sources(state: InterviewState, record: KGNode | KGEdge) -> Row:
+def _with_sources(state: InterviewState, record: Any) -> Row:
     return _plain(state, record) | {"source_utterance_ids": list(record.source_utterance_ids)}
 
 
-def _fitting(table: Table, row: Row) -> Row:
-    """The row without fields that have no column; the snapshot keeps those."""
-    return {name: value for name, value in row.items() if name in table.columns}
+def _tension(state: InterviewState, record: Any) -> Row:
+    return _plain(state, record) | {"turn_number": record.turn}
 
 
-def _key(table: Table, row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[column.name] for column in table.primary_key)
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """How one table follows from a state.
+
+    `key` is the column that names a row within the session, `ordered` tables have a `position`, rows of `kept`
+    tables are never removed.
+    """
+
+    table: Table
+    items: Callable[[InterviewState], Sequence[Any]]
+    key: str = "id"
+    make: Callable[[InterviewState, Any], Row] = _plain
+    ordered: bool = False
+    kept: bool = False
+
+    def known(self, state: InterviewState | None) -> dict[str, tuple[int, Any]]:
+        """Records by key, with their position where that is stored."""
+        if state is None:
+            return {}
+        return {
+            getattr(item, self.key): (position if self.ordered else 0, item)
+            for position, item in enumerate(self.items(state))
+        }
+
+    def row(self, state: InterviewState, position: int, item: Any) -> Row:
+        """The row without fields that have no column; the snapshot keeps those."""
+        row = self.make(state, item)
+        if self.ordered:
+            row["position"] = position
+        return {name: value for name, value in row.items() if name in self.table.columns}
+
+    def key_row(self, state: InterviewState, key: str) -> Row:
+        """The primary key of a row."""
+        return {"session_id": state.session_id, self.key: key}
+
+
+_PARTS: tuple[_Part, ...] = (
+    _Part(table_of(SessionRow), lambda state: (state,), key="session_id", make=_session, kept=True),
+    _Part(table_of(UtteranceRow), lambda state: state.utterances, ordered=True),
+    _Part(table_of(NodeRow), lambda state: state.nodes, make=_with_sources),
+    _Part(table_of(EdgeRow), lambda state: state.edges, make=_with_sources),
+    _Part(table_of(SlotRow), lambda state: state.slots),
+    _Part(table_of(MappingRow), lambda state: state.mappings, key="surface_node_id"),
+    _Part(table_of(CanonicalEdgeRow), lambda state: state.canonical_edges),
+    _Part(table_of(TensionRow), lambda state: state.tensions, make=_tension, ordered=True),
+    _Part(table_of(ConsentRow), lambda state: (state.consent,) if state.consent else (), key="version", kept=True),
+)
+
+PROJECTED: tuple[Table, ...] = tuple(part.table for part in _PARTS)
+"""Tables that follow from a state alone, those that others refer to first."""
 
 
 def _llm_call(session_id: str, turn_number: int, ordinal: int, call: Mapping[str, Any]) -> Row:
