@@ -26,6 +26,7 @@ LOOSE_ENDS = phrases("because|so|then|but|that way|which means|therefore|however
 CAUSATIVES = words("make let give help keep allow mean save cause drive stop bring")
 SERIAL_VERBS = words("try go come sit wait")
 """Before "and" these belong to the verb that follows: "try and find"."""
+AFTER_CAUSE = words("then the my there if when")
 VAGUE_ENDS = phrases("or anything|or something|or whatever|and stuff|and everything|and whatnot")
 NOT_BEFORE_SO = words("or even think do not hope is was 's am 'm m")
 
@@ -142,8 +143,6 @@ class _Splitter:
         self._close(i if not at_start else self.start, "connector")
         after = i + len(connector.words)
         fronted = connector.fronted and at_start and self.reason != "and" and self._opens(i)
-        if connector.words[-1] == "i":
-            after -= 1
         if fronted and connector.kind != "contrast":
             if self.pending is not None:
                 self.deferred = self.pending
@@ -151,7 +150,8 @@ class _Splitter:
             self.fronted_until = self._main_clause_start(i, after)
         elif self.pending is not None and connector.kind == "contrast" and self.pending.kind != "contrast":
             connector = self.pending
-        self.pending = connector
+        if self.pending is None or connector.marker != "then":
+            self.pending = connector
         self.start = after
         return after
 
@@ -225,6 +225,8 @@ class _Splitter:
             return False
         if connector.words == ("so",):
             return previous not in NOT_BEFORE_SO and not self._intensifies(after)
+        if connector.words == ("cause",):
+            return following in SUBJECTS | AFTER_CAUSE and (i == self.start or self.doc[i].pos_ != "VERB")
         if connector.words == ("since",):
             return following not in {"then", "last", "the"} and not doc[after].like_num and previous != "ever"
         if connector.words == ("once",) and following in {"a", "an", "every", "in", "or", "per", "again", "you"}:
@@ -297,7 +299,7 @@ class _Splitter:
             self.doc[k].dep_ in SUBJECT_DEPS
             and k < self.doc[k].head.i < end
             and self.doc[k].head.dep_ in {"conj", "ROOT", "advcl", "ccomp"}
-            and (self.doc[k].left_edge.i <= j + 1 or self.doc[j].pos_ == "ADP")
+            and (self.doc[k].left_edge.i <= j + 1 or self.doc[j].pos_ in {"ADP", "NUM"})
             for k in range(j, end)
         )
 

@@ -54,7 +54,7 @@ CONNECTORS: tuple[Connector, ...] = tuple(
                 "cause",
                 "before",
                 True,
-                "because|because of|'cause=because|cause i=because|cos=because|'cos=because|cuz=because|coz=because"
+                "because|because of|'cause=because|cause=because|cos=because|'cos=because|cuz=because|coz=because"
                 "|bc=because|due to|thanks to|given that|seeing as|the reason is=because|since|as long as|now that",
             ),
             *_table(

@@ -75,6 +75,9 @@ def load_model(name: str | None = None) -> Language:
     return loaded
 
 
+REMEMBERED_LABELS = 8192
+
+
 class DocCache:
     """Parses texts and keeps the latest: one answer is parsed once, whoever asks. Safe from several threads."""
 
@@ -99,6 +102,11 @@ class DocCache:
         """Many short texts at once, parsed together and not kept."""
         with self._lock:
             return list(self._nlp.pipe([_printable(text) for text in texts], batch_size=64, disable=["ner"]))
+
+    def tagged(self, texts: Sequence[str]) -> list[Doc]:
+        """Many short texts at once, with lemmas but without syntax: a third of the time of parsing them."""
+        with self._lock:
+            return list(self._nlp.pipe([_printable(text) for text in texts], batch_size=64, disable=["ner", "parser"]))
 
     def _keep(self, text: str, doc: Doc) -> None:
         self._docs[text] = doc
@@ -152,15 +160,12 @@ class SpacyParser:
 
     def lemmas_sync(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
         """As `lemmas`, for callers that already are on a worker thread."""
-        return [self._label_lemmas(label) for label in labels]
-
-    def _label_lemmas(self, label: str) -> tuple[str, ...]:
-        found = self._lemmas.get(label)
-        if found is None:
-            found = content_lemmas(self.docs.doc(label))
-            self._lemmas[label] = found
-            while len(self._lemmas) > 8192:
-                self._lemmas.popitem(last=False)
+        missing = list(dict.fromkeys(label for label in labels if label not in self._lemmas))
+        fresh = {label: content_lemmas(doc) for label, doc in zip(missing, self.docs.tagged(missing), strict=True)}
+        found = [fresh[label] if label in fresh else self._lemmas[label] for label in labels]
+        self._lemmas.update(fresh)
+        while len(self._lemmas) > REMEMBERED_LABELS:
+            self._lemmas.popitem(last=False)
         return found
 
 

@@ -37,6 +37,8 @@ from pipeline.ports import (
 )
 
 PROVIDER = "offline"
+QUESTION_CUE = 0.5
+"""Weight of a type's cue in the question, where types have no levels."""
 MAX_CONCEPTS = 24
 """Concepts taken from one answer at the most; the rest is recorded as dropped."""
 STANCE_FROM = 0.3
@@ -201,7 +203,7 @@ class _Answer:
         prior = np.zeros((len(self.found), len(names)))
         for index, pattern in enumerate(self.model.cues):
             if pattern is not None and not self.model.levelled and kinds.cue_hits(pattern, self.asked):
-                prior[:, index] += 0.25
+                prior[:, index] += QUESTION_CUE
         why = asks_why(self.question)
         if self.focus is not None and self.model.levelled:
             level = self.request.methodology.ontology.level_of(self.focus.node_type)

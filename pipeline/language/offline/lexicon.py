@@ -24,7 +24,7 @@ OPENERS = phrases(
     |i like that|i love that|i like how|i love how|i like the fact that|the fact that|the best thing is|the best part is
     |most of all|above all|in general|on top of that|as well as|as i said|like i said|i 'd have to say|i have to say
     |i must say|i thought|i was like|i was thinking|let me think|let me see|of course|in my opinion|in the end
-    |these days|all in all|being able to|able to|kind of|sort of|a bit|a little|a lot|not just|not only|that kind of
+    |these days|all in all|being able to|able to|kind of|sort of|a bit|a little|not just|not only|that kind of
     |first of all|well it means|it means|the way|tends to|tend to|seems to|seem to|seems like|feels like it 's
     |there 's also|there 's the fact that|i 'm like|it 's all about|it 's about|i also|i always thought"""
 )
@@ -52,7 +52,7 @@ TAIL_FILLERS = words(
 )
 """Single words cut from the end of a label."""
 
-TAIL_KEPT = words("in on about more less")
+TAIL_KEPT = words("in on about more less well")
 """Words of the list above that stay where they belong to the verb or close a comparison."""
 
 TAIL_PHRASES = phrases(

@@ -110,32 +110,31 @@ def is_without_content(text: str) -> bool:
 
 def _parts(doc: Doc, clause: Clause) -> list[Clause]:
     """The clause, or what it is set in and the clause proper: "with the pump | it stays clean"."""
+    main = _main_subject(doc, clause)
+    if main is None:
+        return [clause]
+    setting = doc[clause.start : main]
+    proper = replace(clause, start=main)
+    dated = any(token.ent_type_ in {"DATE", "TIME"} for token in setting)
+    if any(token.tag_ in {"WDT", "WP"} or plain(token.text) in {"whatever", "what"} for token in setting):
+        return [clause]
+    nouns = [token for token in setting if token.pos_ in {"NOUN", "PROPN"} and plain(token.text) not in {"one", "ones"}]
+    if setting[0].pos_ == "ADP" and nouns and not dated:
+        return [replace(clause, end=main), proper]
+    if dated or not nouns:
+        return [proper]
+    return [clause]
+
+
+def _main_subject(doc: Doc, clause: Clause) -> int | None:
+    """The token at which "… I did" begins behind a setting without a verb; None where there is no setting."""
     for i in range(clause.start + 1, clause.end - 1):
         token = doc[i]
         if token.pos_ in VERBS and token.dep_ not in {"pcomp", "amod"}:
-            break
-        word = plain(token.text)
-        if word in {"i", "it", "we", "they", "he", "she", "you"} and doc[i + 1].pos_ in VERBS | {"ADV"}:
-            before = replace(clause, end=i)
-            opener = doc[clause.start]
-            if opener.pos_ == "ADP" and not any(doc[j].ent_type_ in {"DATE", "TIME"} for j in range(clause.start, i)):
-                return [before, replace(clause, start=i)]
-            if (
-                opener.pos_ in {"ADP", "ADV", "ADJ", "DET", "SCONJ", "NOUN"}
-                and (opener.dep_ != "det" or any(doc[j].ent_type_ in {"DATE", "TIME"} for j in range(clause.start, i)))
-                and not any(
-                    doc[j].tag_ in {"WDT", "WP"} or plain(doc[j].text) in {"whatever", "what"}
-                    for j in range(clause.start, i)
-                )
-            ):
-                content = any(
-                    doc[j].pos_ in {"NOUN", "PROPN"} and doc[j].ent_type_ not in {"DATE", "TIME"}
-                    for j in range(clause.start, i)
-                )
-                if not content:
-                    return [replace(clause, start=i)]
-            break
-    return [clause]
+            return None
+        if plain(token.text) in {"i", "it", "we", "they", "he", "she", "you"}:
+            return i if doc[i + 1].pos_ in VERBS | {"ADV"} else None
+    return None
 
 
 def _merged(doc: Doc, text: str, clauses: Sequence[Clause], found: list[Candidate]) -> list[Candidate]:
@@ -184,7 +183,8 @@ def _is_topic_of(doc: Doc, clauses: Sequence[Clause], topic: Candidate, rest: Ca
         and topic.end - topic.start <= 3
         and doc[topic.end - 1].pos_ in {"NOUN", "PROPN"}
         and (topic.clause == 0 or clauses[topic.clause - 1].sentence != before.sentence)
-        and plain(doc[after.start].text) in {"he", "she", "it", "they"}
+        and plain(doc[after.start].text)
+        in ({"they"} if doc[topic.end - 1].tag_ in {"NNS", "NNPS"} else {"he", "she", "it"})
         and rest.has_verb
     )
 

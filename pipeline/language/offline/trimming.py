@@ -43,6 +43,10 @@ def trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
             start += length
             moved = True
             continue
+        if word == "that" and doc[start].pos_ == "SCONJ" and start + 1 < end:
+            start += 1
+            moved = True
+            continue
         if word == "to" and start + 1 < end and doc[start + 1].tag_ == "VB":
             start += 1
             moved = True
