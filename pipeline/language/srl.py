@@ -160,13 +160,13 @@ class SpacyParser:
 
     def lemmas_sync(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
         """As `lemmas`, for callers that already are on a worker thread."""
-        missing = list(dict.fromkeys(label for label in labels if label not in self._lemmas))
+        known = {label: lemmas for label in labels if (lemmas := self._lemmas.get(label)) is not None}
+        missing = list(dict.fromkeys(label for label in labels if label not in known))
         fresh = {label: content_lemmas(doc) for label, doc in zip(missing, self.docs.tagged(missing), strict=True)}
-        found = [fresh[label] if label in fresh else self._lemmas[label] for label in labels]
         self._lemmas.update(fresh)
         while len(self._lemmas) > REMEMBERED_LABELS:
             self._lemmas.popitem(last=False)
-        return found
+        return [known[label] if label in known else fresh[label] for label in labels]
 
 
 def content_lemmas(tokens: Doc | Span | Sequence[Token]) -> tuple[str, ...]:
