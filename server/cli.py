@@ -56,15 +56,20 @@ class CommandFailed(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code, or ends the process where models were loaded."""
-    options = _parser().parse_args(arguments)
-    code = _carried_out(options)
-    if options.ends_process:
+    code, ends_process = run(arguments)
+    if ends_process:
         # Everything of ours is closed by now; what is left is the teardown of numeric libraries, which takes seconds.
         logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+def run(arguments: Sequence[str] | None = None) -> tuple[int, bool]:
+    """Run a command; the exit code, and whether models may have been loaded."""
+    options = _parser().parse_args(arguments)
+    return _carried_out(options), options.ends_process
 
 
 def _carried_out(options: argparse.Namespace) -> int:

@@ -83,6 +83,7 @@ class Chat:
         self._pending: dict[str, Any] | None = None
         self._resends = 0
         self._commanded = False
+        self._begun = False
         self._shown: set[tuple[str, str]] = set()
         self._line = ""
         self._open_line = False
@@ -97,6 +98,7 @@ class Chat:
         """
         detail = await self._client.detail(self._session_id)
         self._state = detail["state"]
+        self._begun = bool(detail["transcript"])
         if not await self._consented(detail["consent"]):
             return End.LEFT
         for text in (detail.get("stimulus"), detail.get("helpline_text")):
@@ -179,7 +181,7 @@ class Chat:
                 self._question(event["text"], closing=event.get("closing", False))
             case "turn.completed":
                 self._answer_id = event["result"]["utterance_id"]
-                self._settle()
+                self._settle(may_type=event["result"]["should_continue"])
             case "turn.failed":
                 await self._again(socket, "That did not work out.", retryable=event["retryable"])
             case "session.state":
@@ -193,22 +195,26 @@ class Chat:
 
     async def _ready(self, socket: ClientConnection, ready: dict[str, Any]) -> None:
         self._state = ready["state"]
-        if self._epoch != ready["epoch"]:
-            self._epoch = ready["epoch"]
-            self._last_event_id = ready["last_event_id"]
-            detail = await self._client.detail(self._session_id)
-            for line in detail["transcript"]:
-                self._catch_up(line)
-            if self._state == "completed":
-                self._end = End.COMPLETED
-                return
-            if detail["question"] and self._pending is None and ready["pending"] is None:
-                self._may_type.set()
+        known, self._epoch = self._epoch, ready["epoch"]
+        if known != self._epoch and self._begun:
+            await self._catch_up_all(ready)
+        if self._state == "completed":
+            self._end = End.COMPLETED
+            return
         if self._state == "paused":
             self._say("(paused; /resume to go on)")
             self._may_type.set()
         if self._pending is not None:
             await self._send(socket, self._pending)
+
+    async def _catch_up_all(self, ready: dict[str, Any]) -> None:
+        """Show what was said before this connection: its events can't be replayed, or were never ours."""
+        self._last_event_id = ready["last_event_id"]
+        detail = await self._client.detail(self._session_id)
+        for line in detail["transcript"]:
+            self._catch_up(line)
+        if detail["question"] and self._pending is None and ready["pending"] is None:
+            self._may_type.set()
 
     def _catch_up(self, line: dict[str, Any]) -> None:
         key = (line["speaker"], line["text"])
@@ -225,14 +231,16 @@ class Chat:
             self._stream(text)
         self._end_line()
         self._line = ""
+        self._begun = True
         self._shown.add(("interviewer", text))
         if not closing and (self._pending is None or "turn_key" not in self._pending):
             self._settle()
 
-    def _settle(self) -> None:
+    def _settle(self, *, may_type: bool = True) -> None:
         self._pending = None
         self._resends = 0
-        self._may_type.set()
+        if may_type:
+            self._may_type.set()
 
     def _changed(self, state: str, reason: str) -> None:
         self._state = state

@@ -1,0 +1,231 @@
+"""The interview in the terminal, over real sockets against the real application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from server.client import CallFailed, Client
+from server.serving import bind, serving, url_of
+from server.terminal import HELP, Chat, End
+from tests.support.whole import ANSWER, Process, eventually, process
+
+Line = str | None | Callable[[], Awaitable[str | None]]
+
+
+class Script:
+    """A respondent who types prepared lines, each when asked for one."""
+
+    def __init__(self, *lines: Line) -> None:
+        self._lines: list[Line] = list(lines)
+        self.text = ""
+
+    async def read(self, prompt: str) -> str | None:
+        self.text += prompt
+        line = self._lines.pop(0) if self._lines else None
+        typed = await line() if callable(line) else line
+        self.text += f"{typed or ''}\n"
+        return typed
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+
+@asynccontextmanager
+async def listening(tmp_path: Path, **environment: str) -> AsyncIterator[tuple[Process, str]]:
+    """A process that listens; with its URL."""
+    async with process(tmp_path, **environment) as api:
+        sock = bind("127.0.0.1", 0)
+        url = url_of(sock, "127.0.0.1")
+        async with serving(api.app, api.parts.settings, sock):
+            yield api, url
+
+
+async def _talk(url: str, created: dict[str, str], lines: Sequence[Line]) -> tuple[End, str]:
+    screen = Script(*lines)
+    client = Client(url, created["respondent_token"])
+    async with asyncio.timeout(30):
+        end = await Chat(client, created["session_id"], screen, pause_s=0.01).run()
+    return end, screen.text
+
+
+async def _new(url: str, concept_id: str = "coffee", **fields: object) -> dict[str, str]:
+    return await Client(url).create_session(concept_id=concept_id, **fields)
+
+
+async def test_whole_interview_ends_with_thanks(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_, url):
+        created = await _new(url, max_turns=3)
+        end, text = await _talk(url, created, [ANSWER, "It is warm", "That is all"])
+        assert end is End.COMPLETED
+        assert text.count("askwell: ") == 4
+        assert text.rstrip().endswith("Thank you very much.")
+
+
+async def test_every_command_does_what_help_says(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_api, url):
+        created = await _new(url)
+        lines = [
+            "/help",
+            "/correct too early",
+            ANSWER,
+            "/skip",
+            "/rephrase",
+            "It is worm",
+            "/correct It is warm",
+            "/nonsense",
+            "/resume",
+            "/pause",
+            "/pause",
+            "/resume",
+            "",
+            "/finish",
+        ]
+        end, text = await _talk(url, created, lines)
+        assert end is End.COMPLETED
+        for expected in (HELP, "no answer yet", "There is no command /nonsense", "(paused; /resume", "(not paused)"):
+            assert expected in text, expected
+        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+        kinds = [(line["kind"], line["text"]) for line in detail["transcript"] if line["speaker"] == "respondent"]
+        assert kinds == [("answer", ANSWER), ("skip", ""), ("answer", "It is worm"), ("correct", "It is warm")]
+        assert "rephrase" in [line["kind"] for line in detail["transcript"]]
+
+
+async def test_refused_answer_is_explained_and_the_next_one_taken(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_, url):
+        created = await _new(url)
+        end, text = await _talk(url, created, ["x" * 8001, ANSWER, "/finish"])
+        assert end is End.COMPLETED
+        assert "8000" in text or "too long" in text
+        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+        assert detail["turn_number"] == 1
+
+
+async def test_consent_is_asked_for_and_no_means_no(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_, url):
+        created = await _new(url, "tea")
+        end, text = await _talk(url, created, ["maybe", "no"])
+        assert end is End.LEFT
+        assert text.count("Do you agree to take part?") == 2
+        end, text = await _talk(url, created, ["yes", ANSWER, "/finish"])
+        assert end is End.COMPLETED
+        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+        assert detail["consent"]["given"]
+
+
+async def test_withdraw_erases(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (api, url):
+        created = await _new(url)
+        end, _ = await _talk(url, created, [ANSWER, "/withdraw"])
+        assert end is End.WITHDRAWN
+        with pytest.raises(CallFailed):
+            await Client(url, api.storage.moderator_token).detail(created["session_id"])
+
+
+async def test_leaving_keeps_the_interview_and_coming_back_shows_it(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_, url):
+        created = await _new(url)
+        end, first = await _talk(url, created, [ANSWER, None])
+        assert end is End.LEFT
+        end, second = await _talk(url, created, ["And warm", "/finish"])
+        assert end is End.COMPLETED
+        assert f"you: {ANSWER}" in second
+        asked = [line for line in first.splitlines() if line.startswith("askwell: ")]
+        for question in asked:
+            assert second.count(question) == 1
+        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+        assert detail["turn_number"] == 2
+
+
+async def test_wrong_token_is_told(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_, url):
+        created = await _new(url)
+        with pytest.raises(CallFailed):
+            await _talk(url, {**created, "respondent_token": "wrong"}, [ANSWER])
+
+
+async def test_lost_connection_is_found_again_and_the_answer_sent_once(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_api, url):
+        wire = Wire(url)
+        async with wire.open() as detour:
+            created = await _new(url)
+
+            async def cut_then_answer() -> str:
+                await wire.cut()
+                return ANSWER
+
+            end, text = await _talk(detour, created, [cut_then_answer, "And warm", "/finish"])
+            assert end is End.COMPLETED
+            assert "connection lost" in text
+            detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+            said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
+            assert said == [ANSWER, "And warm"]
+
+
+async def test_second_terminal_takes_over_and_the_first_is_told(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_, url):
+        created = await _new(url)
+        async with asyncio.TaskGroup() as tasks:
+            first = tasks.create_task(_talk(url, created, [ANSWER, _forever]))
+            client = Client(url, created["respondent_token"])
+
+            async def answered() -> bool:
+                return bool((await client.detail(created["session_id"]))["turn_number"])
+
+            await eventually(answered)
+            second = tasks.create_task(_talk(url, created, ["And warm", "/finish"]))
+        assert first.result()[0] is End.LEFT
+        assert "opened elsewhere" in first.result()[1]
+        assert second.result()[0] is End.COMPLETED
+
+
+async def _forever() -> str | None:
+    await asyncio.Event().wait()
+    return None
+
+
+class Wire:
+    """A way to the server that can be cut."""
+
+    def __init__(self, url: str) -> None:
+        self._port = int(url.rpartition(":")[2])
+        self._ends: list[asyncio.StreamWriter] = []
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[str]:
+        """Listen; the URL of this end."""
+        server = await asyncio.start_server(self._joined, "127.0.0.1", 0)
+        try:
+            yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        finally:
+            await self.cut()
+            server.close()
+            await server.wait_closed()
+
+    async def cut(self) -> None:
+        """End every connection at once."""
+        for end in self._ends:
+            end.transport.abort()
+        self._ends.clear()
+
+    async def _joined(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port)
+        self._ends += [writer, far_writer]
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._carry(reader, far_writer))
+            tasks.create_task(self._carry(far_reader, writer))
+
+    @staticmethod
+    async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        except OSError:
+            pass
+        finally:
+            writer.close()

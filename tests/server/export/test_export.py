@@ -1,0 +1,187 @@
+"""Exports, each opened again by a reader that is not ours."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import networkx
+import pytest
+import webvtt
+
+from pipeline.graph.surface import KGEdge, KGNode, Mention
+from pipeline.state import InterviewState, Utterance
+from server.export import FORMATS
+from server.export.material import Material
+from tests.support.interview import NOW, configuration, new_state
+
+QUESTION = "What matters most to you?"
+ANSWER = "Well: <b>it's</b> quiet & warm 👩‍👩‍👧, =HYPERLINK(1) so I can *think* -- really"
+QUOTE = "quiet & warm 👩‍👩‍👧"
+QDE = {"q": "urn:QDA-XML:project:1.0"}
+
+
+def _utterance(number: int, turn: int, speaker: Any, kind: Any, text: str) -> Utterance:
+    moment = NOW + timedelta(seconds=7 * turn)
+    return Utterance(id=f"u{number}", turn_number=turn, speaker=speaker, kind=kind, text=text, recorded_at=moment)
+
+
+def _node(number: int, label: str, node_type: str, *mentions: Mention) -> KGNode:
+    return KGNode(
+        id=f"n{number}",
+        label=label,
+        node_type=node_type,
+        mentions=mentions,
+        confidence=0.8,
+        created_turn=1,
+        last_mention_turn=1,
+        sequence=number,
+        mention_sequence=number,
+    )
+
+
+@pytest.fixture
+def material() -> Material:
+    said = Mention(utterance_id="u1", quote=QUOTE)
+    elsewhere = Mention(utterance_id="u1", quote="not word for word")
+    state = new_state(
+        turn_count=2,
+        status="active",
+        utterances=(
+            _utterance(0, 0, "interviewer", "opening", QUESTION),
+            _utterance(1, 1, "respondent", "answer", ANSWER),
+            _utterance(2, 1, "interviewer", "question", "Why\x0b is that?"),
+            _utterance(3, 2, "respondent", "skip", ""),
+        ),
+        nodes=(_node(1, "quiet & <warm>", "attribute", said), _node(2, "=think", "consequence", said, elsewhere)),
+        edges=(
+            KGEdge(
+                id="e1",
+                source_id="n1",
+                target_id="n2",
+                edge_type="leads_to",
+                mentions=(said,),
+                confidence=0.7,
+                created_turn=1,
+                sequence=3,
+            ),
+        ),
+    )
+    turns = [{"turn_number": 1, "strategy": "deepen", "depth_score": 0.5, "candidates": [{"rank": 1}]}]
+    return Material(state, configuration(), turns)
+
+
+def _written(material: Material, name: str) -> bytes:
+    return FORMATS[name].write(material)
+
+
+def test_json_holds_everything_and_the_configuration(material: Material) -> None:
+    data = json.loads(_written(material, "json"))
+    assert [u["text"] for u in data["utterances"]][1] == ANSWER
+    assert data["nodes"][0]["quotes"] == [{"utterance_id": "u1", "quote": QUOTE}]
+    assert data["edges"][0]["source_id"] == "n1"
+    assert data["turns"] == material.turns
+    assert data["configuration"]["methodology"]["method"]["name"] == "small"
+
+
+def test_markdown_shows_words_as_they_were_said_not_as_markup(material: Material) -> None:
+    text = _written(material, "md").decode()
+    assert r"\<b\>it's\</b\>" in text
+    assert r"\*think\*" in text
+    assert "**Respondent**: (rather not say)" in text
+    assert r"quiet & \<warm\> → \=think (leads to)" in text
+
+
+def test_csv_tables_open_in_a_spreadsheet_and_hold_no_formulas(material: Material) -> None:
+    with zipfile.ZipFile(io.BytesIO(_written(material, "csv"))) as archive:
+        assert archive.testzip() is None
+        tables = {
+            name: list(csv.DictReader(io.StringIO(archive.read(name).decode("utf-8-sig"))))
+            for name in archive.namelist()
+        }
+    assert [row["text"] for row in tables["utterances.csv"]] == [QUESTION, ANSWER, "Why\x0b is that?", ""]
+    assert [row["label"] for row in tables["nodes.csv"]] == ["quiet & <warm>", "'=think"]
+    assert {row["quote"] for row in tables["quotes.csv"]} == {QUOTE, "not word for word"}
+    assert tables["scores.csv"] == [{"turn_number": "1", "strategy": "deepen", "depth_score": "0.5"}]
+    assert tables["session.csv"][0]["concept_id"] == "coffee"
+
+
+def test_graphml_opens_in_networkx(material: Material) -> None:
+    graph = networkx.read_graphml(io.BytesIO(_written(material, "graphml")))
+    assert graph.is_directed()
+    assert graph.nodes["n1"]["label"] == "quiet & <warm>"
+    assert graph.nodes["n1"]["level"] == 1
+    assert graph.nodes["n2"]["quotes"] == f"{QUOTE} | not word for word"
+    ((source, target, data),) = graph.edges(data=True)
+    assert (source, target, data["edge_type"], data["confidence"]) == ("n1", "n2", "leads_to", 0.7)
+
+
+def test_vtt_has_one_caption_per_utterance_in_order_without_overlap(material: Material) -> None:
+    captions = webvtt.from_string(_written(material, "vtt").decode()).captions
+    assert [caption.voice for caption in captions] == ["Interviewer", "Respondent", "Interviewer"]
+    assert captions[1].start_in_seconds == 7
+    assert "it's" in captions[1].raw_text
+    assert "<b>" not in captions[1].raw_text
+    for earlier, later in pairwise(captions):
+        assert earlier.end <= later.start
+
+
+def test_docx_opens_as_a_word_document(material: Material) -> None:
+    with zipfile.ZipFile(io.BytesIO(_written(material, "docx"))) as archive:
+        assert archive.testzip() is None
+        body = ET.fromstring(archive.read("word/document.xml"))
+        core = archive.read("docProps/core.xml").decode()
+    word = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+    paragraphs = ["".join(t.text or "" for t in p.iter(f"{word}t")) for p in body.iter(f"{word}p")]
+    assert f"Respondent: {ANSWER}" in paragraphs
+    assert "Respondent: (rather not say)" in paragraphs
+    assert "quiet & <warm> → =think (leads to)" in paragraphs
+    assert len(list(body.iter(f"{word}tbl"))) == 1
+    assert "<dc:title>coffee</dc:title>" in core
+
+
+def test_qdpx_is_a_project_whose_codings_point_at_the_words(material: Material) -> None:
+    with zipfile.ZipFile(io.BytesIO(_written(material, "qdpx"))) as archive:
+        project = ET.fromstring(archive.read("project.qde"))
+        names = archive.namelist()
+        source = project.find("q:Sources/q:TextSource", QDE)
+        assert source is not None
+        path = source.attrib["plainTextPath"].replace("internal://", "sources/")
+        assert names == ["project.qde", path]
+        text = archive.read(path).decode("utf-8")
+    assert [child.tag.rpartition("}")[2] for child in project] == ["Users", "CodeBook", "Sources", "Links"]
+    codes = {code.attrib["guid"]: code.attrib["name"] for code in project.iter("{urn:QDA-XML:project:1.0}Code")}
+    assert set(codes.values()) == {"attribute", "consequence", "value", "quiet & <warm>", "=think"}
+    found = []
+    for selection in source.findall("q:PlainTextSelection", QDE):
+        begin, end = int(selection.attrib["startPosition"]), int(selection.attrib["endPosition"])
+        reference = selection.find("q:Coding/q:CodeRef", QDE)
+        assert reference is not None
+        found.append((codes[reference.attrib["targetGUID"]], text[begin:end]))
+    assert found == [("quiet & <warm>", QUOTE), ("=think", QUOTE), ("=think", ANSWER)]
+    link = project.find("q:Links/q:Link", QDE)
+    assert link is not None
+    assert (codes[link.attrib["originGUID"]], codes[link.attrib["targetGUID"]]) == ("quiet & <warm>", "=think")
+    guids = [element.attrib["guid"] for element in project.iter() if "guid" in element.attrib]
+    assert len(set(guids)) == len(guids)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_export_of_a_session_without_a_word_works(name: str) -> None:
+    state: InterviewState = new_state()
+    assert len(_written(Material(state, configuration()), name)) > 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_export_is_the_same_again(material: Material, name: str) -> None:
+    if name in ("csv", "docx", "qdpx"):
+        first, second = (zipfile.ZipFile(io.BytesIO(_written(material, name))) for _ in range(2))
+        assert {n: first.read(n) for n in first.namelist()} == {n: second.read(n) for n in second.namelist()}
+    else:
+        assert _written(material, name) == _written(material, name)
