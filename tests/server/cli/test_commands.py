@@ -1,0 +1,199 @@
+"""Commands: what they print, what they return, and that mistakes are one clear sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from server.cli import run
+from server.client import call_sync
+from server.hot.datadir import DataDir, running_server
+from tests.support.whole import process, write_config
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in os.environ:
+        if name.startswith("ASKWELL_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ASKWELL_LOG_LEVEL", "error")
+
+
+def _refused(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
+    code, _ = run(arguments)
+    captured = capfd.readouterr()
+    assert code == 2
+    assert "Traceback" not in captured.err
+    last = captured.err.splitlines()[-1]
+    assert last.startswith("askwell: ")
+    assert last.endswith(".")
+    return last
+
+
+def test_serve_with_a_port_in_use_says_so(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        said = _refused(capfd, "serve", "--port", port, "--data", str(tmp_path / "data"))
+    assert f"port {port} on 127.0.0.1 is in use by another program; choose another one with --port" in said
+    assert running_server(tmp_path / "data") is None
+
+
+def test_serve_in_a_directory_in_use_names_process_and_url(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with DataDir(tmp_path) as held:
+        held.publish("http://127.0.0.1:7777")
+        said = _refused(capfd, "serve", "--port", "0", "--data", str(tmp_path))
+    assert f"in use by process {os.getpid()} at http://127.0.0.1:7777" in said
+
+
+def test_serve_in_a_directory_that_can_not_be_written_says_so(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    said = _refused(capfd, "serve", "--port", "0", "--data", str(tmp_path / "file"))
+    assert f"the data directory {tmp_path}/file can't be written" in said
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("ASKWELL_PORT", "abc", "ASKWELL_PORT: "),
+        ("ASKWELL_SCORING_PROVIDER", "anthropic", "comes with the language-model clients"),
+        ("ASKWELL_HOST", "203.0.113.7", "203.0.113.7 is not an address of this machine"),
+        ("ASKWELL_DATABASE_URL", "mysql://x/y", "databases of the kind mysql are not supported"),
+    ],
+)
+def test_serve_with_a_wrong_setting_says_which(
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    variable: str,
+    value: str,
+    words: str,
+) -> None:
+    monkeypatch.setenv("ASKWELL_PORT", "0")
+    monkeypatch.setenv(variable, value)
+    assert words in _refused(capfd, "serve", "--data", str(tmp_path / "data"))
+
+
+def test_unknown_variable_is_reported(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ASKWELL_LOG_LEVLE", "debug")
+    assert run(["moderator-token", "--data", str(tmp_path)])[0] == 0
+    assert "did you mean ASKWELL_LOG_LEVEL?" in capfd.readouterr().err
+
+
+def test_moderator_token_is_made_once(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    tokens = []
+    for _ in range(2):
+        assert run(["moderator-token", "--data", str(tmp_path / "new")])[0] == 0
+        tokens.append(capfd.readouterr().out.strip())
+    assert len(tokens[0]) == 43
+    assert tokens[0] == tokens[1]
+
+
+def test_check_config_lists_mistakes_with_file_and_line(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    assert run(["check-config", str(config)])[0] == 0
+    assert "all good" in capfd.readouterr().out
+    path = config / "concepts" / "coffee.yaml"
+    path.write_text(path.read_text() + "nmae: x\n")
+    assert run(["check-config", str(config)])[0] == 1
+    line = len(path.read_text().splitlines())
+    assert capfd.readouterr().out.strip() == f"{path}:{line}: nmae: unknown key; did you mean `name`?"
+    assert "is not a directory" in _refused(capfd, "check-config", str(tmp_path / "none"))
+
+
+def test_export_schema_writes_both_references(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(["export-schema", "--to", str(tmp_path)])[0] == 0
+    written = capfd.readouterr().out.split()
+    assert str(tmp_path / "configuration" / "settings.md") in written
+    assert len(list((tmp_path / "protocol").iterdir())) > 0
+
+
+def test_chat_needs_a_concept_or_a_session(capfd: pytest.CaptureFixture[str]) -> None:
+    assert "name a concept, or a session with --resume" in _refused(capfd, "chat")
+
+
+def test_export_without_a_server_reads_the_data_directory(
+    capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path
+) -> None:
+    async def interviewed() -> str:
+        async with process(tmp_path) as api:
+            return (await api.interview(2))[0]
+
+    session_id = asyncio.run(interviewed())
+    capfdbinary.readouterr()
+    assert run(["export", session_id, "--data", str(tmp_path / "data")])[0] == 0
+    exported = json.loads(capfdbinary.readouterr().out)
+    assert exported["session"]["turn_count"] == 2
+    target = tmp_path / "out.md"
+    arguments = ["export", session_id, "--format", "md", "-o", str(target), "--data", str(tmp_path / "data")]
+    assert run(arguments)[0] == 0
+    assert "## Transcript" in target.read_text()
+    assert run(["export", "unknown", "--data", str(tmp_path / "data")])[0] == 2
+    assert b"There is no such interview" in capfdbinary.readouterr().err
+
+
+def test_served_process_is_used_by_the_others_and_ends_in_time(tmp_path: Path) -> None:
+    data = str(tmp_path / "data")
+    command = [sys.executable, "-m", "server.cli"]
+    environment = {**os.environ, "ASKWELL_LOG_LEVEL": "info", "ASKWELL_LOG_FORMAT": "json"}
+    with subprocess.Popen(
+        [*command, "serve", "--port", "0", "--data", data],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        try:
+            banner = [server.stdout.readline()]
+            while not banner[-1].startswith("  moderator"):
+                assert banner[-1] or server.poll() is None, server.communicate()[1]
+                banner.append(server.stdout.readline())
+            url = banner[0].split()[-1]
+            token = banner[-1].split()[1]
+            assert running_server(tmp_path / "data") == (server.pid, url)
+            assert json.loads(call_sync(url, "GET", "/readyz", None)[1])["ready"]
+
+            answers = "yes\nThe noise cancelling blocks out the office so I can focus\n/skip\n/finish\n"
+            chat = subprocess.run(
+                [*command, "chat", "headphones_mec", "--data", data],
+                input=answers,
+                capture_output=True,
+                text=True,
+                env=environment,
+                timeout=60,
+                check=False,
+            )
+            assert chat.returncode == 0, chat.stderr
+            assert "— Transcript —" in chat.stdout
+
+            (session,) = json.loads(call_sync(url, "GET", "/api/sessions", token)[1])["items"]
+            exported = subprocess.run(
+                [*command, "export", session["id"], "--data", data],
+                capture_output=True,
+                env=environment,
+                timeout=60,
+                check=False,
+            )
+            assert json.loads(exported.stdout)["session"]["state"] == "completed", exported.stderr
+        finally:
+            began = time.monotonic()
+            server.send_signal(signal.SIGTERM)
+            code = server.wait(10)
+        assert code == 0
+        assert time.monotonic() - began < 8
+        assert running_server(tmp_path / "data") is None
+        assert "Traceback" not in server.communicate()[1]
