@@ -214,7 +214,8 @@ class Hub:
             owner = await self._claim(session_id)
             self._owners[session_id] = owner
             self._tasks.create_task(self._own(owner), name=f"owner {session_id}")
-            self._tasks.create_task(self._guarded(self._orders.apply_waiting(owner)), name=f"inbox {session_id}")
+            # News of a claim that overtook ours may have come before this owner was known here.
+            self._tasks.create_task(self._guarded(self._look_at(owner)), name=f"look {session_id}")
             return owner
 
     async def erase(self, session_id: str) -> None:

@@ -69,6 +69,7 @@ class TroubledHot:
     def __init__(self, inner: HotStore) -> None:
         self.inner = inner
         self.away = False
+        self.deaf = False
         self.calls: list[str] = []
         self._losses: deque[tuple[str, Literal["before", "after"]]] = deque()
 
@@ -222,8 +223,11 @@ class TroubledHot:
     async def reply_get(self, session_id: str, command_id: str) -> bytes | None:
         return await self._try("reply_get", lambda: self.inner.reply_get(session_id, command_id))
 
-    def wakes(self) -> AsyncGenerator[Wake, None]:
-        return self.inner.wakes()
+    async def wakes(self) -> AsyncGenerator[Wake, None]:
+        """News of other nodes; none while deaf."""
+        async for wake in self.inner.wakes():
+            if not self.deaf:
+                yield wake
 
 
 @dataclass(frozen=True)
@@ -243,9 +247,13 @@ class MemoryStore:
         self.sessions: dict[str, Stored] = {}
         self.configurations: dict[str, SessionConfiguration] = {}
         self.quiet: list[str] = []
+        self.meeting: asyncio.Barrier | None = None
+        """Where readers wait for each other, if a test wants them to be there at once."""
         self.away = False
 
     async def stored_session(self, session_id: str) -> Stored | None:
+        if self.meeting is not None:
+            await self.meeting.wait()
         return self.sessions.get(session_id)
 
     async def quiet_sessions(self, before: datetime, limit: int) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pipeline.errors import LLMUnavailable
 from server.hot.redis import HotStore
-from tests.support.client import key
+from tests.support.client import Frame, key
 from tests.support.fakes_session import QUICK, MemoryStore, Node, Providing, TroubledHot, eventually, running_node
 
 
@@ -43,7 +43,7 @@ async def test_two_submits_at_once_one_wins(node: Node) -> None:
             client.answer("The same words.", first),
             client.answer("Other words.", second),
         )
-        seen = []
+        seen: list[Frame] = []
         while not any(f["type"] == "turn.completed" for f in seen) or not any(f["type"] == "error" for f in seen):
             seen.append(await client.next())
         refused = [f for f in seen if f["type"] == "error"]

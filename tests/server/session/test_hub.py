@@ -109,6 +109,7 @@ async def test_erase_session_that_lives_here_cancels_its_turn(node: Node) -> Non
     with pytest.raises(SessionProblem):
         await handle.committed()
     await eventually(lambda: node.hub.sessions == 0)
+    assert [measure.outcome for measure in node.measures] == ["cancelled"]
     await node.hub.erase(session_id)
 
 
@@ -327,3 +328,18 @@ async def test_sweep_leaves_alone_who_is_connected(hot: HotStore) -> None:
         owner.unsubscribe(outbox)
         await node.hub.sweep()
         assert status(await node.hub.attach(session_id)) == "abandoned"
+
+
+async def test_cold_session_attached_on_two_nodes_at_once_is_rebuilt_once(hot: HotStore) -> None:
+    store, providing = MemoryStore(), Providing()
+    async with (
+        running_hub(TroubledHot(hot), store, providing) as one,
+        running_hub(TroubledHot(hot), store, providing) as two,
+    ):
+        state = await one.session()
+        store.sessions[state.session_id] = Stored(state.dump(), state.rev)
+        await hot.client.execute_command("FLUSHALL")
+        store.meeting = asyncio.Barrier(2)
+        first, second = await asyncio.gather(one.hub.attach(state.session_id), two.hub.attach(state.session_id))
+        assert first.epoch == second.epoch
+        await eventually(lambda: (first.leaving is None) != (second.leaving is None))

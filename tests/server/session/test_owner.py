@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import LLMUnavailable
 from pipeline.turn import Answer, answer_digest
-from server.hot.errors import StorageUnavailable
+from server.hot.errors import Conflict, NotOwner, StorageUnavailable
 from server.hot.redis import HotStore
 from server.session.ledger import answer_payload
 from server.session.outbox import Outbox
@@ -271,6 +271,8 @@ async def test_attach_while_storage_is_away_says_so(node: Node) -> None:
 async def test_submit_of_an_answer_that_is_pending_unknown_to_the_owner_runs_it(node: Node) -> None:
     owner = await opened(node)
     said = answer()
+    outbox = Outbox()
+    await owner.subscribe(outbox, last_event_id=0, epoch=None)
     await node.hot.inner.accept(
         owner.session_id,
         owner=owner.owner_id,
@@ -281,8 +283,6 @@ async def test_submit_of_an_answer_that_is_pending_unknown_to_the_owner_runs_it(
         turn_number=1,
         event={"type": "turn.started", "turn_number": 1, "turn_key": said.turn_key},
     )
-    outbox = Outbox()
-    await owner.subscribe(outbox, last_event_id=0, epoch=None)
     assert (await owner.submit(said)).turn_number == 1
     outbox.close(1000)
     frames = [json.loads(frame) for frame in await everything(outbox)]
@@ -296,3 +296,95 @@ async def everything(outbox: Outbox) -> list[str]:
     while (frame := await outbox.next()) is not None:
         found.append(frame)
     return found
+
+
+async def advance(node: Node, owner: SessionOwner) -> None:
+    """A commit in the owner's name that it does not know of."""
+    ahead = owner.state.model_copy(update={"rev": owner.state.rev + 1})
+    await node.hot.inner.commit(
+        owner.session_id,
+        owner=owner.owner_id,
+        rev=owner.state.rev,
+        turn_key=key(),
+        state=ahead.dump(),
+        keep_pending=True,
+    )
+
+
+async def test_submit_and_commands_behind_the_truth_are_refused_then_work(node: Node) -> None:
+    owner = await opened(node)
+    for act in (lambda: owner.submit(answer()), owner.pause, owner.resume):
+        await advance(node, owner)
+        with pytest.raises((SessionProblem, Conflict)):
+            await act()
+        await act()
+    assert (status(owner), owner.state.turn_count) == ("active", 1)
+
+
+async def test_turn_whose_commit_comes_too_late_fails_and_can_be_retried(node: Node) -> None:
+    owner = await opened(node)
+    gate = node.providing.writer.close_gate(1)
+    said = answer()
+    handle = owner.begin(said)
+    await node.providing.writer.at_gate.wait()
+    await advance(node, owner)
+    gate.set()
+    with pytest.raises(TurnFailed) as failed:
+        await handle.committed()
+    assert (failed.value.code, failed.value.retryable) == ("internal", True)
+    assert (await owner.submit(said)).turn_number == 1
+
+
+@pytest.mark.parametrize("stale", [False, True])
+async def test_owner_without_news_learns_from_storage_that_it_lost_the_session(node: Node, stale: bool) -> None:
+    node.hot.deaf = True
+    owner = await opened(node)
+    if stale:
+        node.hot.lose("commit", "before")
+        node.hot.lose("read", "before")
+        with pytest.raises(SessionProblem):
+            await owner.pause()
+    await node.hot.inner.claim(owner.session_id, "somebody-else")
+    if not stale:
+        with pytest.raises((SessionProblem, NotOwner)):
+            await owner.submit(answer())
+    await eventually(lambda: owner.leaving is not None)
+    assert owner.leaving is not None
+    assert owner.leaving.close_code == 4001
+    assert (await node.hot.inner.read(owner.session_id)).owner == "somebody-else"
+
+
+async def test_answer_behind_a_pause_in_line_is_refused(node: Node) -> None:
+    owner = await opened(node)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(owner.pause())
+        await asyncio.sleep(0)
+        with pytest.raises(SessionProblem) as refused:
+            await owner.submit(answer())
+    assert refused.value.code == "session_paused"
+    assert owner.state.turn_count == 0
+
+
+async def test_opening_kept_back_by_storage_comes_when_it_is_back(node: Node) -> None:
+    state = await node.session(asking_consent())
+    owner = await node.hub.attach(state.session_id)
+    node.hot.lose("commit", "after")
+    with pytest.raises(SessionProblem):
+        await owner.consent("2", {"agree": True})
+    await eventually(lambda: owner.state.question is not None)
+    assert owner.state.consent is not None
+
+
+async def test_submit_same_key_with_other_text_is_refused_while_it_runs_and_after(node: Node) -> None:
+    owner = await opened(node)
+    gate = node.providing.writer.close_gate(1)
+    said = answer()
+    handle = owner.begin(said)
+    for _ in range(2):
+        for other in (answer("Other words.", said.turn_key), Answer(turn_key=said.turn_key, kind="skip")):
+            with pytest.raises(SessionProblem) as refused:
+                owner.begin(other)
+            assert refused.value.code == "invalid_input"
+        gate.set()
+        await handle.committed()
+    assert owner.begin(answer("  Said once.  ", said.turn_key)).already_committed, "outer blanks say nothing"
