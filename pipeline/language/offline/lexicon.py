@@ -26,7 +26,7 @@ OPENERS = phrases(
     |i must say|i thought|i was like|i was thinking|let me think|let me see|of course|in my opinion|in the end
     |these days|all in all|being able to|able to|kind of|sort of|a bit|a little|not just|not only|that kind of
     |first of all|well it means|it means|the way|tends to|tend to|seems to|seem to|seems like|feels like it 's
-    |there 's also|there 's the fact that|i 'm like|it 's all about|it 's about|i also|i always thought"""
+    |there 's also|there 's the fact that|i 'm like|it 's all about|it 's about|it is about|it is all about|i also|i always thought"""
 )
 """Several words cut from the beginning of a label."""
 
@@ -34,7 +34,7 @@ LEADING_VERBS = phrases(
     """want to|wants to|wanted to|would like to|'d like to|need to|needs to|needed to|have to be|has to be|had to be
     |needs to be|need to be|got to be|gotta be|must be|should be|trying to|try to|tries to|tried to|end up|ends up|ended up|going to
     |gonna|able to|used to be|would be|can be|could be|will be|'ll be|have been|has been|'ve been|had been|is being
-    |was being|'s been|get to|like to|love to|prefer to|hope to|happen to|managed to"""
+    |was being|'s been|like to|love to|prefer to|hope to|happen to|managed to"""
 )
 """Verbs that say little about the idea behind them."""
 
@@ -76,6 +76,11 @@ PRAISE = words(
 )
 """Lemmas of a bare judgement: "the smell is great" is about the smell."""
 
+OFF_TOPIC = phrases(
+    "btw|by the way|totally unrelated|unrelated|off topic|off-topic|nothing to do with this|on another note"
+)
+"""Sentences with one of these are beside the point by the respondent's own account."""
+
 GENERIC_LEMMAS = words(
     """thing something anything everything nothing stuff lot bit way kind sort point reason matter important good nice
     great fine okay ok bad cool alright fact example case course be do have get go say know think guess suppose mean
@@ -109,7 +114,7 @@ ASIDE_BEGINNINGS = phrases(
     |nothing really|nothing special|nothing else|nothing in particular|there 's nothing|there is nothing
     |not that i can think of|it depends|hard to say|hard to explain|difficult to say|who 's|who is|as you know|like i said
     |as i said|i already said|i told you|we talked about|good question|that 's a good question|never mind|i ca n't remember
-    |i do n't remember|i do n't really know|i really do n't know|i 'm not sure|not sure|i have no idea|beats me"""
+    |i do n't remember|i do n't really know|i really do n't know|i 'm not sure|not sure|i have no idea|beats me|thanks|thank you|that covers it|that 's enough|let 's move on"""
 )
 """Beginnings of clauses that carry nothing."""
 

@@ -81,7 +81,10 @@ def candidates(doc: Doc, text: str, clauses: Sequence[Clause]) -> list[Candidate
         clauses: clauses of `doc`.
     """
     found: list[Candidate] = []
+    aside = _asides(doc, clauses)
     for index, clause in enumerate(clauses):
+        if clause.sentence in aside:
+            continue
         for part in _parts(doc, clause):
             candidate = _candidate(doc, text, part, index)
             if candidate is not None:
@@ -106,6 +109,23 @@ def is_without_content(text: str) -> bool:
         r"^((well|um|uh|hm+|oh|honestly|to be honest|no|yeah|not really|nope|i guess|i think)\s+)+(?=\S)", "", said
     )
     return not said or bool(NO_CONTENT.match(said))
+
+
+ASKED_BACK = re.compile(r"^(?:so |and |anyway )?(?:did|do|have|are|can|could|would|will|were) you\b")
+"""Beginnings of a question to the interviewer."""
+
+
+def _asides(doc: Doc, clauses: Sequence[Clause]) -> set[int]:
+    """Sentences that are beside the point by their own words, or ask the interviewer something."""
+    aside = set()
+    for sentence in {clause.sentence for clause in clauses}:
+        own = [clause for clause in clauses if clause.sentence == sentence]
+        first, last = own[0].start, own[-1].end
+        said = " ".join(plain(token.text) for token in doc[first:last] if any(ch.isalnum() for ch in token.text))
+        asked = last < len(doc) and doc[last].text.startswith("?") and ASKED_BACK.match(said)
+        if asked or any(f" {phrase} " in f" {said} " for phrase in lex.OFF_TOPIC):
+            aside.add(sentence)
+    return aside
 
 
 def _parts(doc: Doc, clause: Clause) -> list[Clause]:

@@ -244,3 +244,16 @@ def test_extract_any_text_quotes_verbatim_and_links_only_what_it_knows(text: str
         assert {link.source, link.target} <= known
         assert link.source != link.target
         assert link.quote in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My neighbour got a new dog btw, super cute, barks all night though",
+        "did you see the football yesterday? anyway",
+        "we drove there by car, it was raining, totally unrelated I know",
+        "thanks, that covers it I think",
+    ],
+)
+def test_extract_remark_beside_the_point_gives_nothing(text: str) -> None:
+    assert extract(text).concepts == ()
