@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config.files import read_concept, read_methodology
 from config.loader import (
     LanguageUnsupported,
     Library,
     UnknownName,
     check_config,
     content_hash,
-    read_concept,
-    read_methodology,
 )
 from config.yamlfile import ConfigError, dotted, parse
 from pipeline.concept import PipelineSettings

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from server.errors import STATUS, TITLE, ApiError, wire_error
 from server.limits import Bucket, KeyedBuckets
 from server.origins import Origins
 from server.protocol.codes import SENTENCES
+from server.wiring import DATABASE_NAME
 from tests.support.whole import bearer, process
 
 
@@ -237,3 +241,41 @@ def test_keyed_buckets_are_independent_and_bounded() -> None:
     assert [buckets.take("a"), buckets.take("a"), buckets.take("b")] == [0, 1, 0]
     assert buckets.take("c") == 0
     assert buckets.take("a") == 0, "the key seen longest ago was forgotten"
+
+
+async def test_readiness_and_calls_tell_when_redis_is_gone(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        session_id, headers = await api.interview(0)
+        assert api.storage.embedded is not None
+        api.storage.embedded.stop()
+        ready = await api.call("GET", "/readyz")
+        assert (ready.status_code, ready.json()["checks"]["redis"]) == (503, "unreachable")
+        assert (await api.call("GET", "/healthz")).status_code == 200
+        api.storage.embedded.start()
+        turn = await api.turn(session_id, headers)
+        assert turn.status_code == 200, "what was acknowledged is on disk"
+
+
+async def test_locked_database_refuses_a_new_interview_and_keeps_running_ones(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        session_id, headers = await api.interview(0)
+        with closing(sqlite3.connect(tmp_path / "data" / DATABASE_NAME, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            assert (await api.turn(session_id, headers)).status_code == 200
+            refused = await api.call("POST", "/api/sessions", json={"concept_id": "coffee"})
+            assert (refused.status_code, refused.json()["code"]) == (503, "storage_unavailable")
+            assert refused.headers["retry-after"] == "2"
+            other.execute("ROLLBACK")
+        await api.begin()
+        assert await api.storage.writer.drain(10.0)
+        assert len(await api.storage.store.transcript(session_id)) == 3
+
+
+async def test_crowd_beyond_the_limit_is_turned_away(tmp_path: Path) -> None:
+    async with process(tmp_path, max_connections="2") as api:
+        answers = await asyncio.gather(*(api.call("GET", "/readyz") for _ in range(6)))
+        codes = sorted(answer.status_code for answer in answers)
+        assert codes == [200, 200, 503, 503, 503, 503]
+        refused = next(answer for answer in answers if answer.status_code == 503)
+        assert refused.json()["code"] == "too_many_sessions"
+        assert (await api.call("GET", "/readyz")).status_code == 200

@@ -1,0 +1,191 @@
+"""Files of one kind: read with the lines of their mistakes, kept while they are broken, read again when they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from config.settings import ROLES
+from config.yamlfile import ConfigError, ConfigProblem, Document, parse, suggest, validate
+from pipeline.concept import Concept
+from pipeline.methodology import Methodology
+from pipeline.signals import registry
+
+ENGINES = ("signal_pools",)
+"""Decision engines that this version has."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What the interface says in one language; nested keys are joined by dots."""
+
+    language: str
+    entries: Mapping[str, str | tuple[str, ...]] = field(repr=False)
+
+    def text(self, key: str) -> str:
+        """One text. Raises KeyError."""
+        entry = self.entries[key]
+        if not isinstance(entry, str):
+            raise KeyError(key)
+        return entry
+
+
+@dataclass(frozen=True)
+class _Entry(Generic[T]):
+    fingerprint: tuple[int, int]
+    value: T | None
+    document: Document | None
+    problems: tuple[ConfigProblem, ...]
+
+
+Read = Callable[[str, str, str], tuple[T, Document]]
+
+
+class Folder(Generic[T]):
+    """All files of one kind, from several roots; later roots win."""
+
+    def __init__(self, kind: str, roots: Sequence[Traversable], read: Read[T]) -> None:
+        self._kind = kind
+        self._roots = roots
+        self._read = read
+        self._entries: dict[str, _Entry[T]] = {}
+
+    def refresh(self) -> None:
+        """Read what is new or changed, forget what is gone."""
+        present = dict(_yaml_files(self._roots, self._kind))
+        self._entries = {stem: self._fresh(stem, path) for stem, path in present.items()}
+
+    def _fresh(self, stem: str, path: Traversable) -> _Entry[T]:
+        known = self._entries.get(stem)
+        try:
+            fingerprint = _fingerprint(path)
+            if known is not None and known.fingerprint == fingerprint:
+                return known
+            value, document = self._read(path.read_text(encoding="utf-8"), str(path), stem)
+            return _Entry(fingerprint, value, document, ())
+        except ConfigError as exc:
+            problems = exc.problems
+        except UnicodeDecodeError as exc:
+            problems = (ConfigProblem(str(path), 1, f"the file is not UTF-8: {exc.reason}"),)
+        except OSError as exc:
+            fingerprint = (0, 0)
+            problems = (ConfigProblem(str(path), 1, f"the file can't be read: {exc.strerror}"),)
+        kept = known if known is not None and known.value is not None else None
+        return _Entry(fingerprint, kept.value if kept else None, kept.document if kept else None, problems)
+
+    def values(self) -> dict[str, T]:
+        """Everything usable, by file name."""
+        return {stem: e.value for stem, e in sorted(self._entries.items()) if e.value is not None}
+
+    def document(self, stem: str) -> Document | None:
+        """The parsed file a value came from."""
+        entry = self._entries.get(stem)
+        return entry.document if entry else None
+
+    def problems(self) -> tuple[ConfigProblem, ...]:
+        """Everything that is wrong with the files as they are now."""
+        return tuple(problem for entry in self._entries.values() for problem in entry.problems)
+
+
+def _yaml_files(roots: Sequence[Traversable], kind: str) -> Iterator[tuple[str, Traversable]]:
+    for root in roots:
+        folder = root / kind
+        if folder.is_dir():
+            for path in folder.iterdir():
+                stem, dot, suffix = path.name.rpartition(".")
+                if dot and suffix in ("yaml", "yml") and path.is_file() and not stem.startswith("."):
+                    yield stem, path
+
+
+def _fingerprint(path: Traversable) -> tuple[int, int]:
+    if isinstance(path, Path):
+        stat = path.stat()
+        return stat.st_mtime_ns, stat.st_size
+    return 1, 1
+
+
+def read_methodology(text: str, file: str, stem: str) -> tuple[Methodology, Document]:
+    """A methodology file, checked alone and across its fields.
+
+    Args:
+        text: the content.
+        file: how the file is called in messages.
+        stem: the file's name without suffix, which must be the methodology's.
+    Raises:
+        ConfigError: with `file:line: reason` for each mistake.
+    """
+    document = parse(text, file)
+    methodology = validate(document, Methodology)
+    problems = [document.problem(problem.path, problem.reason) for problem in registry.check(methodology)]
+    if methodology.name != stem:
+        problems.append(document.problem(("method", "name"), f"should be `{stem}`, the name of the file"))
+    if problems:
+        raise ConfigError(problems)
+    return methodology, document
+
+
+def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
+    """A concept file, checked alone. Arguments and errors as for `read_methodology`."""
+    document = parse(text, file)
+    concept = validate(document, Concept)
+    problems = []
+    if concept.id != stem:
+        problems.append(document.problem(("id",), f"should be `{stem}`, the name of the file"))
+    if concept.engine not in ENGINES:
+        problems.append(
+            document.problem(
+                ("engine",), f"the engine `{concept.engine}` is not part of this version{suggest('', ENGINES)}"
+            )
+        )
+    if isinstance(concept.opening_question, dict):
+        problems += [
+            document.problem(("opening_question", language), "not one of `languages`")
+            for language in concept.opening_question
+            if language not in concept.languages
+        ]
+    for role, options in concept.llm.items():
+        if role not in ROLES:
+            problems.append(document.problem(("llm", role), f"unknown role{suggest(role, ROLES)}"))
+        elif options.get("provider", "offline") != "offline":
+            reason = "language-model clients are not part of this version; use `offline`"
+            problems.append(document.problem(("llm", role, "provider"), reason))
+    if problems:
+        raise ConfigError(problems)
+    return concept, document
+
+
+def read_texts(text: str, file: str, stem: str) -> tuple[Texts, Document]:
+    """Interface texts of the language `stem`: text, lists of texts, or mappings of these."""
+    document = parse(text, file)
+    if not isinstance(document.data, dict):
+        raise ConfigError([document.problem((), "should be a mapping of keys to texts")])
+    entries: dict[str, str | tuple[str, ...]] = {}
+    problems: list[ConfigProblem] = []
+    _flatten(document, document.data, (), entries, problems)
+    if problems:
+        raise ConfigError(problems)
+    return Texts(stem, entries), document
+
+
+def _flatten(
+    document: Document,
+    data: Mapping[str, Any],
+    path: tuple[str | int, ...],
+    entries: dict[str, str | tuple[str, ...]],
+    problems: list[ConfigProblem],
+) -> None:
+    for key, value in data.items():
+        here = (*path, str(key))
+        if isinstance(value, dict):
+            _flatten(document, value, here, entries, problems)
+        elif isinstance(value, str):
+            entries[".".join(map(str, here))] = value
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            entries[".".join(map(str, here))] = tuple(value)
+        else:
+            problems.append(document.problem(here, "should be text, or a list of texts"))
