@@ -170,7 +170,7 @@ class Connection:
             if self._on_retry is not None:
                 self._on_retry(name)
             await asyncio.sleep(pause_s)
-            pause_s = min(pause_s * 2, 0.5)
+            pause_s = min(pause_s * 2, 0.2)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -181,12 +181,13 @@ class Connection:
     ) -> list[Any]:
         digest, text = self._scripts[name]
         try:
-            return await self._send("EVALSHA", digest, keys, arguments, confirm=confirm)
+            return await self._send(name, "EVALSHA", digest, keys, arguments, confirm=confirm)
         except NoScriptError:
-            return await self._send("EVAL", text, keys, arguments, confirm=confirm)
+            return await self._send(name, "EVAL", text, keys, arguments, confirm=confirm)
 
     async def _send(
         self,
+        name: str,
         verb: str,
         script: str,
         keys: Sequence[str],
@@ -207,7 +208,7 @@ class Connection:
         if isinstance(first, Exception):
             raise first
         if not self._confirmed(confirmations) and self._on_unconfirmed is not None:
-            self._on_unconfirmed(str(script))
+            self._on_unconfirmed(name)
         return list(first)
 
     def _wait_commands(self) -> list[tuple[str | int, ...]]:

@@ -185,14 +185,23 @@ class EmbeddedValkey:
             status = child.returncode
             self._forget_child()
             self._spawn()
-            async with asyncio.timeout(self._ready_deadline_s):
-                while not _ping(self.socket_path):
-                    if self._child is None or self._child.poll() is not None:
-                        break
-                    await asyncio.sleep(0.02)
+            await self._restarted()
             self.restarts += 1
             if self._on_restart is not None:
                 self._on_restart(status)
+
+    async def _restarted(self) -> None:
+        """Wait until the child answers, or has died again."""
+        try:
+            async with asyncio.timeout(self._ready_deadline_s):
+                while self._child is not None and self._child.poll() is None:
+                    if await asyncio.to_thread(_ping, self.socket_path):
+                        return
+                    await asyncio.sleep(0.02)
+        except TimeoutError as exc:
+            raise EmbeddedFailed(
+                f"the embedded Valkey was not ready within {self._ready_deadline_s:g} s{self._log()}"
+            ) from exc
 
     def _spawn(self) -> None:
         binary = self._binary or find_binary()

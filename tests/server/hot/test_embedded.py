@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -18,10 +19,12 @@ from server.hot.datadir import DataDir, running_server
 from server.hot.embedded import EmbeddedValkey, runtime_dir
 from server.hot.errors import DataDirInUse, DataDirUnusable, EmbeddedFailed
 from server.hot.redis import HotStore
+from tests.support.redis_model import play, random_operations
 
 PARENT = """
 import sys, time
 from pathlib import Path
+from random import Random
 from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
 with DataDir(Path(sys.argv[1])) as data:
@@ -87,6 +90,35 @@ async def test_killed_child_is_started_again_and_loses_nothing(server: EmbeddedV
     assert set(statuses) == {-signal.SIGKILL}
     assert server.is_alive()
     await hot.close()
+
+
+async def test_kills_in_the_middle_of_operations_change_no_outcome(tmp_path: Path) -> None:
+    """Every operation has the outcome the model expects, whenever the server is killed under it."""
+    server = EmbeddedValkey(tmp_path, max_restarts=1000)
+    server.start()
+    hot = HotStore.connect(server.url)
+    kills = 0
+
+    async def kill_often() -> None:
+        nonlocal kills
+        random = Random(5)
+        while True:
+            await asyncio.sleep(random.uniform(0.0, 0.15))
+            if server.is_alive():
+                kill(server)
+                kills += 1
+
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(server.supervise(poll_s=0.005)), group.create_task(kill_often())]
+        seed = 0
+        while kills < 8:
+            await play(hot, f"s{seed}", random_operations(seed, 60))
+            seed += 1
+        for task in tasks:
+            task.cancel()
+    assert server.restarts >= 7
+    await hot.close()
+    server.stop()
 
 
 async def test_child_that_dies_again_and_again_is_given_up(tmp_path: Path) -> None:
