@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import uvloop
 
-from config.loader import UnknownName, check_config
+from config.loader import Library, UnknownName, check_config
 from config.settings import Settings, SettingsError, load
 from pipeline.errors import PipelineError
 from server import logs
@@ -237,10 +237,21 @@ async def _chat_somewhere(settings: Settings, options: argparse.Namespace) -> in
             raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
         token, _ = moderator_token(settings.storage.data, _secret(settings))
         return await _interview(url, token, settings, options)
+    _check_concept(settings, options.concept)
     from server import node
 
     async with node.here(settings, say=_say) as (url, token):
         return await _interview(url, token, settings, options)
+
+
+def _check_concept(settings: Settings, concept_id: str | None) -> None:
+    """Say that a concept is unknown before seconds go into loading models for it."""
+    if concept_id is None:
+        return
+    try:
+        Library(settings.pipeline, config_dir=settings.storage.config_dir).concept(concept_id)
+    except UnknownName as error:
+        raise CommandFailed(str(error)) from error
 
 
 async def _interview(url: str, token: str, settings: Settings, options: argparse.Namespace) -> int:

@@ -33,7 +33,8 @@ ANSWERS = [line for line in (Path(__file__).parent / "answers.txt").read_text().
 
 _WORDS = """taste aroma price machine morning energy focus calm friends kitchen habit budget health sleep texture
 colour warmth noise speed order control quality origin farmer waste travel office team pride comfort routine weekend
-family surprise craft memory holiday balcony silence trust freedom balance effort cleaning repair choice variety""".split()
+family surprise craft memory holiday balcony silence trust freedom balance effort cleaning repair
+choice variety""".split()
 
 
 def grown_state(configuration: SessionConfiguration, size: int) -> tuple[InterviewState, dict[str, Vectors]]:
