@@ -13,7 +13,7 @@ from config.settings import catalogue
 from pipeline.concept import Concept
 from server.metrics import Metrics
 
-FOR_TESTS = {"ASKWELL_REQUIRE_ALL", "ASKWELL_CHROMIUM"}
+FOR_TESTS = {"ASKWELL_REQUIRE_ALL", "ASKWELL_CHROMIUM", "ASKWELL_TEST_DATABASE_URL"}
 GENERATED = ("docs/configuration", "docs/protocol")
 CODE = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
