@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Self
 
 from config.files import ENGINES, Folder, Texts, read_concept, read_methodology, read_texts
 from config.yamlfile import ConfigProblem, suggest
@@ -26,6 +27,12 @@ class UnknownName(Exception):
 
     code = "invalid_input"
     retryable = False
+
+    @classmethod
+    def of(cls, kind: str, name: str, known: Iterable[str]) -> Self:
+        """The usual sentence, with the name that was probably meant."""
+        words = f"There is no {kind} `{name}`{suggest(name, list(known))}"
+        return cls(words if words.endswith("?") else words + ".")
 
 
 class LanguageUnsupported(UnknownName):
@@ -87,7 +94,7 @@ class Library:
         """The concept of that id. Raises UnknownName."""
         concepts = self.concepts()
         if concept_id not in concepts:
-            raise UnknownName(f"There is no concept `{concept_id}`{suggest(concept_id, list(concepts))}.")
+            raise UnknownName.of("concept", concept_id, concepts)
         return concepts[concept_id]
 
     def texts(self, language: str) -> Texts:
@@ -136,7 +143,7 @@ class Library:
             )
         engine = engine or concept.engine
         if engine not in ENGINES:
-            raise UnknownName(f"There is no decision engine `{engine}`{suggest(engine, ENGINES)}.")
+            raise UnknownName.of("decision engine", engine, ENGINES)
         if concept.phases is not None:
             unknown = _unknown_strategies(concept, chosen)
             if unknown:
@@ -166,7 +173,7 @@ class Library:
     def _methodology(self, name: str) -> Methodology:
         methodologies = self.methodologies()
         if name not in methodologies:
-            raise UnknownName(f"There is no methodology `{name}`{suggest(name, list(methodologies))}.")
+            raise UnknownName.of("methodology", name, methodologies)
         return methodologies[name]
 
     def problems(self) -> tuple[ConfigProblem, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import textwrap
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, Protocol
@@ -26,6 +27,7 @@ HELP: Final = """\
 Anything else is your answer. Ctrl-C leaves; the interview is kept."""
 
 RECONNECTS: Final = 10
+WIDTH: Final = 96
 RESENDS: Final = 3
 _PLAIN: Final = frozenset({"rephrase", "pause", "resume", "finish", "withdraw"})
 
@@ -124,7 +126,7 @@ class Chat:
     async def _consented(self, consent: Mapping[str, Any]) -> bool:
         if not consent["text"] or consent["given"]:
             return True
-        self._say(consent["text"])
+        self._say("\n".join(textwrap.fill(line, WIDTH) for line in consent["text"].splitlines()))
         while True:
             line = await self._screen.read("Do you agree to take part? [yes/no] ")
             word = (line or "no").strip().lower()
