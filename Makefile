@@ -74,6 +74,7 @@ check: lint types imports docker-lint web-check ## what can be checked without r
 lint: $(TOOLS) ## style and forbidden calls
 	$(call say,ruff)
 	@$(BIN)/ruff check $(PYCODE)
+	@$(BIN)/ruff format --check $(PYCODE)
 
 types: $(TOOLS) ## mypy --strict
 	$(call say,mypy)
@@ -98,6 +99,7 @@ web-check: $(TOOLS) ## types and tests of the pages' modules
 
 format: $(TOOLS) ## let ruff mend what it can
 	@$(BIN)/ruff check --fix $(PYCODE)
+	@$(BIN)/ruff format $(PYCODE)
 
 bench: $(TOOLS) ## time per turn, latency over sockets, memory (minutes)
 	@$(BIN)/python -m tests.benchmarks $(BENCH_ARGS)
