@@ -75,22 +75,16 @@ class Memory:
         """The known concept that this phrase mentions again, if one is close enough and not its opposite."""
         best: tuple[float, Known] | None = None
         own = self._vectors[candidate.label]
+        words = self._synonyms.canonical(candidate.lemmas)
         for known in self.known:
             if label_key(known.label) == label_key(candidate.label):
                 return known
-            if opposed(candidate.lemmas, known.lemmas):
-                continue
-            jaccard = self.overlap(candidate.lemmas, known.lemmas)
             cosine = float(own @ known.vector)
+            jaccard = _jaccard(words, self._synonyms.canonical_of(known.lemmas))
             score = max(jaccard if jaccard >= SAME_JACCARD else 0.0, cosine if cosine >= SAME_COSINE else 0.0)
-            if score > 0 and (best is None or score > best[0]):
+            if score > (best[0] if best else 0.0) and not opposed(candidate.lemmas, known.lemmas):
                 best = (score, known)
         return best[1] if best else None
-
-    def overlap(self, left: tuple[str, ...], right: tuple[str, ...]) -> float:
-        """Jaccard index of lemmas, synonyms taken as one; in [0, 1], 0 when both are empty."""
-        a, b = self._synonyms.canonical(left), self._synonyms.canonical(right)
-        return len(a & b) / len(a | b) if a or b else 0.0
 
     def elements(self, candidate: Candidate) -> tuple[str, ...]:
         """Elements that the phrase names or is about, in the concept's order."""
@@ -124,6 +118,11 @@ class Memory:
             if score >= SAID_COSINE and (best is None or score > best[0]):
                 best = (score, known)
         return best[1] if best else None
+
+
+def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    """Jaccard index, in [0, 1]; 0 when both are empty."""
+    return len(left & right) / len(left | right) if left or right else 0.0
 
 
 def texts_of(request: ExtractionRequest) -> list[str]:
