@@ -40,6 +40,10 @@ class Conversation:
     epoch: str | None = None
     over: bool = False
 
+    def goes_on(self) -> bool:
+        """Whether another answer is wanted and none is on its way."""
+        return self.pending is None and not self.over
+
     @property
     def last_id(self) -> int:
         return max(self.events, default=0)
@@ -128,7 +132,7 @@ class Respondent:
                 if frame["type"] == "error" and frame["code"] not in ("turn_in_progress", "session_completed"):
                     raise Violation(f"error {frame}")
                 asked = frame["type"] in ("question.completed", "turn.completed")
-                if asked and conversation.pending is None and not conversation.over and not self.leaving:
+                if asked and conversation.goes_on() and not self.leaving:
                     question_due = frame["type"] == "turn.completed" or frame["turn_number"] == 0
                     if question_due:
                         await self._next_answer(client, conversation)
