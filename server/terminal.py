@@ -120,7 +120,8 @@ class Chat:
             lost += 1
             if lost > RECONNECTS:
                 return End.LOST
-            self._say("(connection lost, trying again …)")
+            if lost == 1:
+                self._say("(connection lost, trying again …)")
             await asyncio.sleep(self._pause_s * lost)
 
     async def _consented(self, consent: Mapping[str, Any]) -> bool:
