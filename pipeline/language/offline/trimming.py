@@ -117,7 +117,7 @@ def _subject_step(doc: Doc, start: int, end: int) -> int:
     while i < end - 1 and plain(doc[i].text) in lex.MODALS and _is_light(doc, i):
         following = plain(doc[i + 1].text)
         if following in NEGATORS and following not in {"never", "no"}:
-            if plain(doc[i].text) in lex.COPULAS:
+            if plain(doc[i].text) in lex.COPULAS and following != "n't":
                 i += 1
             break
         i += 1
