@@ -1,0 +1,88 @@
+"""What is found out about a server before anything is entrusted to it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from server.hot.base import HotBase
+from server.hot.errors import HotMisconfigured, PartitionMismatch, ScriptFailed
+from server.hot.keys import PARTITIONS_KEY
+from server.hot.replies import text_of
+from server.hot.values import ServerReport
+
+
+class Checks(HotBase):
+    """The part of hot storage that looks at the server itself."""
+
+    async def prepare(self, *, embedded: bool) -> ServerReport:
+        """Check, at start, that the server keeps what it is given and that the partitions fit the data.
+
+        Args:
+            embedded: the server is our own child and needs no advice.
+
+        Raises:
+            HotMisconfigured: it may evict keys, or the number of partitions differs (`PartitionMismatch`).
+            StorageUnavailable: it can't be reached within the deadline.
+        """
+        caveats: list[str] = []
+        policies = await self._config("maxmemory-policy")
+        if not policies:
+            caveats.append("its settings can't be read: make sure that maxmemory-policy is noeviction")
+        elif policies != {"noeviction"}:
+            found = ", ".join(sorted(policies))
+            raise HotMisconfigured(f"Redis must not evict keys: maxmemory-policy is {found}, set it to noeviction")
+        if not embedded:
+            caveats += await self._durability_caveats()
+        count = str(self.keys.partitions)
+        await self._ask("SET", PARTITIONS_KEY, count, "NX", writes=True)
+        made_with = (await self._ask("GET", PARTITIONS_KEY)).decode()
+        if made_with != count:
+            raise PartitionMismatch(f"the data were made with {made_with} partitions, the setting says {count}")
+        return ServerReport(version=await self._version(), caveats=tuple(caveats))
+
+    async def ping(self) -> bool:
+        """Whether the server answers now, without trying again."""
+        try:
+            async with asyncio.timeout(self.settings.attempt_timeout_s):
+                return bool(await self.client.execute_command("PING"))
+        except (RedisError, OSError):
+            return False
+
+    async def forget_deleted(self) -> None:
+        """Rewrite the server's append-only file, so that what was erased is not on disk any more either.
+
+        A rewrite that is running already does not begin again; a server that refuses is left alone.
+        """
+        try:
+            await self._of_each_server("BGREWRITEAOF")
+        except ScriptFailed:
+            return
+
+    async def _config(self, name: str) -> set[str]:
+        """The values of a setting on every server; empty where it can't be read."""
+        try:
+            answers = await self._of_each_server("CONFIG GET", name)
+        except (ScriptFailed, HotMisconfigured):
+            return set()
+        return {text_of(value) for answer in answers for key, value in answer.items() if text_of(key) == name}
+
+    async def _version(self) -> str:
+        [info, *_] = await self._of_each_server("INFO", "server")
+        return str(info.get("valkey_version") or info.get("redis_version") or "unknown")
+
+    async def _durability_caveats(self) -> list[str]:
+        caveats: list[str] = []
+        if "no" in await self._config("appendonly"):
+            caveats.append("appendonly is no: a crash of the server loses every turn since its last snapshot")
+        elif await self._config("appendfsync") - {"always"}:
+            caveats.append("appendfsync is not always: a crash of the server may lose the last second")
+        if not self.settings.wait_replicas:
+            caveats.append("no replica confirms a turn before it counts (WAIT is off)")
+        if not self.settings.wait_aof:
+            caveats.append("no disk confirms a turn before it counts (WAITAOF is off)")
+        if (self.settings.wait_replicas or self.settings.wait_aof) and not isinstance(self.client, Redis):
+            caveats.append("WAIT and WAITAOF are not used on a cluster")
+        return caveats
