@@ -10,9 +10,9 @@ NAMESPACE = UUID("6f0d1c52-6a53-5a0c-9a62-0f4b8f4f3a11")
 
 
 class Record(BaseModel):
-    """An immutable value; unknown fields are refused."""
+    """An immutable value; unknown fields are refused. Errors name fields, never what a respondent said."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 def derived_id(session_id: str, turn: int, kind: str, ordinal: int | str) -> str:

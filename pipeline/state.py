@@ -114,7 +114,7 @@ class InterviewState(Record):
     `depths` are the depths of all rated answers, oldest first.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     version: int = STATE_VERSION
     session_id: str

@@ -21,6 +21,7 @@ from server.serving import bind, serving, url_of
 from server.wiring import HUB_DRAIN_S, Say, Storage, open_storage, running
 
 LOOPBACK = "127.0.0.1"
+SAME_SIGNAL_S = 1.0
 EXPORT_DRAIN_S = 30.0
 END_S = 8.0
 
@@ -63,13 +64,19 @@ def _end_in(seconds: float) -> None:
 def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
     """What SIGINT and SIGTERM do: cancel the start before the server is up, then set `leave`, then end the process.
 
-    Ending it at once is safe: what was acknowledged is on disk.
+    Ending it at once is safe: what was acknowledged is on disk. A signal that comes again within SAME_SIGNAL_S is the
+    same one: a terminal and make both pass it on.
     """
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     up = False
+    told_at: float | None = None
 
     def told() -> None:
+        nonlocal told_at
+        if told_at is not None and loop.time() - told_at < SAME_SIGNAL_S:
+            return
+        told_at = loop.time()
         if leave.is_set():
             os._exit(130)
         if up:

@@ -15,7 +15,8 @@ class Origins:
     """The allow-lists of one process.
 
     On a loopback address only loopback names are answered to, so that a strange page can't reach the server under a
-    name of its own that resolves to this machine. Elsewhere every name is, unless names are given.
+    name of its own that resolves to this machine. Elsewhere every name is, unless names are given. Loopback names
+    are always answered to: health checks come that way.
     """
 
     settings: ServerSettings
@@ -29,10 +30,10 @@ class Origins:
         if self.settings.public_url:
             allowed.add(_name(urlsplit(self.settings.public_url).netloc))
         if self.settings.loopback:
-            allowed |= _LOOPBACK_NAMES | {self.settings.host}
+            allowed.add(self.settings.host)
         elif not allowed:
             return bool(name)
-        return name in allowed
+        return name in allowed | _LOOPBACK_NAMES
 
     def origin_allowed(self, origin: str, host: str) -> bool:
         """Whether a page of this origin may call the server reached under `host`."""

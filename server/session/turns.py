@@ -269,8 +269,7 @@ class TurnRunner:
     def _report(self, measure: TurnMeasure) -> None:
         write = log.info if measure.outcome == "completed" else log.warning
         write(
-            "turn.ended",
-            outcome=measure.outcome,
+            f"turn.{measure.outcome}",
             session=measure.session_id,
             turn=measure.turn_number,
             attempt=measure.attempt,
