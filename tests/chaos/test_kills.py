@@ -48,6 +48,8 @@ class Mortal:
         async with asyncio.timeout(60):
             while True:
                 line = await self._process.stdout.readline()
+                if not line and boundary == "never":
+                    raise RuntimeError("the server did not start; see server.log")
                 if not line:
                     return
                 if line.startswith(b"READY"):
