@@ -109,7 +109,9 @@ class Client:
 
     @asynccontextmanager
     async def socket(self) -> AsyncIterator[ClientConnection]:
-        """The respondent's socket, before `hello`."""
+        """The respondent's socket, before `hello`; as the calls, it goes straight to the server, past any proxy."""
         url = "ws" + self.base.removeprefix("http") + "/ws/respondent"
-        async with connect(url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, max_size=2**20) as socket:
+        async with connect(
+            url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, max_size=2**20, proxy=None
+        ) as socket:
             yield socket

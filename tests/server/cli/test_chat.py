@@ -166,6 +166,21 @@ async def test_lost_connection_is_found_again_and_the_answer_sent_once(tmp_path:
             assert said == [ANSWER, "And warm"]
 
 
+async def test_chat_with_a_proxy_in_the_environment_goes_past_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "https_proxy", "all_proxy", "ws_proxy", "socks_proxy"):
+        monkeypatch.delenv(name.upper(), raising=False)
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    async with listening(tmp_path) as (_, url):
+        created = await _new(url)
+        end, text = await _talk(url, created, [ANSWER, "/finish"])
+    assert end is End.COMPLETED
+    assert "connection lost" not in text
+
+
 async def test_second_terminal_takes_over_and_the_first_is_told(tmp_path: Path) -> None:
     async with listening(tmp_path) as (_, url):
         created = await _new(url)
