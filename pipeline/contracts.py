@@ -28,6 +28,7 @@ class ContextOutput(Contract):
     turn_number: int
     max_turns: int
     closing: bool
+    correcting: bool
     question: str
     lines: tuple[Line, ...]
     recent_questions: tuple[str, ...]
@@ -57,7 +58,6 @@ class RatingOutput(Contract):
 
     rating: Rating | None
     rated: Rated | None
-    cut_chars: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,8 @@ class ContinuationOutput(Contract):
     """Whether and how the interview goes on.
 
     `should_continue` is false once no further probing question follows; `ask_closing` says that the closing
-    question comes next, `complete` that the session is over with this turn. `tracker` has the new focus.
+    question comes next, `complete` that the session is over with this turn. `subject` is what the question is about:
+    the focus's wording, else what the strategy's `focus_mode` says. `tracker` has the new focus.
     """
 
     should_continue: bool
@@ -176,6 +177,7 @@ class ContinuationOutput(Contract):
     turns_remaining: int
     strategy: str | None
     focus: Focus | None
+    subject: str
     tracker: NodeStateTracker
 
 

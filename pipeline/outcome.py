@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -27,6 +28,9 @@ from pipeline.stages.strategy import full_signals
 from pipeline.state import InterviewState, Receipt, SessionStatus
 
 Event = dict[str, Any]
+PHASE_NAMES = {"early": "exploratory", "mid": "focused", "late": "closing"}
+"""The phases as the graph state calls them."""
+KNOWLEDGE_LANE = ("srl", "extraction", "graph", "slots")
 
 
 @dataclass(frozen=True)
@@ -53,12 +57,13 @@ def progress(turn_count: int, max_turns: int, status: SessionStatus) -> float:
 def outcome_of(context: TurnContext) -> Outcome:
     """The outcome of a turn whose stages have all run."""
     state = _next_state(context)
+    said = state.last_answer()
     public = {
         "should_continue": state.status != "completed",
         "turn_number": state.turn_count,
         "max_turns": state.max_turns,
         "progress": progress(state.turn_count, state.max_turns, state.status),
-        "utterance_id": context.get(UtteranceOutput).utterance.id,
+        "utterance_id": (said or context.get(UtteranceOutput).utterance).id,
     }
     receipt = Receipt(
         turn_key=context.answer.turn_key,
@@ -95,6 +100,12 @@ def outcome_of(context: TurnContext) -> Outcome:
     )
 
 
+def _latency_ms(stages_ms: Mapping[str, float]) -> float:
+    """Time of the whole turn: of the two parallel lanes the longer one counts."""
+    knowledge = sum(stages_ms.get(name, 0.0) for name in KNOWLEDGE_LANE)
+    return sum(stages_ms.values()) - min(knowledge, stages_ms.get("rating", 0.0))
+
+
 def _next_state(context: TurnContext) -> InterviewState:
     before = context.state
     said = context.get(UtteranceOutput).utterance
@@ -108,7 +119,7 @@ def _next_state(context: TurnContext) -> InterviewState:
     status: SessionStatus = "completed" if going.complete else "closing" if going.ask_closing else before.status
     update: dict[str, Any] = {
         "status": status,
-        "status_reason": going.reason or before.status_reason,
+        "status_reason": before.status_reason if before.status == "closing" else going.reason or before.status_reason,
         "rev": before.rev + 1,
         "turn_count": before.turn_count + 1,
         "updated_at": context.now,
@@ -150,12 +161,14 @@ def _result(context: TurnContext) -> TurnResult:
     candidates = chosen.decision.candidates if chosen.decision else ()
     comparison = None
     if canonical is not None and slots.canonical is not None:
-        mapped = len(slots.canonical.mappings)
+        live = {node.id for node in changed.graph.live_nodes()}
+        mapped = sum(node_id in live for node_id in slots.canonical.mappings)
+        supported = sum(slot.support_count > 0 for slot in slots.canonical.slots.values())
         comparison = {
             "surface_nodes": surface.node_count,
             "canonical_slots": canonical.concept_count,
             "candidate_slots": canonical.candidate_count,
-            "reduction_ratio": 1 - len(slots.canonical.slots) / surface.node_count if surface.node_count else 0.0,
+            "reduction_ratio": 1 - supported / surface.node_count if surface.node_count else 0.0,
             "surface_edges": surface.edge_count,
             "canonical_edges": canonical.edge_count,
             "mapped_nodes": mapped,
@@ -171,12 +184,18 @@ def _result(context: TurnContext) -> TurnResult:
             "relationships": [relationship.model_dump() for relationship in extraction.relationships],
             "dropped": [element.model_dump() for element in extraction.dropped],
         },
-        graph_state={**surface.model_dump(), "depth_achieved": surface.max_depth},
+        graph_state={
+            **surface.model_dump(),
+            "depth_achieved": surface.max_depth,
+            "current_phase": PHASE_NAMES[matrix.phase],
+            "turn_count": context.get(ContextOutput).turn_number,
+            "strategy_history": list(context.get(ContextOutput).strategy_history),
+        },
         scoring={"depth": scoring.depth_score, "saturation": scoring.saturation_score},
         strategy_selected=going.strategy,
         next_question=question.text,
         should_continue=going.should_continue,
-        latency_ms=sum(context.stages_ms.values()),
+        latency_ms=_latency_ms(context.stages_ms),
         stages_ms=dict(context.stages_ms),
         signals=full_signals(matrix),
         strategy_alternatives=tuple(

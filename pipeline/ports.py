@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -277,7 +277,6 @@ class QuestionRequest(Record):
     variant: int = 0
     """0 for the first try, 1 for the regeneration, 0–2 for self-selected candidates."""
     max_words: int = 25
-    steer: str | None = None
 
 
 class QuestionWriter(Protocol):
@@ -314,6 +313,3 @@ class Clock(Protocol):
     def __call__(self) -> float:
         """Seconds since an arbitrary start."""
         ...
-
-
-EmbeddingTable = Mapping[str, Vectors]

@@ -166,11 +166,7 @@ class SignalPools:
         matrix = inputs.signals
         profile = inputs.methodology.phases.profile(matrix.phase)  # type: ignore[arg-type]
         scoring = _Scoring(matrix, profile)
-        compiled = [
-            c
-            for c in self._compiled(_Hashed(inputs.methodology))
-            if inputs.strategy is None or c.strategy.name == inputs.strategy
-        ]
+        compiled = _allowed(self._compiled(_Hashed(inputs.methodology)), inputs)
         if inputs.methodology.selection == "two_stage":
             pairs, count = self._two_stage(scoring, compiled, inputs.node_key)
         else:
@@ -262,6 +258,14 @@ class SignalPools:
             rank=rank,
             selected=rank == 1,
         )
+
+
+def _allowed(compiled: Sequence[CompiledStrategy], inputs: DecisionInputs) -> list[CompiledStrategy]:
+    """What a moderator's wish leaves to choose from; a wish for what is not there is no wish."""
+    left = [c for c in compiled if inputs.strategy in (None, c.strategy.name)] or list(compiled)
+    if inputs.node_key in inputs.signals.nodes.keys:
+        left = [c for c in left if c.strategy.node_binding == "required"] or left
+    return left
 
 
 class _Hashed:

@@ -68,7 +68,7 @@ def next_metrics(
     """
     if not has_content:
         return before.model_copy(update={"new_info_rate": 0.0})
-    plateau = 0 if gained or max_depth != before.previous_max_depth else before.consecutive_depth_plateau + 1
+    plateau = 0 if max_depth != before.previous_max_depth else before.consecutive_depth_plateau + (not gained)
     shallow = before.consecutive_shallow
     if depth is not None:
         shallow = shallow + 1 if depth in SHALLOW_DEPTHS else 0
@@ -79,5 +79,4 @@ def next_metrics(
         consecutive_shallow=shallow,
         consecutive_depth_plateau=plateau,
         previous_max_depth=max_depth,
-        is_saturated=before.is_saturated,
     )

@@ -133,6 +133,12 @@ class SurfaceGraph:
         self._live_edges = None
         self._edge_by_ends[edge.source_id, edge.target_id, edge.edge_type] = edge.id
 
+    def remove_edge(self, edge_id: str) -> None:
+        """Take the edge out. Raises KeyError."""
+        edge = self.edges.pop(edge_id)
+        del self._edge_by_ends[edge.source_id, edge.target_id, edge.edge_type]
+        self._live_edges = None
+
     def node_by_identity(self, label: str, node_type: str) -> KGNode | None:
         """The node with this label and type, if the session has one."""
         found = self._by_identity.get((label_key(label), node_type))
@@ -157,11 +163,6 @@ class SurfaceGraph:
                 if edge.edge_type != REVISES and edge.source_id not in gone and edge.target_id not in gone
             ]
         return self._live_edges
-
-    def recent_labels(self, limit: int = 30) -> list[str]:
-        """Labels of the most recently mentioned live nodes, latest first."""
-        latest = sorted(self.live_nodes(), key=lambda node: -node.mention_sequence)
-        return [node.label for node in latest[:limit]]
 
     def next_sequence(self) -> int:
         """One more than any creation or mention order used so far."""

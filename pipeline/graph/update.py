@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from pipeline.graph.dedup import Deduplicator, Mentioned
 from pipeline.graph.surface import REVISES, KGEdge, KGNode, Mention, SchemaTension, SurfaceGraph, label_key
@@ -10,6 +10,17 @@ from pipeline.methodology import Ontology
 from pipeline.ports import DroppedElement, ExtractedConcept, ExtractedRelationship, Vectors
 from pipeline.records import derived_id
 from pipeline.state import Utterance
+
+
+def corrected_chain(utterances: Iterable[Utterance], corrected: str) -> frozenset[str]:
+    """The corrected utterance and, where it was itself a correction, everything it corrected."""
+    by_id = {utterance.id: utterance for utterance in utterances}
+    chain: list[str] = []
+    at: str | None = corrected
+    while at is not None and at not in chain:
+        chain.append(at)
+        at = by_id[at].corrects if at in by_id else None
+    return frozenset(chain)
 
 
 class GraphUpdate:
@@ -84,6 +95,9 @@ class GraphUpdate:
         """A new edge, or more provenance for a known one; a `revises` edge supersedes the older end."""
         found = relationship
         kind = self._ontology.edge_type(found.edge_type)
+        if not found.quote.strip():
+            self._tension(found.source, found.target, found.edge_type, found.quote, "missing_quote")
+            return
         if kind is None:
             self._tension(found.source, found.target, found.edge_type, found.quote, "unknown_edge_type")
             return
@@ -100,27 +114,34 @@ class GraphUpdate:
             return
         mention = Mention(utterance_id=self._utterance.id, quote=found.quote)
         known = self.graph.edge_between(source.id, target.id, found.edge_type)
-        if known is not None:
-            if mention not in known.mentions:
-                self.graph.put_edge(known.model_copy(update={"mentions": (*known.mentions, mention)}))
-                self.edges_mentioned.append(known.id)
-            return
-        self._add_edge(source, target, found.edge_type, mention, found.confidence, found.stance)
+        if known is None:
+            self._add_edge(source, target, found.edge_type, mention, found.confidence, found.stance)
+        elif mention not in known.mentions:
+            self.graph.put_edge(known.model_copy(update={"mentions": (*known.mentions, mention)}))
+            self.edges_mentioned.append(known.id)
         if found.edge_type == REVISES:
-            older, newer = sorted((source, target), key=lambda node: node.sequence)
-            self._supersede(older.id, newer.id)
+            self._revise(source, target)
 
     def keep_dropped(self, dropped: Iterable[DroppedElement]) -> None:
         """What the provider had to leave out, as tensions."""
         for element in dropped:
             self._tension(element.source, element.target, element.type, element.quote, element.reason)
 
-    def supersede_corrected(self, utterance_id: str) -> None:
-        """Replace what only the corrected utterance said and the correction does not repeat."""
+    def supersede_corrected(self, utterance_ids: Set[str]) -> None:
+        """Replace what only the corrected utterances said and the correction does not repeat.
+
+        A node is superseded by the first new node of its type, with a `revises` edge, else by the correcting
+        utterance. An edge leaves the graph and stays on record as a tension.
+        """
+        for edge in list(self.graph.edges.values()):
+            if edge.edge_type != REVISES and set(edge.source_utterance_ids) <= utterance_ids:
+                source, target = self.graph.nodes[edge.source_id], self.graph.nodes[edge.target_id]
+                self._tension(source.label, target.label, edge.edge_type, edge.mentions[-1].quote, "corrected")
+                self.graph.remove_edge(edge.id)
         for node in list(self.graph.live_nodes()):
-            if node.source_utterance_ids != (utterance_id,) or node.id in self.mentioned:
+            if node.id in self.mentioned or not set(node.source_utterance_ids) <= utterance_ids:
                 continue
-            replacement = self._replacement(node)
+            replacement = next((new for new in self.nodes_added if new.node_type == node.node_type), None)
             if replacement is None:
                 self._supersede(node.id, self._utterance.id)
                 continue
@@ -129,9 +150,12 @@ class GraphUpdate:
                 self._add_edge(replacement, node, REVISES, mention, replacement.confidence, 0)
             self._supersede(node.id, replacement.id)
 
-    def _replacement(self, node: KGNode) -> KGNode | None:
-        same_type = [new for new in self.nodes_added if new.node_type == node.node_type]
-        return next(iter(same_type or self.nodes_added), None)
+    def _revise(self, source: KGNode, target: KGNode) -> None:
+        """What was said first is superseded; where neither or both are new, the edge says it: source revises target."""
+        new = {node.id for node in self.nodes_added}
+        if target.id in new and source.id not in new:
+            source, target = target, source
+        self._supersede(target.id, source.id)
 
     def _mention_again(self, node_id: str, concept: ExtractedConcept) -> None:
         node = self.graph.nodes[node_id]

@@ -100,11 +100,21 @@ class Asking:
         return self._output(guard.out + rest, fallback=True)
 
     async def _selected(self, request: QuestionRequest) -> str | None:
-        """The best of three acceptable candidates; none if none is acceptable."""
+        """The best of three acceptable candidates; none if none is acceptable.
+
+        Raises:
+            ProviderError: not one of them could be written.
+        """
         acceptable: list[str] = []
+        failures: list[ProviderError] = []
         for variant in range(CANDIDATES):
             self._attempts += 1
-            pieces = [p async for p in self._writer.write(request.model_copy(update={"variant": variant}))]
+            try:
+                pieces = [p async for p in self._writer.write(request.model_copy(update={"variant": variant}))]
+            except ProviderError as error:
+                failures.append(error)
+                self._refused.append("provider_error")
+                continue
             text = "".join(pieces).strip()
             refusals = check(
                 text,
@@ -113,11 +123,16 @@ class Asking:
                 max_words=request.max_words,
                 cosine=await self._cosines(text, request.recent_questions),
                 allowed_words=_own_words(request),
+                repeat_window=self._settings.repeat_window,
+                repeat_jaccard=self._settings.repeat_jaccard,
+                repeat_cosine=self._settings.repeat_cosine,
             )
             if refusals:
                 self._note(refusals)
             else:
                 acceptable.append(text)
+        if len(failures) == CANDIDATES:
+            raise failures[0]
         return best(acceptable, request) if acceptable else None
 
     async def _send(self, text: str, *, fallback: bool) -> QuestionOutput:
@@ -140,6 +155,9 @@ class Asking:
             recent_questions=request.recent_questions,
             allowed_words=_own_words(request),
             cosine=cosines,
+            repeat_window=self._settings.repeat_window,
+            repeat_jaccard=self._settings.repeat_jaccard,
+            repeat_cosine=self._settings.repeat_cosine,
         )
 
     def _note(self, refusals: Sequence[Refusal]) -> None:

@@ -7,6 +7,9 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from pipeline.question.checker import (
+    REPEAT_COSINE,
+    REPEAT_JACCARD,
+    REPEAT_WINDOW,
     RETRACTING,
     Refusal,
     Similarity,
@@ -58,6 +61,9 @@ class StreamGuard:
         recent_questions: Sequence[str] = (),
         allowed_words: Collection[str] = (),
         cosine: Similarity | None = None,
+        repeat_window: int = REPEAT_WINDOW,
+        repeat_jaccard: float = REPEAT_JACCARD,
+        repeat_cosine: float = REPEAT_COSINE,
     ) -> None:
         self.out = ""
         """What has gone out so far."""
@@ -69,6 +75,9 @@ class StreamGuard:
         self._recent = tuple(recent_questions)
         self._allowed = tuple(allowed_words)
         self._cosine = cosine
+        self._repeat_window = repeat_window
+        self._repeat_jaccard = repeat_jaccard
+        self._repeat_cosine = repeat_cosine
         self._over = False
         self._codes: frozenset[str] = frozenset()
 
@@ -114,6 +123,9 @@ class StreamGuard:
             max_words=self._max_words,
             cosine=self._cosine,
             allowed_words=self._allowed,
+            repeat_window=self._repeat_window,
+            repeat_jaccard=self._repeat_jaccard,
+            repeat_cosine=self._repeat_cosine,
         )
         if refusals:
             return self._refuse(refusals)

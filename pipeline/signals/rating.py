@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import structlog
+
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, RatingOutput, UtteranceOutput
 from pipeline.errors import ProviderOutputInvalid
@@ -12,7 +14,8 @@ from pipeline.ports import RATED_SIGNALS, Rater, Rating, RatingRequest
 from pipeline.signals.base import Rated
 
 DEPTH_OF_SCORE: dict[int, Depth] = {1: "surface", 2: "shallow", 3: "moderate", 4: "deep", 5: "deep"}
-HEDGING = ("none", "low", "medium", "high")
+
+log = structlog.get_logger()
 
 
 def normalised(score: int) -> float:
@@ -66,4 +69,6 @@ class AnswerRating:
                 seed=context.state.seed,
             )
         )
-        return RatingOutput(rating=rating, rated=as_signals(rating), cut_chars=max(0, len(text) - limit))
+        if len(text) > limit:
+            log.warning("rating.cut", session=context.state.session_id, rated_chars=limit, said_chars=len(text))
+        return RatingOutput(rating=rating, rated=as_signals(rating))

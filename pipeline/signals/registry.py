@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
+from math import isfinite
 from typing import Literal
 
 from pipeline.graph.surface import SurfaceGraph
@@ -96,8 +97,10 @@ def check(methodology: Methodology) -> list[Problem]:
         if strategy.name in seen:
             problems.append(Problem((*at, "name"), f"the strategy {strategy.name} is defined twice"))
         seen.add(strategy.name)
-        for key in strategy.signal_weights:
+        for key, weight in strategy.signal_weights.items():
             where = (*at, "signal_weights", key)
+            if not isfinite(weight):
+                problems.append(Problem(where, f"{weight} is no weight"))
             try:
                 parsed = weight_key(key)
             except ValueError as error:
@@ -128,13 +131,28 @@ def _ontology_problems(methodology: Methodology) -> list[Problem]:
         if node.name in names:
             problems.append(Problem(("ontology", "nodes", position, "name"), f"the type {node.name} is defined twice"))
         names.add(node.name)
+    relations: set[str] = set()
     for position, edge in enumerate(methodology.ontology.edges):
+        if edge.name in relations:
+            problems.append(Problem(("ontology", "edges", position, "name"), f"{edge.name} is defined twice"))
+        relations.add(edge.name)
         for number, pair in enumerate(edge.permitted_connections):
             problems.extend(
                 Problem(("ontology", "edges", position, "permitted_connections", number), f"unknown node type {kind}")
                 for kind in pair
                 if kind != "*" and kind not in names
             )
+    for position, example in enumerate(methodology.ontology.relationship_examples):
+        if example.type not in relations:
+            at = ("ontology", "relationship_examples", position, "type")
+            problems.append(Problem(at, f"unknown relation {example.type}"))
+    support = methodology.canonical_min_support_nodes
+    for name, count in (support if isinstance(support, dict) else {"": support}).items():
+        where = ("canonical_min_support_nodes", *((name,) if name else ()))
+        if name and name not in names:
+            problems.append(Problem(where, f"unknown node type {name}"))
+        if count is not None and count < 1:
+            problems.append(Problem(where, "a slot needs one node at the least"))
     return problems
 
 

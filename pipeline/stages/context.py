@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pipeline.context import TurnContext
+from pipeline.context import Answer, TurnContext
 from pipeline.contracts import ContextOutput, Contract
+from pipeline.graph.identity import spokesman
 from pipeline.ports import Line
+from pipeline.state import InterviewState, Utterance
 
 RECENT_LINES = 5
 STRATEGY_WINDOW = 30
@@ -27,22 +29,40 @@ class ContextStage:
         recent = sorted(graph.live_nodes(), key=lambda node: -node.mention_sequence)[: settings.existing_labels]
         spoken = [utterance for utterance in state.utterances if utterance.text]
         questions = [u.text for u in spoken if u.speaker == "interviewer"]
-        asked = state.question
-        focus = graph.nodes.get(asked.focus_node_id) if asked and asked.focus_node_id else None
+        tracker = state.node_tracker()
+        correcting = context.answer.kind == "correct"
+        question, focus_key = _answered(state, context.answer)
+        focused = tracker.states.get(focus_key) if focus_key else None
+        wording = spokesman(graph, focused) if focused else None
         return ContextOutput(
             turn_number=state.turn_count + 1,
             max_turns=state.max_turns,
             closing=state.status == "closing",
-            question=asked.text if asked else "",
+            correcting=correcting,
+            question=question,
             lines=tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-RECENT_LINES:]),
             recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
             strategy_history=state.strategy_history[-STRATEGY_WINDOW:],
             focus_history=state.focus_history,
             existing=tuple((node.label, node.node_type) for node in recent),
-            focus_key=asked.focus_key if asked else None,
-            focus_label=asked.focus_label if asked else None,
-            focus_type=focus.node_type if focus else None,
+            focus_key=focus_key,
+            focus_label=wording.label if wording else None,
+            focus_type=wording.node_type if wording else None,
             graph=graph,
             canonical=state.canonical_graph(),
-            tracker=state.node_tracker(),
+            tracker=tracker,
         )
+
+
+def _answered(state: InterviewState, answer: Answer) -> tuple[str, str | None]:
+    """The question that is answered and its focus: the present one, for a correction that of the corrected answer."""
+    asked = state.question
+    if answer.kind != "correct":
+        return (asked.text, asked.focus_key) if asked else ("", None)
+    before: list[Utterance] = []
+    for utterance in state.utterances:
+        if utterance.id == answer.corrects:
+            questions = [u.text for u in before if u.speaker == "interviewer"]
+            return (questions[-1] if questions else "", utterance.focus_key)
+        before.append(utterance)
+    return "", None

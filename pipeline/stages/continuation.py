@@ -17,6 +17,8 @@ MAXIMUM_TURNS = "Maximum turns reached"
 CLOSING_STRATEGY = "Closing strategy selected"
 CLOSING_ANSWERED = "Closing question answered"
 MODERATOR = "moderator"
+SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
+"""The focus of `focus_mode: summary`, by language."""
 
 
 def saturation_reason(
@@ -51,6 +53,9 @@ class ContinuationStage:
         chosen = context.get(StrategyOutput)
         decision = chosen.decision
         turn = start.turn_number
+        if start.closing and start.correcting and turn < start.max_turns:
+            closing = context.configuration.methodology.closing_strategy
+            return self._output(context, "", strategy=closing.name if closing else MODERATOR, closing=True)
         if start.closing or turn >= start.max_turns:
             reason = MAXIMUM_TURNS if turn >= start.max_turns else CLOSING_ANSWERED
             return self._output(context, reason, complete=True)
@@ -71,6 +76,15 @@ class ContinuationStage:
         if closing is None:
             return self._output(context, reason_to_end, complete=True)
         return self._output(context, reason_to_end, strategy=closing.name, closing=True)
+
+    def _subject(self, context: TurnContext, strategy: str | None) -> str:
+        """What a question without a node is about, by the strategy's `focus_mode`. Source: semantics §8."""
+        configuration = context.configuration
+        modes = {known.name: known.focus_mode for known in configuration.methodology.strategies}
+        mode = modes.get(strategy) if strategy is not None else None
+        if mode == "topic":
+            return configuration.concept.name
+        return SUMMARY.get(context.state.language[:2], SUMMARY["en"]) if mode == "summary" else ""
 
     def _output(
         self,
@@ -96,5 +110,6 @@ class ContinuationStage:
             turns_remaining=max(0, start.max_turns - start.turn_number),
             strategy=strategy,
             focus=focus,
+            subject=focus.label if focus else self._subject(context, strategy),
             tracker=tracker,
         )

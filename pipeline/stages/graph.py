@@ -10,7 +10,7 @@ from pipeline.contracts import ContextOutput, Contract, ExtractionOutput, GraphO
 from pipeline.graph.dedup import BUILT_IN_SYNONYMS, Deduplicator, SynonymTable
 from pipeline.graph.identity import fresh_state, refresh_edge_counts
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.graph.update import GraphUpdate
+from pipeline.graph.update import GraphUpdate, corrected_chain
 from pipeline.ports import Embedder, ExtractedConcept, Parser, Vectors
 
 REMEMBERED_TABLES = 64
@@ -54,7 +54,7 @@ class GraphStage:
             update.add_relationship(relationship)
         update.keep_dropped(extraction.dropped)
         if said.utterance.corrects is not None:
-            update.supersede_corrected(said.utterance.corrects)
+            update.supersede_corrected(corrected_chain(context.state.utterances, said.utterance.corrects))
 
         tracker = start.tracker.copy()
         key_of = start.canonical.key_of
@@ -62,7 +62,7 @@ class GraphStage:
         for node_id in update.mentioned:
             tracker.register(fresh_state(graph.nodes[node_id], key_of(node_id), ontology))
         refresh_edge_counts(tracker, graph, key_of)
-        if update.gained and tracker.previous_focus in tracker.states:
+        if update.gained and not start.correcting and tracker.previous_focus in tracker.states:
             assert tracker.previous_focus is not None
             tracker.record_yield(tracker.previous_focus, start.turn_number)
         created = {node.id for node in update.nodes_added}

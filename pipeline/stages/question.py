@@ -46,6 +46,7 @@ class QuestionStage:
         configuration = context.configuration
         focus = going.focus
         assert going.strategy is not None
+        as_chosen = chosen.decision is not None and chosen.decision.strategy == going.strategy
         answered = Line(speaker="respondent", text=context.answer.text.strip())
         return QuestionRequest(
             kind="closing" if going.ask_closing else "follow_up",
@@ -56,7 +57,7 @@ class QuestionStage:
             seed=context.state.seed,
             turn_number=start.turn_number,
             strategy=configuration.methodology.strategy(going.strategy),
-            focus_label=focus.label if focus else None,
+            focus_label=going.subject or None,
             focus_type=focus.node_type if focus else None,
             focus_quote=focus.quote if focus else None,
             focus_is_jump=focus.is_jump if focus else False,
@@ -65,8 +66,8 @@ class QuestionStage:
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],
             recent_questions=start.recent_questions,
-            signals=chosen.active_signals,
-            rationale=chosen.rationale,
+            signals=chosen.active_signals if as_chosen else (),
+            rationale=chosen.rationale if as_chosen else going.reason,
             max_words=configuration.settings.question_max_words,
         )
 

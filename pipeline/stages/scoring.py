@@ -72,7 +72,7 @@ class ScoringStage:
             entry = FocusEntry(
                 turn=start.turn_number,
                 node_id=focus.node_id if focus else "",
-                label=focus.label if focus else "",
+                label=going.subject,
                 strategy=going.strategy,
                 key=focus.key if focus else "",
             )

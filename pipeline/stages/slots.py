@@ -8,7 +8,7 @@ from typing import ClassVar
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, GraphOutput, SlotsOutput
 from pipeline.graph.identity import refresh_edge_counts
-from pipeline.graph.slotting import SlotAssignment, slot_text
+from pipeline.graph.slotting import SlotAssignment, slot_name, slot_text
 from pipeline.graph.surface import KGNode
 from pipeline.ports import Embedder, Parser, SlotProposal, SlotProposer, SlotRequest, Vectors
 
@@ -44,7 +44,13 @@ class SlotsStage:
         )
         waiting = [
             i
-            for i in (*context.state.slot_backlog, *(node.id for node in changed.nodes_added))
+            for i in dict.fromkeys(
+                (
+                    *context.state.slot_backlog,
+                    *(node.id for node in changed.nodes_mentioned),
+                    *(node.id for node in changed.nodes_added),
+                )
+            )
             if graph.nodes[i].superseded_by is None and i not in start.canonical.mappings
         ]
         vectors: dict[str, Vectors] = {**context.embeddings, **changed.embeddings}
@@ -70,6 +76,10 @@ class SlotsStage:
         for mapping in assignment.mappings_created:
             tracker.rekey(mapping.surface_node_id, mapping.canonical_slot_id)
         refresh_edge_counts(tracker, graph, canonical.key_of)
+        for edge in changed.edges_added:
+            for key in (canonical.key_of(edge.source_id), canonical.key_of(edge.target_id)):
+                if key in start.tracker.states and key in tracker.states:
+                    tracker.revive(key)
         new = {node.id for node in changed.nodes_added}
         return SlotsOutput(
             canonical=canonical,
@@ -83,6 +93,14 @@ class SlotsStage:
             embeddings=assignment.vectors_created,
         )
 
+    async def _lemmatised(self, proposals: Sequence[SlotProposal]) -> list[SlotProposal]:
+        """Proposals with lemmas for names; a provider of ours gives them that way already."""
+        names = await self._parser.lemmas([proposal.slot_name.replace("_", " ") for proposal in proposals])
+        return [
+            proposal.model_copy(update={"slot_name": slot_name(lemmas or (proposal.slot_name,))})
+            for proposal, lemmas in zip(proposals, names, strict=True)
+        ]
+
     async def _assign(
         self,
         assignment: SlotAssignment,
@@ -91,6 +109,8 @@ class SlotsStage:
         vectors: dict[str, Vectors],
     ) -> None:
         """Match each proposal to a slot; nodes without a proposal get a slot named after themselves."""
+        if not self._proposer.inline:
+            proposals = await self._lemmatised(proposals)
         complete = assignment.completed(proposals, nodes)
         slots = [slot for slot in assignment.canonical.slots.values() if slot.id not in vectors]
         texts = [slot_text(p.slot_name, p.description) for p in complete]

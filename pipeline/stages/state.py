@@ -50,6 +50,13 @@ class StateStage:
             max_depth=graph_state.max_depth,
             has_content=context.get(UtteranceOutput).has_content,
         )
+        settings = context.configuration.settings
+        dry = (
+            saturation.consecutive_low_info >= settings.low_info_limit
+            or saturation.consecutive_shallow >= settings.shallow_limit
+            or saturation.consecutive_depth_plateau >= settings.depth_plateau_limit
+        )
+        saturation = saturation.model_copy(update={"is_saturated": dry})
         canonical = slots.canonical
         return StateOutput(
             graph_state=graph_state,

@@ -59,7 +59,7 @@ class StrategyStage:
         previous = tracker.previous_focus
         if rated is not None:
             depths = (*depths, rated.depth)
-            if previous is not None and previous in tracker.states:
+            if previous is not None and previous in tracker.states and not start.correcting:
                 tracker.append_depth(previous, rated.depth)
         if context.get(UtteranceOutput).kind == "skip" and previous is not None:
             tracker.decline(previous)

@@ -124,3 +124,52 @@ async def test_moderators_question_is_asked_verbatim_and_once() -> None:
     assert interview.state.directives == ()
     await interview.say("two", concepts(("smell", "attribute")))
     assert interview.state.question.text != "And the price?"
+
+
+async def test_correction_while_closing_keeps_the_closing_question_open() -> None:
+    interview = Interview(state=new_state(max_turns=20))
+    found = concepts(("taste", "attribute"))
+    turn = 0
+    while not any(utterance.kind == "closing_question" for utterance in interview.state.utterances):
+        turn += 1
+        await interview.say(f"again {turn}", found)
+    last = interview.state.last_answer()
+    assert last is not None
+    await interview.say("I meant the smell", concepts(("smell", "attribute")), kind="correct", corrects=last.id)
+    corrected = interview.state
+    assert corrected.status == "closing" and corrected.question is not None
+    assert corrected.question.kind == "closing_question"
+    final = (await interview.say("that is all")).state
+    assert final.status == "completed" and final.status_reason == corrected.status_reason != ""
+
+
+async def test_saturated_choice_is_not_the_reason_for_the_closing_question() -> None:
+    interview = Interview()
+    turn = 0
+    while not any(utterance.kind == "closing_question" for utterance in interview.state.utterances):
+        turn += 1
+        await interview.say(f"again {turn}", concepts(("taste", "attribute")))
+    request, result = interview.writer.requests[-1], interview.last.result
+    assert result is not None and request.kind == "closing"
+    assert request.rationale == result.termination_reason and request.signals == ()
+
+
+async def test_focus_mode_names_what_a_question_without_a_node_is_about() -> None:
+    interview = Interview(rater=FixedRater(depth=1))
+    await interview.say("hm")
+    assert interview.state.focus_history[-1].strategy == "explore"
+    assert interview.state.focus_history[-1].label == "coffee" == interview.writer.requests[-1].focus_label
+    while not any(utterance.kind == "closing_question" for utterance in interview.state.utterances):
+        await interview.say(f"again {interview.state.turn_count}", concepts(("taste", "attribute")))
+    assert interview.state.focus_history[-1].label == "what we've discussed"
+
+
+async def test_depth_plateau_counts_turns_without_yield_and_survives_a_yield_at_the_same_depth() -> None:
+    interview = Interview()
+    await interview.say("start", concepts(("thing one", "attribute")))
+    counts = []
+    for turn in range(4):
+        await interview.say(f"nothing {turn}")
+        await interview.say(f"more {turn}", concepts((f"item {turn} x", "attribute")))
+        counts.append(interview.state.saturation.consecutive_depth_plateau)
+    assert counts == [1, 2, 3, 4]

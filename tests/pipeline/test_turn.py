@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import AsyncIterator
 from typing import ClassVar
 
 import pytest
@@ -12,7 +13,8 @@ from pipeline.context import Answer, TurnContext
 from pipeline.contracts import Contract, GraphOutput, StateOutput, StrategyOutput
 from pipeline.engines.signal_pools import SignalPools
 from pipeline.errors import ContractNotReady, InvalidAnswer, LLMUnavailable, PipelineMisbuilt
-from pipeline.ports import Extraction, ExtractionRequest, Rating, RatingRequest
+from pipeline.ports import Extraction, ExtractionRequest, QuestionRequest, Rating, RatingRequest
+from pipeline.state import Directive
 from pipeline.turn import Providers, TurnPipeline, check_stages, default_stages
 from tests.support.interview import (
     NOW,
@@ -311,3 +313,53 @@ async def test_timings_come_from_the_given_clock() -> None:
         interview.state, Answer("k", "one"), interview.configuration, now=NOW, sink=Listener(), embeddings={}
     )
     assert outcome.result is not None and all(ms > 0 for ms in outcome.result.stages_ms.values())
+
+
+async def test_repetition_settings_take_effect() -> None:
+    strict = Interview(configuration=configuration(repeat_jaccard=0.05, repeat_cosine=1.0))
+    await strict.say("one", concepts(("taste", "attribute")))
+    outcome = await strict.say("two", concepts(("smell", "attribute")))
+    assert outcome.result is not None and outcome.result.has_llm_fallback
+
+
+async def test_selection_survives_a_candidate_that_fails() -> None:
+    class Failing(PlainWriter):
+        async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+            if request.variant == 2:
+                raise LLMUnavailable("down")
+            async for piece in super().write(request):
+                yield piece
+
+    interview = Interview(writer=Failing(), configuration=configuration(enable_question_self_selection=True))
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    assert outcome.result is not None and not outcome.result.has_llm_fallback
+
+
+async def test_result_counts_live_nodes_and_the_longer_lane() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("sweet", "attribute"), ("soft", "attribute")))
+    found = concepts(("bitter", "attribute"), links=[("bitter", "sweet")], kind="revises")
+    result = (await interview.say("two", found)).result
+    assert result is not None and result.graph_comparison is not None
+    assert result.graph_comparison["reduction_ratio"] == 0 and result.graph_comparison["mapped_nodes"] == 2
+    assert result.graph_state["current_phase"] == "exploratory"
+    assert result.latency_ms < sum(result.stages_ms.values())
+
+
+async def test_moderators_wish_for_what_is_not_there_is_no_wish() -> None:
+    interview = Interview()
+    await interview.open()
+    wish = Directive(command_id="c1", kind="steer", strategy="no such strategy", node_id="no such node")
+    interview.state = interview.state.model_copy(update={"directives": (wish,)})
+    await interview.say("one", concepts(("taste", "attribute")))
+    assert interview.state.turn_count == 1 and interview.state.directives == ()
+
+
+async def test_moderators_node_is_what_the_next_question_is_about() -> None:
+    interview = Interview(rater=FixedRater(depth=1))
+    await interview.say("one", concepts(("taste", "attribute"), ("smell", "attribute")))
+    node = next(node for node in interview.state.nodes if node.label == "taste")
+    wish = Directive(command_id="c1", kind="steer", node_id=node.id)
+    interview.state = interview.state.model_copy(update={"directives": (wish,)})
+    await interview.say("hm")
+    assert interview.state.question is not None and interview.state.question.focus_label == "taste"

@@ -88,6 +88,12 @@ def test_check_names_every_dead_or_contradicting_entry() -> None:
     for expected in ("llm.nonsense", "never be 'low'", "not listed", "defined twice", "node_binding", "ghost", "spook"):
         assert expected in reasons
     assert check(small_methodology()) == []
+    twice = small_methodology()
+    ontology = twice.ontology.model_copy(update={"edges": (*twice.ontology.edges, twice.ontology.edges[0])})
+    odd = twice.model_copy(update={"ontology": ontology, "canonical_min_support_nodes": {"atribute": 0}})
+    reasons = " | ".join(problem.reason for problem in check(odd))
+    for expected in ("leads_to is defined twice", "unknown node type atribute", "one node at the least"):
+        assert expected in reasons
 
 
 def test_final_score_base_07_times_2_plus_03_is_17() -> None:

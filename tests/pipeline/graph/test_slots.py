@@ -95,3 +95,24 @@ async def test_slots_switched_off_leaves_no_trace() -> None:
     assert outcome.result.canonical_graph is None and outcome.result.graph_comparison is None
     assert outcome.result.signals is not None and "meta.canonical.saturation" not in outcome.result.signals
     assert interview.state.slots == ()
+
+
+async def test_node_that_comes_back_is_mapped_after_all() -> None:
+    interview = Interview()
+    both = concepts(("low", "attribute"), ("high", "attribute"), links=[("high", "low")], kind="revises")
+    await interview.say("one", both)
+    await interview.say("two", concepts(("low", "attribute")))
+    live = {node.id for node in interview.state.nodes if node.superseded_by is None}
+    assert live <= {mapping.surface_node_id for mapping in interview.state.mappings} and len(live) == 2
+
+
+async def test_edge_through_a_paraphrase_makes_the_slot_fresh_again() -> None:
+    interview = Interview(slots=OwnSlots({"milk foam": "foam", "soft bubbles": "foam"}))
+    await interview.say("one", concepts(("milk foam", "attribute")))
+    key = interview.state.slots[0].id
+    for turn in range(3):
+        await interview.say(f"other {turn}")
+    assert next(s for s in interview.state.tracker.states if s.key == key).turns_since_last_yield >= 3
+    found = concepts(("soft bubbles", "attribute"), ("joy", "consequence"), links=[("soft bubbles", "joy")])
+    await interview.say("again", found)
+    assert next(s for s in interview.state.tracker.states if s.key == key).turns_since_last_yield <= 1

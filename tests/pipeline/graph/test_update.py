@@ -99,3 +99,70 @@ async def test_turn_failing_later_leaves_the_given_state_untouched() -> None:
     before = interview.state.dump()
     await interview.say("two", Extraction())
     assert interview.outcomes[0].state.dump() == before
+
+
+async def test_correction_takes_back_relations_that_only_the_corrected_answer_stated() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("foam", "attribute"), ("joy", "consequence")))
+    await interview.say("two", concepts(("foam", "attribute"), links=[("foam", "joy")]))
+    corrected = interview.state.last_answer()
+    assert corrected is not None and len(interview.state.edges) == 1
+    await interview.say("three", concepts(("mug", "attribute")), kind="correct", corrects=corrected.id)
+    assert [edge.edge_type for edge in interview.state.edges if edge.edge_type != "revises"] == []
+    assert "corrected" in {tension.reason for tension in interview.state.tensions}
+
+
+async def test_correction_of_a_correction_takes_back_what_both_said() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("foam", "attribute"), ("mug", "attribute")))
+    for text, label in (("two", "cup"), ("three", "glass")):
+        last = interview.state.last_answer()
+        assert last is not None
+        found = (
+            concepts(("foam", "attribute"), (label, "attribute")) if text == "two" else concepts((label, "attribute"))
+        )
+        await interview.say(text, found, kind="correct", corrects=last.id)
+    live = {node.label for node in interview.state.nodes if node.superseded_by is None}
+    assert live == {"glass"}
+
+
+async def test_correction_is_credited_to_the_question_it_answers() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("taste", "attribute")))
+    asked = interview.state.question
+    await interview.say("two", concepts(("smell", "attribute")))
+    last = interview.state.last_answer()
+    assert asked is not None and last is not None
+    await interview.say("fixed", concepts(("scent", "attribute")), kind="correct", corrects=last.id)
+    assert interview.extractor.requests[-1].question == asked.text
+    assert interview.rater.requests[-1].question == asked.text
+    assert interview.extractor.requests[-1].focus_label == asked.focus_label
+
+
+async def test_revises_between_two_old_nodes_supersedes_its_target() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("low", "attribute")))
+    await interview.say("two", concepts(("high", "attribute")))
+    await interview.say("low after all", concepts(("low", "attribute"), links=[("low", "high")], kind="revises"))
+    by_label = {node.label: node for node in interview.state.nodes}
+    assert by_label["high"].superseded_by == by_label["low"].id and by_label["low"].superseded_by is None
+
+
+async def test_revises_said_again_supersedes_again() -> None:
+    interview = Interview()
+    await interview.say("one", concepts(("low", "attribute")))
+    revise = concepts(("high", "attribute"), links=[("high", "low")], kind="revises")
+    await interview.say("two", revise)
+    await interview.say("three", concepts(("low", "attribute")))
+    await interview.say("four", revise)
+    live = {node.label for node in interview.state.nodes if node.superseded_by is None}
+    assert live == {"high"}
+
+
+async def test_relation_without_a_quote_is_kept_as_tension_only() -> None:
+    interview = Interview()
+    found = concepts(("taste", "attribute"), ("awake", "consequence"), links=[("taste", "awake")])
+    silent = found.relationships[0].model_copy(update={"quote": " "})
+    await interview.say("one", found.model_copy(update={"relationships": (silent,)}))
+    assert interview.state.edges == ()
+    assert [tension.reason for tension in interview.state.tensions] == ["missing_quote"]
