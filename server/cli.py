@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import io
 import logging
 import os
 import sys
@@ -199,14 +200,26 @@ class _Lines:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
-        self._interactive = sys.stdin.isatty()
+        self._stdin = sys.stdin
+        self._interactive = self._stdin is not None and self._stdin.isatty()
+        # Bytes that are no text come as lone surrogates, which the chat explains; showing them must not fail either.
+        for stream, errors in ((self._stdin, "surrogateescape"), (sys.stdout, "replace")):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors=errors)
         threading.Thread(target=self._read_all, daemon=True, name="keyboard").start()
 
     def _read_all(self) -> None:
-        with contextlib.suppress(RuntimeError):
-            for line in sys.stdin:
-                self._loop.call_soon_threadsafe(self._lines.put_nowait, line.rstrip("\n"))
-            self._loop.call_soon_threadsafe(self._lines.put_nowait, None)
+        try:
+            for line in self._stdin or ():
+                self._put(line.rstrip("\n"))
+        except (OSError, ValueError) as exc:
+            print(f"askwell: the keyboard can't be read any more: {exc}.", file=sys.stderr)
+        finally:
+            self._put(None)
+
+    def _put(self, line: str | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for lines any more
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
 
     async def read(self, prompt: str) -> str | None:
         """The next line."""

@@ -299,6 +299,9 @@ class Chat:
             if self._pending is not None:
                 await self._send(socket, self._pending)
             return
+        if not _is_text(line):
+            self._say("That could not be read as text (is your terminal set to UTF-8?); nothing was sent.")
+            return
         word, _, rest = line.partition(" ")
         if not line.startswith("/"):
             await self._turn(socket, {"type": "answer", "text": line})
@@ -358,3 +361,8 @@ class Chat:
     def _say(self, text: str) -> None:
         self._end_line()
         self._screen.write(text + "\n")
+
+
+def _is_text(line: str) -> bool:
+    """Whether it has no lone surrogates, which stand for bytes that are not in the terminal's encoding."""
+    return not any("\ud800" <= character <= "\udfff" for character in line)

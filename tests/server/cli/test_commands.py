@@ -145,6 +145,54 @@ def test_export_without_a_server_reads_the_data_directory(
     assert b"There is no such interview" in capfdbinary.readouterr().err
 
 
+_CHAT_HERE = """
+import asyncio, sys
+from pathlib import Path
+from server import cli
+from server.serving import bind, serving, url_of
+from tests.support.whole import process
+
+async def main():
+    async with process(Path(sys.argv[1])) as api:
+        sock = bind("127.0.0.1", 0)
+        url = url_of(sock, "127.0.0.1")
+        async with serving(api.app, api.parts.settings, sock):
+            options = cli._parser().parse_args(["chat", "coffee"])
+            return await cli._interview(url, api.storage.moderator_token, api.parts.settings, options)
+
+sys.exit(asyncio.run(main()))
+"""
+
+
+@pytest.mark.parametrize("typed", [b"caf\xe9 noir\nIt is warm\n/finish\n", b"It is warm\n\xff\xfe\n/finish\n"])
+def test_chat_with_bytes_that_are_no_text_says_so_and_goes_on(tmp_path: Path, root: Path, typed: bytes) -> None:
+    chat = subprocess.run(
+        [sys.executable, "-c", _CHAT_HERE, str(tmp_path)],
+        input=typed,
+        capture_output=True,
+        cwd=root,
+        timeout=30,
+        check=False,
+    )
+    shown = chat.stdout.decode()
+    assert chat.returncode == 0, chat.stderr
+    assert b"Traceback" not in chat.stderr
+    assert "That could not be read as text" in shown
+    assert "You: It is warm\n" in shown
+
+
+def test_chat_without_a_keyboard_ends_and_keeps_the_interview(tmp_path: Path, root: Path) -> None:
+    chat = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-c", _CHAT_HERE, str(tmp_path)],
+        capture_output=True,
+        cwd=root,
+        timeout=30,
+        check=False,
+    )
+    assert chat.returncode == 0, chat.stderr
+    assert b"Your interview is kept." in chat.stdout
+
+
 def test_served_process_is_used_by_the_others_and_ends_in_time(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
     command = [sys.executable, "-m", "server.cli"]
