@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from config.loader import content_hash
-from pipeline.state import InterviewState, SessionStatus
+from pipeline.state import InterviewState, Receipt, SessionStatus
 from pipeline.turn import Answer
 from server.api.access import moderator, principal_of, respondent, respondent_or_moderator
 from server.api.http import json_response, parts_of, read_body
@@ -31,6 +31,7 @@ from server.export.material import Material, canonical_view, graph_view, utteran
 from server.hot.values import Erasure
 from server.parts import Parts
 from server.session.hub import NewSession
+from server.session.owner import SessionOwner
 from server.store.repository import MAX_PAGE
 
 
@@ -82,11 +83,14 @@ async def start(request: Request) -> Response:
     parts = parts_of(request)
     session_id = await respondent(request)
     body = await read_body(request, StartSession, optional=True)
-    owner = await parts.hub.attach(session_id)
-    if body.consent is not None:
-        await owner.consent(body.consent.version, body.consent.choices)
-    await owner.start()
-    return json_response(_now(owner.state))
+
+    async def begin(owner: SessionOwner) -> InterviewState:
+        if body.consent is not None:
+            await owner.consent(body.consent.version, body.consent.choices)
+        await owner.start()
+        return owner.state
+
+    return json_response(_now(await parts.hub.use(session_id, begin)))
 
 
 async def post_turn(request: Request) -> Response:
@@ -94,15 +98,17 @@ async def post_turn(request: Request) -> Response:
     parts = parts_of(request)
     session_id = await respondent(request)
     body = await read_body(request, PostTurn)
-    owner = await parts.hub.attach(session_id)
-    receipt = await owner.submit(Answer(turn_key=body.turn_key, text=body.text))
-    result = receipt.result
+
+    async def say(owner: SessionOwner) -> tuple[Receipt, InterviewState]:
+        return await owner.submit(Answer(turn_key=body.turn_key, text=body.text)), owner.state
+
+    receipt, state = await parts.hub.use(session_id, say)
     return json_response(
         {
             "turn_key": receipt.turn_key,
             "turn_number": receipt.turn_number,
-            "result": result,
-            **_now(owner.state, answered=receipt.turn_number),
+            "result": receipt.result,
+            **_now(state, answered=receipt.turn_number),
         }
     )
 

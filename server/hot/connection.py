@@ -42,6 +42,7 @@ SCRIPT_NAMES = (
     "commit",
     "fail",
     "stored",
+    "keep",
     "erase",
     "erased",
     "inbox_push",

@@ -162,6 +162,18 @@ class HotStore(Checks, Messages):
         """The session without changing its owner; errors as in `claim`."""
         return hot_session(await self._run("read", session_id, writes=False))
 
+    async def keep(self, session_id: str, owner: str) -> bool:
+        """Let the session's keys live for another `hot_ttl_s`, if they would end and `owner` owns it.
+
+        Returns:
+            Whether `owner` owns it.
+
+        Raises:
+            SessionNotHot: there is no hot state.
+        """
+        reply = await self._run("keep", session_id, owner, int(self.settings.hot_ttl_s * 1000))
+        return bool(reply[1])
+
     async def owner_of(self, session_id: str) -> str | None:
         """The owner's id, or None when the session is not hot or has none."""
         owner = await self._ask("HGET", self.keys.session(session_id).meta, "owner")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -38,10 +38,11 @@ from server.session.measure import Observer, ignore
 from server.session.orders import Orders
 from server.session.owner import SessionOwner
 from server.session.ports import Configurations, Hot, Pipeline, Snapshots
-from server.session.problems import Moved, SessionProblem
+from server.session.problems import Forgotten, Moved, SessionProblem
 from server.session.settings import HubSettings
 from server.session.surroundings import Surroundings
 
+T = TypeVar("T")
 log = structlog.get_logger("askwell.session")
 SWEEP_LIMIT = 50
 LISTEN_AGAIN_S = 1.0
@@ -218,6 +219,21 @@ class Hub:
             self._tasks.create_task(self._guarded(self._look_at(owner)), name=f"look {session_id}")
             return owner
 
+    async def use(self, session_id: str, work: Callable[[SessionOwner], Awaitable[T]]) -> T:
+        """Have something done by the session's owner; once more if hot storage turns out to have lost the session.
+
+        Args:
+            session_id: the session.
+            work: safe to repeat.
+
+        Raises:
+            SessionProblem, HotError: as `attach`, and what `work` raises.
+        """
+        try:
+            return await work(await self.attach(session_id))
+        except Forgotten:
+            return await work(await self.attach(session_id))
+
     async def erase(self, session_id: str) -> None:
         """Erase a session everywhere; a running turn is cancelled. Erasing again changes nothing.
 
@@ -363,6 +379,7 @@ class Hub:
     async def sweep(self) -> None:
         """Let go of sessions that nobody uses here, and mark those that were left alone as abandoned."""
         self._release_idle(self.settings.idle_release_s)
+        await self._keep_hot()
         before = self._around.now() - timedelta(seconds=self.settings.abandon_after_s)
         for session_id in await self._snapshots.quiet_sessions(before, SWEEP_LIMIT):
             order = Order(f"abandon:{self._around.new_id()}", "", self._around.now().isoformat(), None)
@@ -370,6 +387,13 @@ class Hub:
                 await self._orders.place(session_id, order)
             except (SessionProblem, HotError) as exc:
                 log.info("sweep.passed_over", session=session_id, reason=str(exc))
+
+    async def _keep_hot(self) -> None:
+        try:
+            for owner in list(self._owners.values()):
+                await owner.keep_hot()
+        except StorageUnavailable as exc:
+            log.info("sweep.not_kept", reason=str(exc))
 
     def _release_idle(self, idle_s: float) -> None:
         for owner in list(self._owners.values()):

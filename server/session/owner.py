@@ -18,7 +18,7 @@ from pipeline.errors import InvalidAnswer, PipelineError
 from pipeline.stages.utterance import check_answer
 from pipeline.state import InterviewState, Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
-from server.hot.errors import Gone, HotError, NotOwner, StorageUnavailable
+from server.hot.errors import Gone, HotError, NotOwner, SessionNotHot, StorageUnavailable
 from server.hot.values import DurableEvent
 from server.session import machine
 from server.session.audience import Audience
@@ -124,6 +124,15 @@ class SessionOwner:
         """Somebody is about to use it."""
         self._worker.last_used = self._around.clock()
 
+    async def keep_hot(self) -> None:
+        """Have hot storage keep the session while a respondent is connected, answering or not."""
+        if not self.attended or self.leaving is not None:
+            return
+        try:
+            await self._around.hot.keep(self.session_id, self.owner_id)
+        except SessionNotHot:
+            self._worker.forgotten()
+
     def unused_s(self) -> float | None:
         """For how long nobody has used it; None while somebody is connected, something is done, or it is leaving."""
         if self.busy or self.attended or self.leaving is not None:
@@ -223,6 +232,9 @@ class SessionOwner:
         except StorageUnavailable as exc:
             handle.fail(SessionProblem("storage_unavailable"))
             self._worker.recover(exc)
+        except SessionNotHot:
+            handle.fail(self._worker.forgotten())
+            raise
         except (NotOwner, Gone, asyncio.CancelledError):
             handle.fail(self.leaving or Moved("turn_in_progress", "This interview was opened elsewhere."))
             raise

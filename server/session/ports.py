@@ -61,6 +61,10 @@ class Hot(Protocol):
         """The session without changing its owner."""
         ...
 
+    async def keep(self, session_id: str, owner: str) -> bool:
+        """Put off the end of an owned session's keys; whether `owner` owns it."""
+        ...
+
     async def owner_of(self, session_id: str) -> str | None:
         """The owner's id, if the session is hot and has one."""
         ...

@@ -3,6 +3,7 @@
     SessionProblem          anything that is refused or fails; `code` is a wire code
     ├── TurnFailed          a turn did not work out; the answer is kept
     └── Moved               the session lives elsewhere now, or nowhere; connections close with `close_code`
+        └── Forgotten       hot storage has lost the session; attaching again rebuilds it
 
 Errors of hot storage and of the pipeline carry `code` and `retryable` too and pass through unchanged.
 """
@@ -39,6 +40,13 @@ class Moved(SessionProblem):
     def __init__(self, code: ErrorCode, message: str, *, close_code: int = CLOSE_COME_AGAIN) -> None:
         super().__init__(code, message)
         self.close_code = close_code
+
+
+class Forgotten(Moved):
+    """Hot storage has lost the session; whoever attaches again gets it rebuilt from its snapshot."""
+
+    def __init__(self) -> None:
+        super().__init__("storage_unavailable", "This interview is being fetched again. Please try again in a moment.")
 
 
 def problem_of(error: BaseException) -> SessionProblem:

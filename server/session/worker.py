@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import structlog
 
 from pipeline.errors import PipelineError
-from server.hot.errors import Gone, HotError, NotOwner, StorageUnavailable
+from server.hot.errors import Gone, HotError, NotOwner, SessionNotHot, StorageUnavailable
 from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_NORMAL, CLOSE_TAKEN_OVER
 from server.protocol.outbound import Notice
 from server.session.audience import Audience
 from server.session.jobs import Job, JobQueue
 from server.session.ledger import Ledger, insist
-from server.session.problems import Moved, SessionProblem
+from server.session.problems import Forgotten, Moved, SessionProblem
 from server.session.surroundings import Surroundings
 
 T = TypeVar("T")
@@ -110,6 +110,14 @@ class Worker:
         """Another connection, maybe on another node, owns the session now."""
         self.stop(Moved("turn_in_progress", "This interview was opened elsewhere.", close_code=CLOSE_TAKEN_OVER))
 
+    def forgotten(self) -> Moved:
+        """Hot storage has lost the session; why this worker is leaving."""
+        if self._leaving is None:
+            log.warning("session.not_hot", session=self._ledger.session_id)
+            self.stop(Forgotten())
+        assert self._leaving is not None
+        return self._leaving
+
     async def erased(self) -> None:
         """The session does not exist any more; whoever is connected is told."""
         if self._leaving is None:
@@ -166,6 +174,8 @@ class Worker:
             except Gone as exc:
                 await self.erased()
                 job.fail(exc)
+            except SessionNotHot:
+                job.fail(self.forgotten())
             except StorageUnavailable as exc:
                 job.fail(SessionProblem("storage_unavailable"))
                 self.recover(exc)

@@ -122,6 +122,9 @@ class TroubledHot:
     async def read(self, session_id: str) -> HotSession:
         return await self._try("read", lambda: self.inner.read(session_id))
 
+    async def keep(self, session_id: str, owner: str) -> bool:
+        return await self._try("keep", lambda: self.inner.keep(session_id, owner))
+
     async def owner_of(self, session_id: str) -> str | None:
         return await self._try("owner_of", lambda: self.inner.owner_of(session_id))
 

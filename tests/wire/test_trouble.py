@@ -9,7 +9,16 @@ import pytest
 from pipeline.errors import LLMRejected, LLMUnavailable
 from server.hot.redis import HotStore
 from tests.support.client import RespondentClient, key
-from tests.support.fakes_session import QUICK, MemoryStore, Node, Providing, TroubledHot, eventually, running_node
+from tests.support.fakes_session import (
+    QUICK,
+    MemoryStore,
+    Node,
+    Providing,
+    Stored,
+    TroubledHot,
+    eventually,
+    running_node,
+)
 
 
 async def greeted(node: Node, client: RespondentClient) -> RespondentClient:
@@ -242,3 +251,18 @@ async def test_too_many_sessions_is_told_and_closed_for_later(hot: HotStore) -> 
         async with node.client(second.session_id) as other:
             await greeted(node, other)
             assert (await other.turn("Now there is room.", key()))["turn_number"] == 1
+
+
+async def test_answer_when_hot_state_is_gone_closes_with_1012_and_goes_on_after_a_rebuild(node: Node) -> None:
+    state = await node.session()
+    async with node.client(state.session_id) as client:
+        await greeted(node, client)
+        kept = await node.hot.inner.read(state.session_id)
+        node.store.sessions[state.session_id] = Stored(kept.state, kept.rev)
+        await node.hot.inner.client.execute_command("FLUSHALL")
+        turn_key = await client.answer("Said once.")
+        assert await client.closed() == 1012
+    async with node.client(state.session_id) as client:
+        await client.hello(last_event_id=2, epoch=kept.epoch)
+        assert client.epoch != kept.epoch
+        assert (await client.turn("Said once.", turn_key))["turn_number"] == 1

@@ -78,6 +78,28 @@ async def test_attach_cold_session_is_rebuilt_with_its_receipts(node: Node) -> N
     assert (await again.submit(Answer(turn_key=key(), text="After."))).turn_number == 2
 
 
+async def test_use_session_that_hot_storage_lost_is_rebuilt_and_answered(node: Node) -> None:
+    session_id = await opened(node)
+    before = await node.hub.attach(session_id)
+    kept = await node.hot.inner.read(session_id)
+    node.store.sessions[session_id] = Stored(kept.state, kept.rev)
+    await node.hot.inner.client.execute_command("FLUSHALL")
+    said = Answer(turn_key=key(), text="After.")
+    receipt = await node.hub.use(session_id, lambda owner: owner.submit(said))
+    after = await node.hub.attach(session_id)
+    assert receipt.turn_number == 1
+    assert before.leaving is not None
+    assert after.epoch != kept.epoch
+
+
+async def test_use_session_that_is_nowhere_is_not_found(node: Node) -> None:
+    session_id = await opened(node)
+    await node.hot.inner.client.execute_command("FLUSHALL")
+    with pytest.raises(SessionProblem) as refused:
+        await node.hub.use(session_id, lambda owner: owner.submit(Answer(turn_key=key(), text="After.")))
+    assert refused.value.code == "not_found"
+
+
 async def test_attach_state_of_a_newer_version_sends_elsewhere(node: Node) -> None:
     state = await node.session()
     newer = state.model_copy(update={"version": 99}).dump()
@@ -343,3 +365,31 @@ async def test_cold_session_attached_on_two_nodes_at_once_is_rebuilt_once(hot: H
         first, second = await asyncio.gather(one.hub.attach(state.session_id), two.hub.attach(state.session_id))
         assert first.epoch == second.epoch
         await eventually(lambda: (first.leaving is None) != (second.leaving is None))
+
+
+async def test_sweep_keeps_the_hot_state_of_who_is_connected(node: Node) -> None:
+    session_id = await opened(node)
+    owner = await node.hub.attach(session_id)
+    keys = node.hot.inner.keys.session(session_id)
+    client = node.hot.inner.client
+
+    async def left_ms() -> list[int]:
+        return [await client.execute_command("PTTL", name) for name in (keys.meta, keys.state, keys.events)]
+
+    for name in (keys.meta, keys.state, keys.events):
+        await client.execute_command("PEXPIRE", name, 60_000)
+    await node.hub.sweep()
+    assert all(left <= 60_000 for left in await left_ms())
+    await owner.subscribe(Outbox(), last_event_id=0, epoch=None)
+    await node.hub.sweep()
+    assert all(left > 60_000 for left in await left_ms())
+
+
+async def test_sweep_lets_go_of_a_connected_session_that_hot_storage_lost(node: Node) -> None:
+    owner = await node.hub.attach(await opened(node))
+    outbox = Outbox()
+    await owner.subscribe(outbox, last_event_id=0, epoch=None)
+    await node.hot.inner.client.execute_command("FLUSHALL")
+    await node.hub.sweep()
+    await outbox.closed()
+    assert outbox.close_code == 1012
