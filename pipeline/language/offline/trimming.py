@@ -17,6 +17,9 @@ SOFT_LABEL_WORDS = 6
 NEGATORS = words("not n't nt never no cannot without t")
 
 
+APPROXIMATIONS = frozenset({"about", "around", "roughly", "approximately"})
+
+
 def trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
     """First and last token of the idea in a clause, fillers and empty subjects left out."""
     start, end = clause.start, clause.end
@@ -30,6 +33,10 @@ def trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
             continue
         word = plain(doc[start].text)
         if not any(ch.isalnum() for ch in word) or (word in lex.FILLERS and not _keeps(doc, start, end)):
+            start += 1
+            moved = True
+            continue
+        if word in APPROXIMATIONS and start + 1 < end and doc[start + 1].like_num:
             start += 1
             moved = True
             continue
