@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -227,11 +228,35 @@ def test_directory_that_is_a_file_is_unusable(tmp_path: Path) -> None:
         DataDir(tmp_path / "data").acquire()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
-def test_directory_without_write_permission_is_unusable(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(DataDirUnusable):
-        DataDir(tmp_path).acquire()
+NOBODY = 65534
+
+
+def said_as_ordinary_user(path: Path) -> str:
+    """What a process without privileges is told that wants the directory; the superuser may write everywhere."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = "it was allowed"
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setuid(NOBODY)
+            DataDir(path).acquire()
+        except DataDirUnusable as error:
+            said = str(error)
+        finally:
+            os.write(write_end, said.encode())
+            os._exit(0)
+    os.close(write_end)
+    os.waitpid(child, 0)
+    with os.fdopen(read_end) as answer:
+        return answer.read()
+
+
+def test_directory_without_write_permission_is_unusable() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o555)
+        assert "can't be written" in said_as_ordinary_user(Path(place))
 
 
 def test_directory_is_free_again_after_release(tmp_path: Path) -> None:
