@@ -47,7 +47,7 @@ class Applier:
 
     async def position(self, partition: int) -> str:
         """Id of the last record of the partition that is stored, `START` when there is none yet."""
-        async with self.database.write() as connection:
+        async with self.database.write(patient=True) as connection:
             await upsert(connection, _POSITIONS, [{"partition": partition, "last_id": START}], keep=True)
             query = select(_POSITIONS.c.last_id).where(_POSITIONS.c.partition == partition)
             return str((await connection.execute(query)).scalar_one())
@@ -62,7 +62,7 @@ class Applier:
             RecordRefused: one of the records can't be written.
             StoreUnavailable: the database can't be used now.
         """
-        async with self.database.write() as connection:
+        async with self.database.write(patient=True) as connection:
             for record in records:
                 await self._apply_one(connection, record)
             await self._move(connection, partition, expected, records[-1].id)
@@ -82,7 +82,7 @@ class Applier:
             "packed_data": record.packed_data,
             "failed_at": datetime.now(UTC),
         }
-        async with self.database.write() as connection:
+        async with self.database.write(patient=True) as connection:
             await upsert(connection, _DEAD, [row])
             await self._move(connection, partition, expected, record.id)
 

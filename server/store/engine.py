@@ -17,6 +17,7 @@ from server.store.errors import RecordRefused, StoreError, StoreMisconfigured, S
 from server.store.migrations.run import upgrade
 
 BUSY_TIMEOUT_MS = 5_000
+WRITE_WAIT_S = 5.0
 _WRITES = "askwell_writes"
 
 
@@ -26,22 +27,28 @@ class Database:
     Args:
         url: `sqlite+aiosqlite:///…` or `postgresql+asyncpg://…`.
         busy_timeout_ms: how long SQLite waits for another process's lock.
+        write_wait_s: how long a transaction somebody waits for may take to begin, its turn and that lock together.
     """
 
-    def __init__(self, url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
+    def __init__(self, url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, write_wait_s: float = WRITE_WAIT_S) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         options: dict[str, Any] = {} if self.is_sqlite else {"pool_pre_ping": True, "pool_size": 10}
         self.engine: AsyncEngine = create_async_engine(self.url, **options)
         # SQLite has one writer: waiting here keeps its threads free and can be cancelled at once.
         self._writing = asyncio.Semaphore(1 if self.is_sqlite else 10)
+        self._patient = asyncio.Semaphore(1 if self.is_sqlite else 8)
+        self._busy_timeout_ms = busy_timeout_ms
+        self._write_wait_s = write_wait_s
         if self.is_sqlite:
             _tune_sqlite(self.engine.sync_engine, busy_timeout_ms)
 
     @classmethod
-    def file(cls, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> Database:
+    def file(
+        cls, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, write_wait_s: float = WRITE_WAIT_S
+    ) -> Database:
         """The SQLite database in that file."""
-        return cls(f"sqlite+aiosqlite:///{path}", busy_timeout_ms=busy_timeout_ms)
+        return cls(f"sqlite+aiosqlite:///{path}", busy_timeout_ms=busy_timeout_ms, write_wait_s=write_wait_s)
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
@@ -51,14 +58,41 @@ class Database:
                 yield connection
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction that commits at the end and rolls back on any error; errors are this package's."""
-        async with self._writing:
+    async def write(self, *, patient: bool = False) -> AsyncIterator[AsyncConnection]:
+        """A transaction that commits at the end and rolls back on any error; errors are this package's.
+
+        Args:
+            patient: nobody waits for it. Patient ones queue among themselves, so that one at most is before a
+                transaction that somebody waits for; they wait for their turn without a bound.
+
+        Raises:
+            StoreUnavailable: also when it could not begin within `write_wait_s`.
+        """
+        async with self._turn(patient) as busy_ms:
             with translated():
                 async with self.engine.connect() as connection:
-                    await connection.execution_options(**{_WRITES: True})
+                    await connection.execution_options(**{_WRITES: busy_ms})
                     async with connection.begin():
                         yield connection
+
+    @asynccontextmanager
+    async def _turn(self, patient: bool) -> AsyncIterator[int]:
+        """The turn to write; for how many ms the lock of another process may be waited for."""
+        if patient:
+            async with self._patient, self._writing:
+                yield self._busy_timeout_ms
+            return
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._write_wait_s
+        try:
+            async with asyncio.timeout_at(end):
+                await self._writing.acquire()
+        except TimeoutError as exc:
+            raise StoreUnavailable("the database can't be used now: others have been writing for too long") from exc
+        try:
+            yield min(self._busy_timeout_ms, max(0, int((end - loop.time()) * 1000)))
+        finally:
+            self._writing.release()
 
     async def migrate(self) -> None:
         """Bring the schema up to date; safe when several processes start at once.
@@ -69,7 +103,7 @@ class Database:
             StoreMisconfigured: the file can't be opened or is no database.
         """
         try:
-            async with self.write() as connection:
+            async with self.write(patient=True) as connection:
                 if not self.is_sqlite:
                     await connection.execute(text("SELECT pg_advisory_xact_lock(7215309431)"))
                 await connection.run_sync(upgrade)
@@ -137,4 +171,9 @@ def _tune_sqlite(engine: Engine, busy_timeout_ms: int) -> None:
     def on_begin(connection: Connection) -> None:
         options = connection.get_execution_options()
         if options.get("isolation_level") != "AUTOCOMMIT":
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(_WRITES) else "BEGIN")
+            busy_ms = options.get(_WRITES)
+            if busy_ms is None:
+                connection.exec_driver_sql("BEGIN")
+            else:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(busy_ms)}").close()
+                connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,55 @@ async def test_write_while_another_process_writes_is_unavailable(database: Datab
     other.close()
     async with database.write() as connection:
         await connection.execute(text("DELETE FROM configurations"))
+
+
+async def test_write_somebody_waits_for_fails_in_bounded_time_among_patient_ones(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    database = Database.file(path, busy_timeout_ms=100, write_wait_s=0.25)
+    await database.migrate()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    async def write_for_ever() -> None:
+        while True:
+            with suppress(StoreUnavailable):
+                async with database.write(patient=True):
+                    pass
+
+    async def write_once() -> None:
+        with pytest.raises(StoreUnavailable):
+            async with database.write():
+                pass
+
+    async with asyncio.TaskGroup() as group:
+        patient = [group.create_task(write_for_ever()) for _ in range(8)]
+        try:
+            async with asyncio.timeout(1.0):
+                await asyncio.gather(*(write_once() for _ in range(6)))
+        finally:
+            for task in patient:
+                task.cancel()
+    other.execute("ROLLBACK")
+    other.close()
+    async with database.write():
+        pass
+    await database.close()
+
+
+async def test_write_somebody_waits_for_goes_before_all_but_one_patient_one(database: Database) -> None:
+    order: list[str] = []
+
+    async def write(name: str, *, patient: bool) -> None:
+        async with database.write(patient=patient):
+            order.append(name)
+
+    async with asyncio.TaskGroup() as group, database.write(patient=True):
+        for number in range(8 * 3):
+            group.create_task(write(f"patient {number}", patient=True))
+        await asyncio.sleep(0)
+        group.create_task(write("asked", patient=False))
+        await asyncio.sleep(0)
+    assert order.index("asked") <= (1 if database.is_sqlite else 8)
 
 
 async def test_write_after_read_by_two_waits_for_its_turn(database: Database, sqlite_file: Path) -> None:
