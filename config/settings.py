@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -32,11 +33,14 @@ class SettingsError(Exception):
 
 
 def default_data_dir() -> Path:
-    """Where data goes when nothing is said: the user's data directory of this platform."""
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "askwell"
+    """Where data go when nothing is said: the user's data directory of this platform. Raises SettingsError."""
     base = os.environ.get("XDG_DATA_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "askwell"
+    try:
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Application Support" / "askwell"
+        return (Path(base) if base else Path.home() / ".local" / "share") / "askwell"
+    except RuntimeError as exc:
+        raise SettingsError("this user has no home directory; say where data go with --data or ASKWELL_DATA") from exc
 
 
 class Group(BaseModel):
@@ -73,6 +77,15 @@ class ServerSettings(Group):
     forwarded_allow_ips: str = Field(
         default="127.0.0.1", description="Proxies whose `X-Forwarded-*` headers are believed, separated by commas."
     )
+
+    @field_validator("host")
+    @classmethod
+    def _name_possible(cls, host: str) -> str:
+        try:
+            host.encode("idna")
+        except UnicodeError as exc:
+            raise ValueError("not a host name: a part between dots has 1 to 63 characters") from exc
+        return host
 
     @property
     def loopback(self) -> bool:
@@ -114,6 +127,51 @@ class StorageSettings(Group):
     hot_ttl_s: int = Field(
         default=86_400, ge=60, description="How long a stored session stays in Redis after its last turn, in seconds."
     )
+
+    @field_validator("config_dir")
+    @classmethod
+    def _directory_there(cls, path: Path | None) -> Path | None:
+        if path is None:
+            return None
+        path = _expanded(path)
+        if not path.is_dir():
+            raise ValueError(f"{path} is not a directory")
+        return path
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis_url_usable(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None:
+            _check_url(url.get_secret_value(), "redis rediss unix".split(), "redis://host:6379/0")
+        return url
+
+    @field_validator("database_url")
+    @classmethod
+    def _database_url_usable(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None:
+            _check_url(url.get_secret_value(), None, "postgresql+asyncpg://user:password@host:5432/name")
+        return url
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as exc:
+        raise ValueError(f"{path}: there is no user of that name") from exc
+
+
+def _check_url(url: str, schemes: list[str] | None, example: str) -> None:
+    """Raises ValueError, without repeating the URL: it may hold a password."""
+    scheme, separator, _ = url.partition("://")
+    if not separator or (schemes is not None and scheme not in schemes):
+        raise ValueError(f"not a URL such as {example}")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as exc:
+        raise ValueError(f"its host or port can't be read; it should look like {example}") from exc
+    if port == 0:
+        raise ValueError("port 0 can't be connected to")
 
 
 class SessionSettings(Group):
@@ -306,7 +364,10 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, A
     for name, value in (overrides or {}).items():
         if value is not None:
             given[name] = (value, f"--{name.replace('_', '-')}")
-    data = Path(given["data"][0]).expanduser() if "data" in given else default_data_dir()
+    try:
+        data = _expanded(Path(given["data"][0])) if "data" in given else default_data_dir()
+    except ValueError as exc:
+        raise SettingsError(f"{given['data'][1]}: {exc}") from exc
     toml = data / TOML_NAME
     for name, value in _from_toml(toml, known).items():
         given.setdefault(name, (value, f"{toml}: {name}"))

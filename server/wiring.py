@@ -28,7 +28,7 @@ from server.auth import Authenticator, moderator_token
 from server.hot.connection import Connection, open_client
 from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
-from server.hot.errors import DataDirUnusable
+from server.hot.errors import DataDirUnusable, HotMisconfigured
 from server.hot.journal import Journal, JournalRecord
 from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
@@ -43,6 +43,7 @@ from server.session.measure import TurnMeasure
 from server.session.settings import HubSettings
 from server.store.apply import Applier
 from server.store.engine import Database
+from server.store.errors import RecordRefused, StoreMisconfigured, StoreUnavailable
 from server.store.repository import Repository
 from server.writer import Lag, Writer, WriterHooks
 
@@ -147,7 +148,7 @@ async def open_storage(
             try:
                 report = await hot.prepare(embedded=embedded is not None)
                 say("migrating the store")
-                await database.migrate()
+                await _migrated(database)
                 writer = overrides.writer(Writer(hot, journal, Applier(database), hooks=_hooks(metrics)))
                 async with asyncio.TaskGroup() as tasks:
                     working = [tasks.create_task(writer.run(), name="writer")]
@@ -279,7 +280,12 @@ def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, 
         wait_timeout_ms=storage.wait_timeout_ms,
     )
     keys = KeySpace()
-    client = open_client(url, timeout_s=hot_settings.attempt_timeout_s, max_connections=hot_settings.max_connections)
+    try:
+        client = open_client(
+            url, timeout_s=hot_settings.attempt_timeout_s, max_connections=hot_settings.max_connections
+        )
+    except ValueError as exc:
+        raise HotMisconfigured(f"ASKWELL_REDIS_URL can't be used: {exc}") from exc
     connection = Connection(
         client,
         hot_settings,
@@ -291,7 +297,33 @@ def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, 
 
 def _database(settings: Settings, data: Path) -> Database:
     url = _secret(settings.storage.database_url)
-    return Database(url) if url else Database.file(data / DATABASE_NAME)
+    if not url:
+        return Database.file(data / DATABASE_NAME)
+    try:
+        return Database(url)
+    except ImportError as exc:
+        raise StoreMisconfigured(
+            f"ASKWELL_DATABASE_URL needs the package {exc.name}: pip install 'askwell[postgres]'"
+        ) from exc
+    except ValueError as exc:
+        raise StoreMisconfigured("ASKWELL_DATABASE_URL is not a database URL") from exc
+
+
+async def _migrated(database: Database) -> None:
+    """Bring the schema up to date, and say in one sentence which database can't be used.
+
+    The driver's own exceptions pass through SQLAlchemy while it connects; they are known by the driver's package.
+    """
+    try:
+        await database.migrate()
+    except Exception as exc:
+        ours = isinstance(exc, (StoreUnavailable, RecordRefused))
+        if database.is_sqlite or not (ours or isinstance(exc, OSError) or type(exc).__module__.startswith("asyncpg")):
+            raise
+        where = f"{database.url.host or 'localhost'}:{database.url.port or 5432}/{database.url.database or ''}"
+        told = str(exc).partition("\n")[0] or type(exc).__name__
+        reason = told.partition(": ")[2] or told if ours else told
+        raise StoreUnavailable(f"ASKWELL_DATABASE_URL: the database {where} can't be used: {reason}") from exc
 
 
 def _hooks(metrics: Metrics) -> WriterHooks:

@@ -93,6 +93,48 @@ def test_load_wrong_option_names_it() -> None:
         load({}, {"port": "many"})
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        ("ASKWELL_REDIS_URL", "localhost:6379", "not a URL such as redis://host:6379/0"),
+        ("ASKWELL_REDIS_URL", "http://localhost:6379", "not a URL such as redis://host:6379/0"),
+        ("ASKWELL_REDIS_URL", "redis://:pa55@localhost:port/0", "its host or port can't be read"),
+        ("ASKWELL_REDIS_URL", "redis://:pa55@localhost:99999/0", "its host or port can't be read"),
+        ("ASKWELL_REDIS_URL", "redis://[::1/0", "its host or port can't be read"),
+        ("ASKWELL_DATABASE_URL", "localhost/askwell", "not a URL such as postgresql"),
+        ("ASKWELL_DATABASE_URL", "postgresql://me:pa55@localhost:port/askwell", "its host or port can't be read"),
+        ("ASKWELL_DATA", "~nosuchuser/x", "~nosuchuser/x: there is no user of that name"),
+        ("ASKWELL_CONFIG_DIR", "~nosuchuser/x", "~nosuchuser/x: there is no user of that name"),
+        ("ASKWELL_CONFIG_DIR", "/nowhere/at/all", "/nowhere/at/all is not a directory"),
+        ("ASKWELL_HOST", "a" * 64, "not a host name"),
+        ("ASKWELL_HOST", "a..b", "not a host name"),
+    ],
+)
+def test_load_value_that_can_not_work_names_its_variable(variable: str, value: str, reason: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load({variable: value})
+    assert str(caught.value).startswith(f"{variable}: {reason}")
+    assert "pa55" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["redis://h", "rediss://u:p@h:1/2", "unix:///run/redis.sock", "redis://[::1]:6379/0"])
+def test_load_redis_url_of_each_kind_is_taken(url: str) -> None:
+    found = load({"ASKWELL_REDIS_URL": url}).settings.storage.redis_url
+    assert found is not None
+    assert found.get_secret_value() == url
+
+
+@pytest.mark.parametrize("host", ["::", "::1", "0.0.0.0", "localhost", "bücher.example", "example.org."])
+def test_load_host_of_each_kind_is_taken(host: str) -> None:
+    assert load({"ASKWELL_HOST": host}).settings.server.host == host
+
+
+def test_load_home_in_config_dir_is_expanded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "own").mkdir()
+    assert load({"ASKWELL_CONFIG_DIR": "~/own"}).settings.storage.config_dir == tmp_path / "own"
+
+
 def test_load_provider_of_a_later_version_says_so() -> None:
     with pytest.raises(SettingsError, match="ASKWELL_SCORING_PROVIDER: the provider `openai` comes with the language"):
         load({"ASKWELL_SCORING_PROVIDER": "openai"})

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -70,6 +71,16 @@ def test_serve_in_a_directory_that_can_not_be_written_says_so(
         ("ASKWELL_SCORING_PROVIDER", "anthropic", "comes with the language-model clients"),
         ("ASKWELL_HOST", "203.0.113.7", "203.0.113.7 is not an address of this machine"),
         ("ASKWELL_DATABASE_URL", "mysql://x/y", "databases of the kind mysql are not supported"),
+        (
+            "ASKWELL_DATABASE_URL",
+            "postgresql://me@127.0.0.1:1/asked",
+            "ASKWELL_DATABASE_URL: the database 127.0.0.1:1/asked",
+        ),
+        ("ASKWELL_REDIS_URL", "localhost:6379", "ASKWELL_REDIS_URL: not a URL such as"),
+        ("ASKWELL_REDIS_URL", "redis://localhost:x", "ASKWELL_REDIS_URL: its host or port can't be read"),
+        ("ASKWELL_REDIS_URL", "redis://localhost?health_check_interval=x", "ASKWELL_REDIS_URL can't be used"),
+        ("ASKWELL_CONFIG_DIR", "/nowhere/at/all", "ASKWELL_CONFIG_DIR: /nowhere/at/all is not a directory"),
+        ("ASKWELL_HOST", "a" * 64, "ASKWELL_HOST: not a host name"),
     ],
 )
 def test_serve_with_a_wrong_setting_says_which(
@@ -83,6 +94,44 @@ def test_serve_with_a_wrong_setting_says_which(
     monkeypatch.setenv("ASKWELL_PORT", "0")
     monkeypatch.setenv(variable, value)
     assert words in _refused(capfd, "serve", "--data", str(tmp_path / "data"))
+
+
+def test_serve_in_the_home_of_nobody_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    assert "--data: ~nosuchuser/x: there is no user" in _refused(capfd, "serve", "--data", "~nosuchuser/x")
+
+
+def test_chat_with_a_configuration_directory_that_is_not_there_says_so(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ASKWELL_CONFIG_DIR", str(tmp_path / "none"))
+    said = _refused(capfd, "chat", "headphones_mec", "--data", str(tmp_path / "data"))
+    assert f"ASKWELL_CONFIG_DIR: {tmp_path}/none is not a directory" in said
+
+
+def _refusing_postgres(listener: socket.socket) -> None:
+    """Answer the first connection as a PostgreSQL that does not know the password."""
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(4096)  # a request for TLS
+        connection.sendall(b"N")
+        connection.recv(4096)
+        fields = b"SFATAL\0VFATAL\0C28P01\0Mpassword authentication failed\0\0"
+        connection.sendall(b"E" + (len(fields) + 4).to_bytes(4, "big") + fields)
+        connection.recv(4096)
+
+
+def test_serve_with_a_wrong_database_password_says_so_and_keeps_the_password(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}/asked"
+        thread = threading.Thread(target=_refusing_postgres, args=(listener,), daemon=True)
+        thread.start()
+        monkeypatch.setenv("ASKWELL_DATABASE_URL", f"postgresql://me:pa55@{address}")
+        said = _refused(capfd, "serve", "--port", "0", "--data", str(tmp_path / "data"))
+        thread.join(5)
+    assert f"ASKWELL_DATABASE_URL: the database {address} can't be used: password authentication failed" in said
+    assert "pa55" not in said
 
 
 def test_unknown_variable_is_reported(
