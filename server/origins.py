@@ -42,8 +42,16 @@ class Origins:
             return True
         if settings.public_url and origin == settings.public_url.rstrip("/"):
             return True
+        return is_own_page(origin, host)
+
+
+def is_own_page(origin: str, host: str) -> bool:
+    """Whether `Origin` names the server that was reached under `Host`; a malformed one names nobody."""
+    try:
         parts = urlsplit(origin)
-        return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+    except ValueError:
+        return False
+    return bool(host) and parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
 
 
 def _name(host: str) -> str:

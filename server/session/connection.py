@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from urllib.parse import urlsplit
 
 import structlog
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from server.origins import is_own_page
 from server.protocol.codec import ProtocolProblem, decode_text
 from server.protocol.codes import (
     CLOSE_COME_AGAIN,
@@ -77,7 +77,7 @@ def origin_allowed(origin: str | None, host: str | None, allowed: tuple[str, ...
     """
     if origin is None or "*" in allowed or origin in allowed:
         return True
-    return bool(host) and urlsplit(origin).netloc == host
+    return is_own_page(origin, host or "")
 
 
 class _Left(Exception):

@@ -313,7 +313,7 @@ async def test_subprotocol_missing_is_told_and_closed(node: Node) -> None:
         assert await client.closed() == 1002
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1.evil.example"])
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1.evil.example", "http://["])
 async def test_origin_of_another_site_is_refused_before_the_handshake(node: Node, origin: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
         async with node.client("any", origin=origin):
