@@ -194,7 +194,7 @@ class Worker:
         while True:
             quiet_s = self._around.clock() - self._audience.last_sign
             if quiet_s >= limit_s:
-                await self._audience.broadcast(Notice.of("answer_kept" if self._storage_down else "still_thinking"))
+                await self._notify()
             else:
                 await asyncio.sleep(limit_s - quiet_s)
 
@@ -229,7 +229,13 @@ class Worker:
     async def _trouble(self) -> None:
         if not self._storage_down:
             self._storage_down = True
-            await self._audience.broadcast(Notice.of("answer_kept"))
+            await self._notify()
+
+    async def _notify(self) -> None:
+        """Say that it takes time; that the answer is kept only if one is on disk."""
+        pending = self._ledger.pending
+        kept = self._storage_down and pending is not None and not pending.failed
+        await self._audience.broadcast(Notice.of("answer_kept" if kept else "still_thinking"))
 
     def recover(self, cause: StorageUnavailable) -> None:
         """Refuse everything until storage is back, then see what it holds."""

@@ -126,6 +126,7 @@ async def test_accept_with_unknown_outcome_is_told_and_the_answer_counts_once(no
         node.hot.lose("accept", when)  # type: ignore[arg-type]
         turn_key = await client.answer("Said once.")
         await client.refused("storage_unavailable", ref=turn_key, retryable=True)
+        assert not any(frame.get("code") == "answer_kept" for frame in client.seen), "nobody knows that yet"
         owner = await node.hub.attach(state.session_id)
         await owner.settled()
         await client.answer("Said once.", turn_key)
@@ -266,3 +267,17 @@ async def test_answer_when_hot_state_is_gone_closes_with_1012_and_goes_on_after_
         await client.hello(last_event_id=2, epoch=kept.epoch)
         assert client.epoch != kept.epoch
         assert (await client.turn("Said once.", turn_key))["turn_number"] == 1
+
+
+async def test_answer_that_could_not_be_accepted_is_not_called_kept_while_storage_is_away(hot: HotStore) -> None:
+    settings = replace(QUICK, still_thinking_s=0.05)
+    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), settings=settings) as node:
+        state = await node.session()
+        async with node.client(state.session_id) as client:
+            await greeted(node, client)
+            node.hot.away = True
+            turn_key = await client.answer("Said once.")
+            await client.refused("storage_unavailable", ref=turn_key)
+            await client.until("notice", code="still_thinking")
+            assert not any(frame.get("code") == "answer_kept" for frame in client.seen)
+            node.hot.away = False
