@@ -270,11 +270,12 @@ class Hub:
     async def _claim(self, session_id: str) -> SessionOwner:
         owner_id = self._around.new_id()
         try:
+            wait_s = self.settings.room_wait_s
             try:
-                ledger = await Ledger.claim(self._hot, session_id, owner_id)
+                ledger = await Ledger.claim(self._hot, session_id, owner_id, room_wait_s=wait_s)
             except SessionNotHot:
                 await self._rebuild(session_id)
-                ledger = await Ledger.claim(self._hot, session_id, owner_id)
+                ledger = await Ledger.claim(self._hot, session_id, owner_id, room_wait_s=wait_s)
         except (Gone, SessionNotHot) as exc:
             raise SessionProblem("not_found") from exc
         except StateVersionError as exc:

@@ -15,7 +15,7 @@ import numpy as np
 from pipeline.ports import Vectors
 from pipeline.state import InterviewState, Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
-from server.hot.errors import HotError, NotOwner, StorageUnavailable
+from server.hot.errors import HotError, JournalFull, NotOwner, StorageUnavailable
 from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, Committed, DurableEvent, HotSession, Pending
 from server.protocol.codes import ErrorCode
 from server.session.machine import Step
@@ -23,6 +23,7 @@ from server.session.ports import Hot
 
 T = TypeVar("T")
 LONGEST_PAUSE_S = 2.0
+ROOM_PAUSE_S = 0.1
 
 
 def answer_payload(answer: Answer) -> bytes:
@@ -51,10 +52,20 @@ class Ledger:
         session_id: the session.
         owner_id: who we are; every write requires that we still own the session.
         session: as the claim returned it.
+        room_wait_s: how long an answer waits for room in the journal.
     """
 
-    def __init__(self, hot: Hot, session_id: str, owner_id: str, session: HotSession) -> None:
+    def __init__(
+        self,
+        hot: Hot,
+        session_id: str,
+        owner_id: str,
+        session: HotSession,
+        *,
+        room_wait_s: float = 0.0,
+    ) -> None:
         self._hot = hot
+        self._room_wait_s = room_wait_s
         self.session_id = session_id
         self.owner_id = owner_id
         self.stale = False
@@ -64,8 +75,8 @@ class Ledger:
         self._take(session)
 
     @classmethod
-    async def claim(cls, hot: Hot, session_id: str, owner_id: str) -> Self:
-        """Own the session from now on.
+    async def claim(cls, hot: Hot, session_id: str, owner_id: str, *, room_wait_s: float = 0.0) -> Self:
+        """Own the session from now on; arguments as of the class.
 
         Raises:
             SessionNotHot: hot storage does not know it.
@@ -73,7 +84,8 @@ class Ledger:
             StateVersionError: a newer version of this program wrote its state.
             StorageUnavailable: hot storage can't be reached.
         """
-        return cls(hot, session_id, owner_id, await hot.claim(session_id, owner_id))
+        session = await hot.claim(session_id, owner_id)
+        return cls(hot, session_id, owner_id, session, room_wait_s=room_wait_s)
 
     def _take(self, session: HotSession) -> None:
         self.state = InterviewState.load(session.state)
@@ -111,23 +123,29 @@ class Ledger:
         """Put an answer on disk; the events to publish are its `turn.started`.
 
         Raises:
+            JournalFull: there was no room in time; nothing is written.
             HotError: as `HotStore.accept`; after `StorageUnavailable` the ledger is stale.
         """
         number = self.state.turn_count + 1
         event = {"type": "turn.started", "turn_number": number, "turn_key": answer.turn_key}
         payload, digest = answer_payload(answer), answer_digest(answer)
         try:
-            accepted = await self._hot.accept(
-                self.session_id,
-                owner=self.owner_id,
-                rev=self.state.rev,
-                turn_key=answer.turn_key,
-                payload=payload,
-                digest=digest,
-                turn_number=number,
-                event=event,
-                rerun=rerun,
+            accepted = await with_room(
+                lambda: self._hot.accept(
+                    self.session_id,
+                    owner=self.owner_id,
+                    rev=self.state.rev,
+                    turn_key=answer.turn_key,
+                    payload=payload,
+                    digest=digest,
+                    turn_number=number,
+                    event=event,
+                    rerun=rerun,
+                ),
+                self._room_wait_s,
             )
+        except JournalFull:
+            raise
         except (HotError, asyncio.CancelledError):
             self.stale = True
             raise
@@ -250,6 +268,24 @@ class Ledger:
             self._published_id = page[-1].id
         self.last_event_id = max(self.last_event_id, self._published_id)
         return found
+
+
+async def with_room(write: Callable[[], Awaitable[T]], wait_s: float) -> T:
+    """Repeat a write while the journal has no room for it; nothing is written then.
+
+    Args:
+        write: the write.
+        wait_s: after this long, `JournalFull` is raised.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + wait_s
+    while True:
+        try:
+            return await write()
+        except JournalFull:
+            if loop.time() + ROOM_PAUSE_S >= end:
+                raise
+        await asyncio.sleep(ROOM_PAUSE_S)
 
 
 async def insist(

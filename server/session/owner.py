@@ -18,7 +18,7 @@ from pipeline.errors import InvalidAnswer, PipelineError
 from pipeline.stages.utterance import check_answer
 from pipeline.state import InterviewState, Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
-from server.hot.errors import Gone, HotError, NotOwner, SessionNotHot, StorageUnavailable
+from server.hot.errors import Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
 from server.hot.values import DurableEvent
 from server.session import machine
 from server.session.audience import Audience
@@ -229,6 +229,8 @@ class SessionOwner:
     async def _turn_job(self, handle: TurnHandle) -> None:
         try:
             handle.succeed(await self._runner.run(handle))
+        except JournalFull:
+            handle.fail(SessionProblem("storage_unavailable"))
         except StorageUnavailable as exc:
             handle.fail(SessionProblem("storage_unavailable"))
             self._worker.recover(exc)

@@ -16,6 +16,7 @@ class HubSettings:
         still_thinking_s: silence after which the respondent gets a notice, again and again.
         storage_retry_s: first pause between two tries to write; doubles up to 2 s.
         storage_patience_s: how long a commit is tried before the session is given up on this node.
+        room_wait_s: how long an answer waits for room in the journal while the store is behind.
         idle_release_s: after how long without a connection a session leaves this node's memory.
         abandon_after_s: without a sign of life for this long a session becomes `abandoned`.
         resume_until_s: an abandoned session can be resumed this long after the last sign of life.
@@ -30,6 +31,7 @@ class HubSettings:
     still_thinking_s: float = 4.0
     storage_retry_s: float = 0.1
     storage_patience_s: float = 300.0
+    room_wait_s: float = 8.0
     idle_release_s: float = 120.0
     abandon_after_s: float = 86_400.0
     resume_until_s: float = 604_800.0

@@ -12,6 +12,7 @@ from pipeline.errors import LLMUnavailable
 from pipeline.turn import Answer, answer_digest
 from server.hot.errors import Conflict, NotOwner, StorageUnavailable
 from server.hot.redis import HotStore
+from server.hot.values import HotSettings
 from server.session.ledger import answer_payload
 from server.session.outbox import Outbox
 from server.session.owner import SessionOwner
@@ -388,3 +389,30 @@ async def test_submit_same_key_with_other_text_is_refused_while_it_runs_and_afte
         gate.set()
         await handle.committed()
     assert owner.begin(answer("  Said once.  ", said.turn_key)).already_committed, "outer blanks say nothing"
+
+
+async def test_answer_waits_for_room_in_the_journal(embedded_url: str, hot: HotStore) -> None:
+    small = HotStore.connect(embedded_url, HotSettings(journal_limit=2))
+    async with running_hub(TroubledHot(small), MemoryStore(), Providing()) as node:
+        owner = await opened(node)
+        handle = owner.begin(answer())
+        await eventually(lambda: node.hot.calls.count("accept") >= 2)
+        await hot.client.execute_command("XTRIM", hot.keys.session(owner.session_id).journal, "MAXLEN", 0)
+        assert (await handle.committed()).turn_number == 1
+    await small.close()
+
+
+async def test_answer_without_room_in_the_journal_is_refused_and_all_else_goes_on(
+    embedded_url: str, hot: HotStore
+) -> None:
+    small = HotStore.connect(embedded_url, HotSettings(journal_limit=2))
+    settings = replace(QUICK, room_wait_s=0.1)
+    async with running_hub(TroubledHot(small), MemoryStore(), Providing(), settings=settings) as node:
+        owner = await opened(node)
+        with pytest.raises(SessionProblem) as refused:
+            await owner.submit(answer())
+        assert refused.value.code == "storage_unavailable"
+        await owner.pause()
+        assert status(owner) == "paused"
+        assert "read" not in node.hot.calls, "nothing has to be found out"
+    await small.close()
