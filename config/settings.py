@@ -204,7 +204,7 @@ class SessionSettings(Group):
 class LimitSettings(Group):
     """What the server refuses to protect itself."""
 
-    max_message_bytes: int = Field(default=65_536, ge=16_384, description="Largest WebSocket message, in bytes.")
+    max_message_bytes: int = Field(default=131_072, ge=131_072, description="Largest WebSocket message, in bytes.")
     max_body_bytes: int = Field(default=262_144, ge=16_384, description="Largest HTTP request body, in bytes.")
     handshake_s: float = Field(default=5.0, gt=0, description="Time for the first message on a socket, in seconds.")
     messages_per_s: float = Field(

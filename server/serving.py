@@ -13,8 +13,8 @@ from starlette.types import ASGIApp
 
 from config.settings import Settings
 
-WS_MAX_BYTES = 1024 * 1024
-"""Frames beyond this are not even read."""
+WS_MAX_BYTES = 16 * 1024 * 1024
+"""Frames beyond this are not even read; smaller ones that are too large are told so before the socket closes."""
 GRACE_S = 1
 BACKLOG = 2048
 

@@ -28,7 +28,7 @@ from server.protocol.outbound import Error
 
 T = TypeVar("T")
 
-MAX_MESSAGE_BYTES = 64 * 1024
+MAX_MESSAGE_BYTES = 128 * 1024
 SEQUENCE_BYTES = 4
 SAMPLE_BYTES = 2
 LONGEST_REF = 64
@@ -87,7 +87,8 @@ def decode_text(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> ClientMessa
         max_bytes: longest frame, in bytes of UTF-8.
     Raises:
         ProtocolProblem: `invalid_message` for anything that is not a message of the protocol; `invalid_input` for
-            an answer whose text is not text (NUL, half a surrogate pair, not a string).
+            an answer whose text is not text (NUL, half a surrogate pair, not a string); `answer_too_long` for an
+            answer that makes the frame too long.
     """
     return parse(read_object(text, max_bytes=max_bytes), CLIENT_MESSAGES)
 
@@ -95,11 +96,11 @@ def decode_text(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> ClientMessa
 def read_object(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> dict[str, Any]:
     """The JSON object of one text frame; errors as in `decode_text`."""
     if len(text) > max_bytes or len(text.encode("utf-8", "surrogatepass")) > max_bytes:
-        raise ProtocolProblem(
-            "invalid_message",
-            f"This message is too long; {max_bytes // 1024} KiB are the most.",
-            close_code=CLOSE_TOO_BIG,
-        )
+        raise _too_long(text, max_bytes)
+    return _object(text)
+
+
+def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_names)
     except (ValueError, RecursionError) as exc:
@@ -107,6 +108,19 @@ def read_object(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> dict[str, A
     if not isinstance(value, dict):
         raise ProtocolProblem("invalid_message", "A message must be a JSON object with a type.")
     return value
+
+
+def _too_long(text: str, max_bytes: int) -> ProtocolProblem:
+    """Which words a frame that is too long gets: those for an answer, if it is one."""
+    try:
+        value = _object(text)
+    except ProtocolProblem:
+        value = {}
+    if value.get("type") in ("answer", "correct") and isinstance(value.get("text"), str):
+        return ProtocolProblem("answer_too_long", close_code=CLOSE_TOO_BIG, ref=_ref(value))
+    return ProtocolProblem(
+        "invalid_message", f"This message is too long; {max_bytes // 1024} KiB are the most.", close_code=CLOSE_TOO_BIG
+    )
 
 
 def parse(value: Mapping[str, Any], adapter: TypeAdapter[T]) -> T:

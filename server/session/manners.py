@@ -85,6 +85,6 @@ class Manners:
 
     def offended(self, problem: ProtocolProblem) -> bool:
         """Count one violation; whether it was one too many."""
-        if problem.code == "invalid_input":
+        if problem.code in ("invalid_input", "answer_too_long"):
             return False
         return not self._patience.take()

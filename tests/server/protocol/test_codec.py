@@ -24,6 +24,8 @@ from server.protocol.codes import SENTENCES
 from server.protocol.inbound import Hello, Ping, SendAnswer
 from server.protocol.moderator import COMMANDS, MODERATOR_MESSAGES, InjectQuestion, Signals, Steer
 from server.protocol.outbound import SERVER_MESSAGES, Error, Notice, QuestionDelta
+from server.serving import WS_MAX_BYTES
+from server.session.settings import SocketSettings
 
 KEY = "0b5a3bd8-9d2c-4a0e-8f60-1f0a1b2c3d4e"
 
@@ -105,6 +107,27 @@ def test_decode_longest_frame_is_counted_in_bytes() -> None:
     assert refused.value.close_code == 1009
     with pytest.raises(ProtocolProblem):
         decode_text(frame("é" * (room // 2 + 1)))
+
+
+@pytest.mark.parametrize("kind", ["answer", "correct"])
+def test_decode_answer_in_a_frame_that_is_too_long_is_told_with_its_key(kind: str) -> None:
+    with pytest.raises(ProtocolProblem) as refused:
+        decode_text(json.dumps({"type": kind, "text": "x" * MAX_MESSAGE_BYTES, "turn_key": KEY}))
+    assert (refused.value.code, refused.value.ref, refused.value.fatal) == ("answer_too_long", KEY, False)
+
+
+def test_decode_other_frame_that_is_too_long_is_no_message() -> None:
+    for text in (" " * (MAX_MESSAGE_BYTES + 1), json.dumps({"type": "consent", "version": "x" * MAX_MESSAGE_BYTES})):
+        with pytest.raises(ProtocolProblem) as refused:
+            decode_text(text)
+        assert (refused.value.code, refused.value.close_code) == ("invalid_message", 1009)
+
+
+def test_decode_longest_answer_is_taken_however_it_is_escaped() -> None:
+    for character in ("x", "\u3042", "\U0001f600"):
+        message = decode_text(json.dumps({"type": "answer", "text": character * 8000, "turn_key": KEY}))
+        assert isinstance(message, SendAnswer)
+        assert message.text == character * 8000
 
 
 def refusal_of(text: str) -> str | None:
@@ -216,3 +239,7 @@ def test_moderator_signals_are_called_global_on_the_wire() -> None:
 def test_hello_defaults_are_those_of_a_first_visit() -> None:
     hello = decode_text('{"type": "hello", "token": "t"}')
     assert hello == Hello(type="hello", token="t", last_event_id=0, epoch=None)
+
+
+def test_frames_far_too_large_are_read_so_that_they_can_be_told() -> None:
+    assert SocketSettings().max_message_bytes < SocketSettings().max_frame_bytes < 10_000_000 < WS_MAX_BYTES
