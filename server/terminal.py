@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from uuid import uuid4
 
 from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from server.client import CallFailed, Client
 from server.protocol.codes import CLOSE_TAKEN_OVER
@@ -26,6 +26,9 @@ HELP: Final = """\
 /help             this list
 Anything else is your answer. Ctrl-C leaves; the interview is kept."""
 
+STOPPED: Final = frozenset({"paused", "abandoned"})
+PAUSED: Final = "(paused; /resume to go on)"
+KEPT: Final = "(paused; your answer is kept, and sent when you /resume)"
 RECONNECTS: Final = 10
 WIDTH: Final = 96
 RESENDS: Final = 3
@@ -84,6 +87,9 @@ class Chat:
         self._answer_id: str | None = None
         self._pending: dict[str, Any] | None = None
         self._resends = 0
+        self._asked = ""
+        self._lost = 0
+        self._left = False
         self._commanded = False
         self._begun = False
         self._shown: set[tuple[str, str]] = set()
@@ -106,23 +112,23 @@ class Chat:
         for text in (detail.get("stimulus"), detail.get("helpline_text")):
             if text:
                 self._say(text)
-        lost = 0
         while True:
             try:
                 async with self._client.socket() as socket:
                     end = await self._converse(socket)
                     if end is not None:
                         return end
-                    lost = 0
-            except (ConnectionClosed, OSError):
+            except (ConnectionClosed, InvalidHandshake, OSError, CallFailed, ExceptionGroup) as exc:
                 if self._end is not None:
                     return self._end
-            lost += 1
-            if lost > RECONNECTS:
+                if not _may_pass(exc):
+                    raise
+            self._lost += 1
+            if self._lost > RECONNECTS:
                 return End.LOST
-            if lost == 1:
+            if self._lost == 1:
                 self._say("(connection lost, trying again …)")
-            await asyncio.sleep(self._pause_s * lost)
+            await asyncio.sleep(self._pause_s * self._lost)
 
     async def _consented(self, consent: Mapping[str, Any]) -> bool:
         if not consent["text"] or consent["given"]:
@@ -145,7 +151,6 @@ class Chat:
             listening = tasks.create_task(self._listen(socket))
             typing = tasks.create_task(self._type(socket))
             await asyncio.wait({listening, typing}, return_when=asyncio.FIRST_COMPLETED)
-            left = typing.done() and not listening.done()
             for task in (listening, typing):
                 task.cancel()
         if self._end is not None:
@@ -153,7 +158,7 @@ class Chat:
         if socket.close_code == CLOSE_TAKEN_OVER:
             self._say("This interview was opened elsewhere and goes on there.")
             return End.LEFT
-        return End.LEFT if left else None
+        return End.LEFT if self._left else None
 
     # What the server says
 
@@ -188,7 +193,7 @@ class Chat:
             case "turn.failed":
                 await self._again(socket, "That did not work out.", retryable=event["retryable"])
             case "session.state":
-                self._changed(event["state"], event["reason"])
+                await self._changed(socket, event["state"], event["reason"])
             case "notice":
                 self._say(f"({event['text']})")
             case "error":
@@ -198,22 +203,26 @@ class Chat:
 
     async def _ready(self, socket: ClientConnection, ready: dict[str, Any]) -> None:
         self._state = ready["state"]
-        known, self._epoch = self._epoch, ready["epoch"]
-        if known != self._epoch and self._begun:
+        if ready["epoch"] != self._epoch and self._begun:
             await self._catch_up_all(ready)
+        self._epoch = ready["epoch"]
+        self._lost = 0
         if self._state == "completed":
             self._end = End.COMPLETED
             return
-        if self._state == "paused":
-            self._say("(paused; /resume to go on)")
+        if self._state in STOPPED:
+            self._say(PAUSED if self._kept is None else KEPT)
             self._may_type.set()
-        if self._pending is not None:
+        elif self._begun and self._pending is None and ready["pending"] is None:
+            self._may_type.set()  # a command may have gone down with the connection
+        self._commanded = False
+        if self._pending is not None and not (self._state in STOPPED and self._kept is not None):
             await self._send(socket, self._pending)
 
     async def _catch_up_all(self, ready: dict[str, Any]) -> None:
         """Show what was said before this connection: its events can't be replayed, or were never ours."""
-        self._last_event_id = ready["last_event_id"]
         detail = await self._client.detail(self._session_id)
+        self._last_event_id = ready["last_event_id"]
         for line in detail["transcript"]:
             self._catch_up(line)
         if detail["question"] and self._pending is None and ready["pending"] is None:
@@ -224,6 +233,8 @@ class Chat:
         mine = line["speaker"] == "respondent"
         if mine:
             self._answer_id = line["id"]
+        else:
+            self._asked = line["text"]
         if key not in self._shown:
             self._say(f"{'you' if mine else 'askwell'}: {line['text'] or '(rather not say)'}")
             self._shown.add(key)
@@ -234,9 +245,10 @@ class Chat:
             self._stream(text)
         self._end_line()
         self._line = ""
+        self._asked = text
         self._begun = True
         self._shown.add(("interviewer", text))
-        if not closing and (self._pending is None or "turn_key" not in self._pending):
+        if not closing and self._kept is None:
             self._settle()
 
     def _settle(self, *, may_type: bool = True) -> None:
@@ -245,26 +257,49 @@ class Chat:
         if may_type:
             self._may_type.set()
 
-    def _changed(self, state: str, reason: str) -> None:
+    async def _changed(self, socket: ClientConnection, state: str, reason: str) -> None:
+        resumed = self._state in STOPPED and state == "active"
         self._state = state
         if state == "completed":
             self._end = End.WITHDRAWN if reason == "withdrawn" else End.COMPLETED
-        elif state == "paused":
-            self._say("(paused; /resume to go on)")
+        elif state in STOPPED:
+            self._say(PAUSED if self._kept is None else KEPT)
+            self._may_type.set()
+        elif resumed and self._kept is not None:
+            self._say(f"askwell: {self._asked}")
+            self._say(f"you: {self._kept.get('text') or '(rather not say)'}")
+            self._may_type.clear()
+            await self._send(socket, self._kept)
+        elif resumed and self._asked:
+            self._say(f"askwell: {self._asked}")
             self._may_type.set()
         elif self._commanded:
             self._may_type.set()
         self._commanded = False
+
+    @property
+    def _kept(self) -> dict[str, Any] | None:
+        """The turn that the server did not confirm yet."""
+        return self._pending if self._pending is not None and "turn_key" in self._pending else None
 
     async def _error(self, socket: ClientConnection, error: dict[str, Any]) -> None:
         about = error.get("ref")
         if about == "hello" and error["code"] in ("unauthorised", "forbidden", "not_found"):
             raise CallFailed(403, error["code"], error["message"])
         pending = self._pending
-        if pending is not None and about in (pending.get("turn_key"), pending["type"]):
+        mine = pending is not None and about in (pending.get("turn_key"), pending["type"])
+        if mine and error["code"] == "session_paused":
+            if self._commanded:
+                return  # the respondent resumed meanwhile: what comes of that sends the answer
+            if self._state not in STOPPED:
+                self._state = "paused"
+            self._say(KEPT)
+            self._may_type.set()
+        elif mine:
             await self._again(socket, error["message"], retryable=error["retryable"])
         else:
             self._say(error["message"])
+            self._commanded = False
             self._may_type.set()
 
     async def _again(self, socket: ClientConnection, message: str, *, retryable: bool) -> None:
@@ -288,6 +323,7 @@ class Chat:
             await self._may_type.wait()
             line = await self._screen.read("you: ")
             if line is None:
+                self._left = True
                 return
             try:
                 await self._typed(socket, line.strip())
@@ -296,7 +332,9 @@ class Chat:
 
     async def _typed(self, socket: ClientConnection, line: str) -> None:
         if not line:
-            if self._pending is not None:
+            if self._kept is not None and self._state in STOPPED:
+                self._say(KEPT)
+            elif self._pending is not None:
                 await self._send(socket, self._pending)
             return
         if not _is_text(line):
@@ -317,7 +355,7 @@ class Chat:
             self._say(f"There is no command {word}. /help lists them.")
 
     async def _command(self, socket: ClientConnection, name: str) -> None:
-        if (name == "pause") == (self._state == "paused") and name in ("pause", "resume"):
+        if (name == "pause") == (self._state in STOPPED) and name in ("pause", "resume"):
             self._say("(paused already)" if name == "pause" else "(not paused)")
             return
         self._commanded = name in ("pause", "resume")
@@ -335,6 +373,9 @@ class Chat:
     async def _turn(self, socket: ClientConnection, message: dict[str, Any]) -> None:
         self._pending = {**message, "turn_key": self._new_key()}
         self._shown.add(("respondent", message.get("text", "")))
+        if self._state in STOPPED:
+            self._say(KEPT)
+            return
         self._may_type.clear()
         await self._send(socket, self._pending)
 
@@ -366,3 +407,12 @@ class Chat:
 def _is_text(line: str) -> bool:
     """Whether it has no lone surrogates, which stand for bytes that are not in the terminal's encoding."""
     return not any("\ud800" <= character <= "\udfff" for character in line)
+
+
+def _may_pass(exc: Exception) -> bool:
+    """Whether trying again may help: the connection was lost or refused, or the server is starting or ending."""
+    if isinstance(exc, ExceptionGroup):
+        return all(_may_pass(inner) for inner in exc.exceptions)
+    if isinstance(exc, CallFailed):
+        return exc.status >= 500
+    return isinstance(exc, (ConnectionClosed, InvalidHandshake, OSError))

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -181,6 +185,118 @@ async def test_chat_with_a_proxy_in_the_environment_goes_past_it(
     assert "connection lost" not in text
 
 
+async def test_answer_while_paused_is_kept_and_sent_once_after_resume(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_, url):
+        created = await _new(url)
+        end, text = await _talk(url, created, ["/pause", ANSWER, "", "/resume", "And warm", "/finish"])
+        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+    assert end is End.COMPLETED
+    said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
+    assert said == [ANSWER, "And warm"]
+    first = next(line for line in text.splitlines() if line.startswith("askwell: "))
+    assert text.count(first) == 2
+    assert "sending your answer again" not in text
+    before, resumed = text.split("/resume\n")
+    assert "your answer is kept" in before
+    assert resumed.startswith(f"{first}\nyou: {ANSWER}\n")
+
+
+async def test_answer_refused_because_of_a_pause_elsewhere_is_kept_and_sent_after_resume(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (api, url):
+        created = await _new(url)
+
+        async def paused_meanwhile() -> str:
+            owner = api.parts.hub.owner(created["session_id"])
+            assert owner is not None
+            await owner.pause()
+            return ANSWER
+
+        end, text = await _talk(url, created, [paused_meanwhile, "/resume", "And warm", "/finish"])
+        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+    assert end is End.COMPLETED
+    assert "sending your answer again" not in text
+    said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
+    assert said == [ANSWER, "And warm"]
+
+
+async def test_refused_handshakes_count_as_lost_and_are_tried_again(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_api, url):
+        wire = Wire(url)
+        async with wire.open() as detour:
+            created = await _new(url)
+
+            async def cut_then_answer() -> str:
+                wire.refusals = 3
+                await wire.cut()
+                return ANSWER
+
+            end, text = await _talk(detour, created, [cut_then_answer, "/finish"])
+            assert wire.refusals == 0
+    assert end is End.COMPLETED
+    assert text.count("connection lost") == 1
+
+
+async def test_server_that_refuses_for_ever_is_lost(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (_api, url):
+        wire = Wire(url)
+        async with wire.open() as detour:
+            created = await _new(url)
+
+            async def cut() -> str:
+                wire.refusals = 1000
+                await wire.cut()
+                return ANSWER
+
+            end, _ = await _talk(detour, created, [cut])
+    assert end is End.LOST
+
+
+async def test_server_killed_and_started_again_in_the_middle_goes_on(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    data = tmp_path / "data"
+    command = [sys.executable, "-m", "server.cli", "serve", "--port", str(port), "--data", str(data)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ASKWELL_")}
+    servers: list[subprocess.Popen[bytes]] = []
+
+    def spawn() -> None:
+        servers.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment))
+
+    async def start() -> None:
+        spawn()
+        await eventually(is_ready, deadline_s=60)
+
+    async def is_ready() -> bool:
+        try:
+            return bool((await Client(url).json("GET", "/readyz"))["ready"])
+        except (OSError, CallFailed):
+            return False
+
+    async def killed_and_started() -> str:
+        servers[-1].kill()
+        servers[-1].wait()
+        spawn()
+        return "And it makes the train bearable"
+
+    try:
+        await start()
+        created = await Client(url).create_session(concept_id="headphones_mec")
+        screen = Script("yes", ANSWER, killed_and_started, "/finish")
+        chat = Chat(Client(url, created["respondent_token"]), created["session_id"], screen, pause_s=0.5)
+        async with asyncio.timeout(90):
+            end = await chat.run()
+        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+    finally:
+        for server in servers:
+            server.kill()
+            server.wait()
+    assert end is End.COMPLETED
+    assert screen.text.count("connection lost") == 1
+    said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
+    assert said == [ANSWER, "And it makes the train bearable"]
+
+
 async def test_second_terminal_takes_over_and_the_first_is_told(tmp_path: Path) -> None:
     async with listening(tmp_path) as (_, url):
         created = await _new(url)
@@ -209,6 +325,7 @@ class Wire:
     def __init__(self, url: str) -> None:
         self._port = int(url.rpartition(":")[2])
         self._ends: list[asyncio.StreamWriter] = []
+        self.refusals = 0
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[str]:
@@ -228,6 +345,13 @@ class Wire:
         self._ends.clear()
 
     async def _joined(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.refusals > 0:
+            self.refusals -= 1
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            await writer.drain()
+            writer.close()
+            return
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port)
         self._ends += [writer, far_writer]
         async with asyncio.TaskGroup() as tasks:
