@@ -8,6 +8,7 @@ import contextlib
 import io
 import logging
 import os
+import re
 import sys
 import threading
 import traceback
@@ -36,6 +37,11 @@ from server.terminal import HELP, Chat, End
 
 USAGE = 2
 """Exit code for everything that the person at the keyboard can put right."""
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+
+PRIVATE = 0o077
+"""Mask of the files that serve and chat make: what respondents say is for this user alone."""
 
 _EXPECTED = (
     SettingsError,
@@ -181,6 +187,7 @@ def _show(text: str) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    os.umask(PRIVATE)
     settings = _settings(options)
     from server import node
 
@@ -238,11 +245,16 @@ class _Lines:
 def _chat(options: argparse.Namespace) -> int:
     if (options.concept is None) == (options.resume is None):
         raise CommandFailed("name a concept, or a session with --resume")
+    os.umask(PRIVATE)
     settings = _settings(options, quiet=True)
     return _run(_chat_somewhere(settings, options))
 
 
 async def _chat_somewhere(settings: Settings, options: argparse.Namespace) -> int:
+    if options.concept is not None and not _ID.fullmatch(options.concept):
+        raise CommandFailed(
+            f"there is no concept `{options.concept}`: an id is 1 to 100 letters, digits, `-` and `_`, without spaces"
+        )
     found = running_server(settings.storage.data)
     if found is not None:
         pid, url = found
@@ -391,7 +403,7 @@ def _export_schema(options: argparse.Namespace) -> int:
 
 def _moderator_token(options: argparse.Namespace) -> int:
     settings = _settings(options, quiet=True)
-    settings.storage.data.mkdir(parents=True, exist_ok=True)
+    settings.storage.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     token, _ = moderator_token(settings.storage.data, _secret(settings))
     print(token)
     return 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import Executor
 
 from config.settings import Settings
-from pipeline.language.offline import load_offline
 from pipeline.methodology import Methodology
 from pipeline.turn import Providers
 
@@ -20,6 +19,9 @@ async def load_providers(settings: Settings, executor: Executor, methodologies: 
     Raises:
         ProviderError: a model is missing or can't be loaded.
     """
+    # Imported here: it takes seconds that commands without a model should not spend.
+    from pipeline.language.offline import load_offline
+
     language = settings.language
     offline = await load_offline(
         executor=executor,

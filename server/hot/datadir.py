@@ -26,14 +26,14 @@ class DataDir:
         self._fd: int | None = None
 
     def acquire(self) -> Self:
-        """Create the directory if need be and lock it.
+        """Create the directory if need be, for this user alone, and lock it.
 
         Raises:
             DataDirUnusable: it can't be created or written.
             DataDirInUse: another process holds it.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             fd = os.open(self.path / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as exc:
             raise DataDirUnusable(f"the data directory {self.path} can't be written: {exc.strerror}") from exc

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -168,6 +169,47 @@ def test_export_schema_writes_both_references(capfd: pytest.CaptureFixture[str],
     written = capfd.readouterr().out.split()
     assert str(tmp_path / "configuration" / "settings.md") in written
     assert len(list((tmp_path / "protocol").iterdir())) > 0
+
+
+@pytest.mark.parametrize("name", ["a b", "", "käse", "x" * 101])
+@pytest.mark.parametrize("served", [True, False])
+def test_chat_about_what_can_be_no_concept_says_so(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, name: str, served: bool
+) -> None:
+    with contextlib.ExitStack() as stack:
+        if served:
+            stack.enter_context(DataDir(tmp_path)).publish("http://127.0.0.1:1")
+        said = _refused(capfd, "chat", name, "--data", str(tmp_path))
+    assert f"there is no concept `{name}`" in said
+
+
+def test_commands_without_models_do_not_load_what_models_need(tmp_path: Path, root: Path) -> None:
+    looked_at = (
+        "import sys, server.cli, server.node; sys.exit(sorted({'spacy', 'onnxruntime'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", looked_at], capture_output=True, text=True, cwd=root, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["chat", "headphones_mec"], ["moderator-token"]])
+def test_data_directory_is_made_for_this_user_alone(tmp_path: Path, command: list[str]) -> None:
+    data = tmp_path / "data"
+    environment = {**os.environ, "ASKWELL_DATABASE_URL": "" if "chat" in command else "postgresql://me@127.0.0.1:1/x"}
+    old = os.umask(0o022)
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "server.cli", *command, "--data", str(data)],
+            input=b"no\n",
+            capture_output=True,
+            env=environment,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.umask(old)
+    paths = [data, *data.rglob("*")]
+    assert len(paths) > 1
+    assert [path for path in paths if path.stat().st_mode & 0o077] == []
 
 
 def test_chat_needs_a_concept_or_a_session(capfd: pytest.CaptureFixture[str]) -> None:
