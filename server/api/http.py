@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import structlog
@@ -14,12 +15,16 @@ from starlette.responses import Response
 
 from server.errors import ApiError, WireError, wire_error
 from server.parts import Parts
+from server.protocol.codec import is_clean
+from server.protocol.codes import SENTENCES
 
 log = structlog.get_logger()
 
 BodyT = TypeVar("BodyT", bound=BaseModel)
 
 PROBLEM = "application/problem+json"
+STORAGE_AWAY = "Storage can't be reached just now. Please try again in a moment."
+"""The words of `storage_unavailable` where no answer is at stake."""
 _HTTP_CODES = {400: "invalid_message", 401: "unauthorised", 403: "forbidden", 404: "not_found", 405: "invalid_message"}
 
 
@@ -52,7 +57,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     """
     too_long = ApiError("invalid_message", f"The request is longer than {limit} bytes.", status=413)
     announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit:
+    if announced.isdecimal() and (len(announced) > 18 or int(announced) > limit):
         raise too_long
     received = bytearray()
     try:
@@ -88,9 +93,12 @@ async def read_body(request: Request, model: type[BodyT], *, optional: bool = Fa
     if not isinstance(data, dict):
         raise ApiError("invalid_message", "The body should be a JSON object.")
     try:
-        return model.model_validate(data)
+        found = model.model_validate(data)
     except ValidationError as exc:
         raise ApiError("invalid_input", first_problem(exc)) from exc
+    if not is_clean(data):
+        raise ApiError("invalid_input", "The body contains characters that are not text. Please write it again.")
+    return found
 
 
 def _no_constant(name: str) -> float:
@@ -106,6 +114,8 @@ def first_problem(exc: ValidationError) -> str:
         reason = "there is no such field"
     elif error["type"] == "missing":
         reason = "is missing"
+    elif error["type"] == "string_pattern_mismatch":
+        reason = "is not in the expected form"
     return f"{where}: {reason}." if where else f"{reason}."
 
 
@@ -114,11 +124,17 @@ async def on_error(request: Request, exc: Exception) -> Response:
     headers: dict[str, str] = {}
     if isinstance(exc, HTTPException):
         code = _HTTP_CODES.get(exc.status_code, "internal" if exc.status_code >= 500 else "invalid_message")
-        detail = "There is no such page or call." if exc.status_code == 404 else str(exc.detail)
+        detail = str(exc.detail)
+        if exc.status_code == 404:
+            detail = "There is no such page or call."
+        elif exc.status_code == 405:
+            detail = f"This page or call can't be used with {request.method}."
         error = WireError(code, detail, False, exc.status_code)
         headers.update(exc.headers or {})
     else:
         error = wire_error(exc)
+        if error.message == SENTENCES["storage_unavailable"] and not request.url.path.endswith("/turns"):
+            error = replace(error, message=STORAGE_AWAY)
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
     if error.code == "rate_limited":

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from server.protocol.base import TurnKey
+from server.protocol.inbound import ChoiceName, ChoiceValue, Short
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
-Choice = bool | int | float | Annotated[str, StringConstraints(max_length=500)]
 
 
 class Body(BaseModel):
@@ -42,8 +42,8 @@ class CreateSession(Body):
 class ConsentGiven(Body):
     """Consent as the respondent gave it."""
 
-    version: Annotated[str, StringConstraints(min_length=1, max_length=100)]
-    choices: dict[Annotated[str, StringConstraints(max_length=100)], Choice] = Field(default={}, max_length=50)
+    version: Short
+    choices: dict[ChoiceName, ChoiceValue] = Field(default={}, max_length=32)
 
 
 class StartSession(Body):

@@ -184,7 +184,7 @@ def _refuse_bad_text(value: Mapping[str, Any]) -> None:
                 close_code=CLOSE_POLICY,
                 ref=_ref(value),
             )
-    if not _is_clean(value):
+    if not is_clean(value):
         raise ProtocolProblem("invalid_message", "This message contains characters that are not text.")
 
 
@@ -193,13 +193,19 @@ def is_clean_text(text: str) -> bool:
     return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _is_clean(value: Any) -> bool:
-    if isinstance(value, str):
-        return is_clean_text(value)
-    if isinstance(value, Mapping):
-        return all(_is_clean(key) and _is_clean(item) for key, item in value.items())
-    if isinstance(value, list):
-        return all(_is_clean(item) for item in value)
+def is_clean(value: Any) -> bool:
+    """Whether every string of a JSON value, names too, is clean text."""
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, str):
+            if not is_clean_text(found):
+                return False
+        elif isinstance(found, Mapping):
+            waiting.extend(found)
+            waiting.extend(found.values())
+        elif isinstance(found, list):
+            waiting.extend(found)
     return True
 
 

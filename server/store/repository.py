@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -46,6 +47,7 @@ _TOKENS, _CONFIGURATIONS, _DEAD = table_of(TokenRow), table_of(ConfigurationRow)
 
 UNFINISHED = ("created", "active", "paused", "closing")
 MAX_PAGE = 200
+_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +301,11 @@ def _to_cursor(row: Mapping[str, Any]) -> str:
 def _from_cursor(cursor: str) -> tuple[datetime, str]:
     try:
         created_at, session_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return datetime.fromisoformat(created_at), str(session_id)
-    except (ValueError, TypeError, binascii.Error) as exc:
+        moment = datetime.fromisoformat(created_at)
+        if moment.tzinfo is None or not _SESSION_ID.fullmatch(session_id):
+            raise ValueError("not what `_to_cursor` writes")
+        return moment.astimezone(UTC), session_id
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as exc:
         raise ValueError("this is not a cursor of a list of sessions") from exc
 
 

@@ -53,6 +53,7 @@ async def test_wrong_method_is_a_problem(tmp_path: Path) -> None:
     async with process(tmp_path) as api:
         refused = await api.call("PUT", "/api/sessions", json={})
         assert refused.status_code == 405
+        assert refused.json()["detail"] == "This page or call can't be used with PUT."
         assert refused.headers["content-type"] == "application/problem+json"
 
 
@@ -265,6 +266,7 @@ async def test_locked_database_refuses_a_new_interview_and_keeps_running_ones(tm
             assert (await api.turn(session_id, headers)).status_code == 200
             refused = await api.call("POST", "/api/sessions", json={"concept_id": "coffee"})
             assert (refused.status_code, refused.json()["code"]) == (503, "storage_unavailable")
+            assert "answer" not in refused.json()["detail"]
             assert refused.headers["retry-after"] == "2"
             other.execute("ROLLBACK")
         await api.begin()

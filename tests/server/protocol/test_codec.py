@@ -243,3 +243,9 @@ def test_hello_defaults_are_those_of_a_first_visit() -> None:
 
 def test_frames_far_too_large_are_read_so_that_they_can_be_told() -> None:
     assert SocketSettings().max_message_bytes < SocketSettings().max_frame_bytes < 10_000_000 < WS_MAX_BYTES
+
+
+def test_decode_message_nested_deeply_is_refused() -> None:
+    for depth in (300, 900):
+        with pytest.raises(ProtocolProblem):
+            decode_text('{"type": "ping", "t": ' + "[" * depth + "]" * depth + "}")

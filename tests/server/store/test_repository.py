@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import timedelta
 
 import pytest
@@ -61,7 +62,22 @@ async def test_sessions_filtered_by_state_and_concept(database: Database, reposi
     assert await repository.session_counts() == {"active": 2, "completed": 1}
 
 
-@pytest.mark.parametrize("cursor", ["x", "!!", "bnVsbA", "WyJhIiwiYiJd", "é"])
+def packed(place: str) -> str:
+    return base64.urlsafe_b64encode(place.encode()).rstrip(b"=").decode()
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        *("x", "!!", "bnVsbA", "WyJhIiwiYiJd", "é"),
+        packed('["2026-01-01T00:00:00", "s1"]'),
+        packed('["0001-01-01T00:00:00+23:59", "s1"]'),
+        packed('["9999-12-31T23:59:59-23:59", "s1"]'),
+        packed('["2026-01-01T00:00:00+00:00", 5]'),
+        packed('["2026-01-01T00:00:00+00:00", "\\ud800"]'),
+        packed("[" * 20_000),
+    ],
+)
 async def test_sessions_with_a_made_up_cursor_are_refused(repository: Repository, cursor: str) -> None:
     with pytest.raises(ValueError, match="cursor"):
         await repository.sessions(cursor=cursor)
