@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from typing import Any, get_args
 
 from starlette.concurrency import run_in_threadpool
@@ -32,6 +33,7 @@ from server.hot.values import Erasure
 from server.parts import Parts
 from server.session.hub import NewSession
 from server.session.owner import SessionOwner
+from server.store.errors import StoreError
 from server.store.repository import MAX_PAGE
 
 
@@ -55,8 +57,15 @@ async def create(request: Request) -> Response:
         respondent_ref=body.respondent_ref,
         pilot=body.pilot,
     )
-    token, _ = await parts.auth.issue("respondent", session_id=session_id)
-    state = await parts.hub.create(new)
+    parts.hub.admit()
+    token, entry = await parts.auth.issue("respondent", session_id=session_id)
+    try:
+        state = await parts.hub.create(new)
+    except Exception:
+        # Nobody learns this token; where the store is away too, it opens a session that does not exist.
+        with suppress(StoreError):
+            await parts.auth.revoke(entry.id)
+        raise
     base = parts.settings.server.public_url or f"{request.url.scheme}://{request.headers['host']}"
     join_url = f"{base.rstrip('/')}/interview/{session_id}#{token}"
     return json_response(
@@ -147,7 +156,7 @@ async def listing(request: Request) -> Response:
     if concept_id is not None and not principal.may_see(concept_id):
         raise ApiError("forbidden", "This concept is not within the scope of the token.")
     limit = request.query_params.get("limit", "50")
-    if not limit.isdecimal() or not 1 <= int(limit) <= MAX_PAGE:
+    if not limit.isdecimal() or len(limit) > 3 or not 1 <= int(limit) <= MAX_PAGE:
         raise ApiError("invalid_input", f"limit: should be a number from 1 to {MAX_PAGE}.")
     try:
         page = await parts.store.sessions(

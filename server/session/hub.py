@@ -188,7 +188,7 @@ class Hub:
             SessionProblem: `too_many_sessions`.
             HotError: storage can't take it now.
         """
-        self._admit()
+        self.admit()
         if new.config_hash not in self._pinned:
             await self._configurations.save_configuration(new.config_hash, new.configuration)
             self._pinned[new.config_hash] = new.configuration
@@ -211,7 +211,7 @@ class Hub:
             if here is not None:
                 here.touch()
                 return here
-            self._admit()
+            self.admit()
             owner = await self._claim(session_id)
             self._owners[session_id] = owner
             self._tasks.create_task(self._own(owner), name=f"owner {session_id}")
@@ -259,7 +259,13 @@ class Hub:
         at = self._around.now().isoformat()
         return await self._orders.place(session_id, Order(command.command_id, who, at, command))
 
-    def _admit(self) -> None:
+    def admit(self) -> None:
+        """Whether there is room for one more session.
+
+        Raises:
+            SessionProblem: `too_many_sessions`.
+            Moved: this node takes no sessions any more.
+        """
         if self._draining:
             raise Moved("storage_unavailable", "This server is restarting. Please try again in a moment.")
         if len(self._owners) >= self.settings.max_sessions:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import text
 
+from server.session.outbox import Outbox
 from tests.support.whole import ANSWER, bearer, eventually, process
 
 KEY = "11111111-2222-4333-8444-555555555555"
@@ -279,7 +283,7 @@ async def test_list_pages_from_newest_to_oldest_and_filters(tmp_path: Path) -> N
         assert second["next_cursor"] is None
         only = (await api.call("GET", "/api/sessions?concept_id=tea&state=created", headers=api.moderator)).json()
         assert [item["id"] for item in only["items"]] == [tea]
-        for query in ("cursor=!!", "limit=0", "limit=x", "state=busy"):
+        for query in ("cursor=!!", "limit=0", "limit=x", f"limit={'9' * 5000}", "state=busy"):
             refused = await api.call("GET", f"/api/sessions?{query}", headers=api.moderator)
             assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input"), query
 
@@ -337,3 +341,57 @@ async def test_session_continues_in_another_process(tmp_path: Path) -> None:
         assert turn["turn_number"] == 3
         lines = (await api.call("GET", f"/api/sessions/{session_id}/transcript", headers=api.moderator)).json()["items"]
         assert len([line for line in lines if line["speaker"] == "respondent"]) == 3
+
+
+@pytest.mark.parametrize(
+    "consent",
+    [
+        {"version": "3", "choices": {"quotes": 1}},
+        {"version": "3", "choices": {"quotes": 0.5}},
+        {"version": "3", "choices": {"": True}},
+        {"version": "3", "choices": {"a\0b": True}},
+        {"version": "3", "choices": {"quotes": "a\0b"}},
+        {"version": "3", "choices": {"quotes": "\ud83d"}},
+        {"version": "3\0"},
+    ],
+)
+async def test_consent_that_the_socket_would_refuse_is_refused(tmp_path: Path, consent: dict[str, object]) -> None:
+    async with process(tmp_path) as api:
+        session_id, headers = await api.begin("tea")
+        path = f"/api/sessions/{session_id}/start"
+        content = json.dumps({"consent": consent})
+        refused = await api.call("POST", path, content=content, headers={**headers, "content-type": "application/json"})
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+        detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
+        assert not detail["consent"]["given"]
+
+
+async def test_create_when_the_server_is_full_leaves_no_token_behind(tmp_path: Path) -> None:
+    async with process(tmp_path, max_sessions="1") as api:
+        first, _ = await api.begin()
+        owner = await api.parts.hub.attach(first)
+        await owner.subscribe(Outbox(), last_event_id=0, epoch=None)
+        refused = await api.call("POST", "/api/sessions", json={"concept_id": "coffee"})
+        assert (refused.status_code, refused.json()["code"]) == (503, "too_many_sessions")
+        async with api.storage.database.read() as connection:
+            assert (await connection.execute(text("SELECT count(*) FROM tokens"))).scalar_one() == 1
+
+
+async def test_create_that_fails_ends_the_token(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        taken = api.parts.new_id()
+        await api.storage.hot.create(taken, state=b"{}")
+        parts = replace(api.parts, new_id=lambda: taken)
+        api.app.state.parts = parts
+        refused = await api.call("POST", "/api/sessions", json={"concept_id": "coffee"})
+        assert refused.status_code >= 400
+        async with api.storage.database.read() as connection:
+            left = await connection.execute(text("SELECT count(*) FROM tokens WHERE revoked_at IS NULL"))
+            assert left.scalar_one() == 0
+
+
+async def test_turn_key_of_another_form_is_told_in_plain_words(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        session_id, headers = await api.begin()
+        refused = await api.turn(session_id, headers, key="x")
+        assert refused.json()["detail"] == "turn_key: is not in the expected form."
