@@ -51,7 +51,8 @@ BOUNDARIES = (
 
 
 DRAIN_S = 120.0
-"""Until everything is in the store; a server that is just told to end leaves the rest in the journal."""
+"""Until everything is in the store: the lock of a writer that was killed has to run out first. A server that is just
+told to end leaves the rest in the journal."""
 
 
 class Plan:
@@ -189,7 +190,9 @@ async def main(arguments: argparse.Namespace) -> None:
         sys.stdout.write(f"READY {url_of(sock, '127.0.0.1')}\n")
         sys.stdout.flush()
         await ended.wait()
-        await parts.writer.drain(DRAIN_S)
+        async with asyncio.timeout(DRAIN_S):
+            while not await parts.writer.drain(DRAIN_S):
+                await asyncio.sleep(0.1)
 
 
 if __name__ == "__main__":

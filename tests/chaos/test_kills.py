@@ -22,6 +22,7 @@ SEED = 20260105
 KILLS = 63
 RESPONDENTS = 4
 PATIENCE_S = 25.0
+LAST_WORDS_S = 120.0
 VISITS = {"before_apply": 9, "in_transaction": 9, "after_apply": 9, "before_commit": 7, "after_commit": 7}
 
 
@@ -70,6 +71,15 @@ class Mortal:
         assert self._process.returncode is not None
         return self._process.returncode
 
+    async def lives_while(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        """Wait for the tasks; the server must not end before them."""
+        assert self._process is not None
+        async with asyncio.timeout(LAST_WORDS_S):
+            while not all(task.done() for task in tasks):
+                if self._process.returncode is not None:
+                    raise RuntimeError(f"the server ended with {self._process.returncode}; see server.log")
+                await asyncio.sleep(0.05)
+
     async def stop(self) -> None:
         """A polite end: the journal is written out."""
         assert self._process is not None
@@ -93,8 +103,7 @@ async def ordeal(
     seen: list[str] = []
     try:
         async with asyncio.TaskGroup() as group:
-            for respondent in respondents:
-                group.create_task(respondent.live())
+            lives = [group.create_task(respondent.live()) for respondent in respondents]
             for number in range(kills):
                 boundary = boundaries[number % len(boundaries)]
                 await server.start(boundary, luck.randint(1, VISITS.get(boundary, 5)))
@@ -103,6 +112,7 @@ async def ordeal(
             for respondent in respondents:
                 respondent.leaving = True
             await server.start()
+            await server.lives_while(lives)
     except* Violation as violations:
         seen = [str(violation) for violation in violations.exceptions]
     await server.stop()
