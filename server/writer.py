@@ -15,6 +15,7 @@ from secrets import token_hex
 
 import structlog
 
+from server.ending import told_to_end
 from server.hot.errors import HotError, SessionNotHot
 from server.hot.journal import START, Journal, JournalRecord, position_key
 from server.hot.redis import HotStore
@@ -167,7 +168,7 @@ class Writer:
         return dict(self._lag)
 
     async def _keep_measuring(self) -> None:
-        while True:
+        while not told_to_end():
             try:
                 await self.measure()
             except HotError as error:
@@ -177,7 +178,7 @@ class Writer:
     async def _keep_writing(self, partition: int) -> None:
         settings = self._settings
         pause_s = settings.first_pause_s
-        while True:
+        while not told_to_end():
             try:
                 if await self._journal.lock(partition, self._holder, settings.lock_ttl_s):
                     await self._step(partition, wait_ms=settings.wait_ms)

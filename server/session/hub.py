@@ -21,6 +21,7 @@ import structlog
 from pipeline.concept import DEFAULT_MAX_TURNS, SessionConfiguration
 from pipeline.errors import StateVersionError
 from pipeline.state import InterviewState
+from server.ending import told_to_end
 from server.hot.errors import (
     Gone,
     HotError,
@@ -326,7 +327,7 @@ class Hub:
     # What happens elsewhere
 
     async def _listen(self) -> None:
-        while True:
+        while not told_to_end():
             try:
                 async for wake in self._hot.wakes():
                     self._tasks.create_task(self._guarded(self._woken(wake)), name=f"wake {wake.kind}")
@@ -379,7 +380,7 @@ class Hub:
     # Housekeeping
 
     async def _sweep_for_ever(self) -> None:
-        while True:
+        while not told_to_end():
             await asyncio.sleep(self.settings.sweep_every_s)
             await self._guarded(self.sweep())
 

@@ -385,3 +385,34 @@ async def test_drain_without_server_is_false(database: Database) -> None:
         await writer.measure()
     await nowhere.close()
     await gone.close()
+
+
+class Swallowing(Journal):
+    """A journal whose reads swallow a cancellation, as `asyncio.wait_for` can."""
+
+    waiting = 0
+
+    async def read(
+        self, partition: int, after: str, *, count: int = 100, wait_ms: int | None = None
+    ) -> list[JournalRecord]:
+        self.waiting += wait_ms is not None
+        try:
+            return await super().read(partition, after, count=count, wait_ms=wait_ms)
+        except asyncio.CancelledError:
+            return []
+
+
+async def test_writer_whose_cancellation_is_swallowed_ends_all_the_same(
+    hot: HotStore, embedded_url: str, database: Database
+) -> None:
+    journal = Swallowing.connect(embedded_url, hot.keys)
+    writer = Writer(hot, journal, Applier(database), FAST)
+
+    async def reads() -> bool:
+        return journal.waiting >= 2 * hot.keys.partitions
+
+    async with asyncio.timeout(5.0), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(writer.run())
+        await until(reads)
+        running.cancel()
+    await journal.close()
