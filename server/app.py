@@ -48,7 +48,12 @@ def build_app(parts: Parts) -> Starlette:
             *sessions.ROUTES,
             *catalogue.ROUTES,
             *tokens.ROUTES,
-            respondent_route(parts.hub, parts.auth.respondent_session, socket),
+            respondent_route(
+                parts.hub,
+                parts.auth.respondent_session,
+                socket,
+                on_error=lambda code: parts.metrics.errors.labels(code).inc(),
+            ),
             *pages.routes(),
         ],
         middleware=middleware,

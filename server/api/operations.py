@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import structlog
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -12,6 +13,9 @@ from starlette.routing import Route
 from server.api.http import json_response, parts_of
 from server.metrics import CONTENT_TYPE
 from server.parts import Parts
+from server.store.errors import StoreError
+
+log = structlog.get_logger()
 
 _CHECK_S = 2.0
 
@@ -57,7 +61,14 @@ async def readyz(request: Request) -> Response:
 async def metrics(request: Request) -> Response:
     """`GET /metrics`."""
     parts = parts_of(request)
+    ready, _ = await readiness(parts)
+    parts.metrics.ready.set(1 if ready else 0)
     parts.metrics.sessions.set(parts.hub.sessions)
+    try:
+        async with asyncio.timeout(_CHECK_S):
+            parts.metrics.dead_letters.set(await parts.store.dead_letter_count())
+    except (TimeoutError, StoreError):
+        log.warning("metrics.dead_letters_unknown")
     return Response(parts.metrics.page(), headers={"cache-control": "no-store"}, media_type=CONTENT_TYPE)
 
 

@@ -39,6 +39,9 @@ log = structlog.get_logger("askwell.socket")
 Authenticate = Callable[[str], Awaitable[str | None]]
 """The session that a respondent's token opens; None when the token is wrong."""
 
+ErrorTold = Callable[[str], None]
+"""Called with the code of every error that a client is told."""
+
 RESPONDENT_PATH = "/ws/respondent"
 
 
@@ -49,6 +52,7 @@ def respondent_route(
     *,
     clock: Callable[[], float] = time.monotonic,
     path: str = RESPONDENT_PATH,
+    on_error: ErrorTold = lambda _: None,
 ) -> WebSocketRoute:
     """The route of the respondent's socket.
 
@@ -58,11 +62,12 @@ def respondent_route(
         settings: limits of one socket.
         clock: monotonic seconds.
         path: where.
+        on_error: called with the code of every error that a client is told.
     """
     chosen = settings or SocketSettings()
 
     async def endpoint(websocket: WebSocket) -> None:
-        await RespondentSocket(websocket, hub, authenticate, chosen, clock).serve()
+        await RespondentSocket(websocket, hub, authenticate, chosen, clock, on_error).serve()
 
     return WebSocketRoute(path, endpoint, name="respondent")
 
@@ -97,6 +102,7 @@ class RespondentSocket:
         authenticate: checks a token.
         settings: limits.
         clock: monotonic seconds.
+        on_error: called with the code of every error that the client is told.
     """
 
     def __init__(
@@ -106,8 +112,10 @@ class RespondentSocket:
         authenticate: Authenticate,
         settings: SocketSettings,
         clock: Callable[[], float],
+        on_error: ErrorTold,
     ) -> None:
         self._websocket = websocket
+        self._on_error = on_error
         self._hub = hub
         self._authenticate = authenticate
         self._settings = settings
@@ -206,7 +214,7 @@ class RespondentSocket:
             frame = error_frame(exc, ref="hello")
             if frame.code == "internal":
                 log.exception("socket.defect", type="hello")
-            await self._outbox.send(frame)
+            await self._refuse(frame)
             self._outbox.close(exc.close_code if isinstance(exc, Moved) else CLOSE_COME_AGAIN)
             return
         while True:
@@ -214,14 +222,14 @@ class RespondentSocket:
             try:
                 await dispatcher.handle(message)
             except Moved as exc:
-                await self._outbox.send(error_frame(exc, ref=reference(message)))
+                await self._refuse(error_frame(exc, ref=reference(message)))
                 self._outbox.close(exc.close_code)
                 return
             except Exception as exc:
                 frame = error_frame(exc, ref=reference(message))
                 if frame.code == "internal":
                     log.exception("socket.defect", type=message.type)
-                await self._outbox.send(frame)
+                await self._refuse(frame)
 
     async def _listen(self, waiting: asyncio.Queue[ClientMessage]) -> None:
         """Read frames until the client goes or must go."""
@@ -240,7 +248,7 @@ class RespondentSocket:
                     case _:
                         waiting.put_nowait(message)
             except ProtocolProblem as problem:
-                await self._outbox.send(problem.frame())
+                await self._refuse(problem.frame())
                 if self._manners.offended(problem) or problem.fatal:
                     self._outbox.close(problem.close_code)
                     return
@@ -282,7 +290,12 @@ class RespondentSocket:
             # Starlette raises RuntimeError for a send after the client has gone.
             log.debug("socket.gone", reason=repr(exc))
 
+    async def _refuse(self, error: Error) -> None:
+        self._on_error(error.code)
+        await self._outbox.send(error)
+
     async def _tell(self, error: Error) -> None:
+        self._on_error(error.code)
         if self._websocket.application_state is WebSocketState.CONNECTED:
             await self._websocket.send_text(error.model_dump_json())
 

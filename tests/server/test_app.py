@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import MutableMapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from config.settings import ServerSettings
 from server.errors import STATUS, TITLE, ApiError, wire_error
@@ -175,6 +178,51 @@ async def test_metrics_count_turns_stages_and_requests(tmp_path: Path) -> None:
         assert 'askwell_requests_total{method="POST",route="/api/sessions",status="201"} 1.0' in page
         assert "askwell_sessions 1.0" in page
         assert "askwell_first_token_ms_count 2.0" in page
+
+
+async def test_metrics_tell_readiness_and_dead_records_without_being_asked_before(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        async with api.storage.database.write() as connection:
+            await connection.execute(
+                text(
+                    "INSERT INTO journal_dead (partition, id, session_id, kind, rev, turn_key, error, payload, "
+                    "packed_state, packed_data, failed_at) "
+                    "VALUES (0, '1-1', 's', 'commit', 1, '', 'x', '', '', '', '2026-01-01 00:00:00')"
+                )
+            )
+        page = (await api.call("GET", "/metrics")).text
+        assert "askwell_ready 1.0" in page
+        assert "askwell_journal_dead 1.0" in page
+
+
+async def test_metrics_count_errors_told_over_sockets(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        frames = iter(
+            (
+                {"type": "websocket.connect"},
+                {"type": "websocket.receive", "text": "nonsense"},
+                {"type": "websocket.disconnect", "code": 1000},
+            )
+        )
+        sent: list[MutableMapping[str, Any]] = []
+
+        async def receive() -> MutableMapping[str, Any]:
+            return dict(next(frames))
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "websocket",
+            "path": "/ws/respondent",
+            "headers": [(b"host", b"127.0.0.1:8080")],
+            "subprotocols": ["askwell.v1"],
+            "query_string": b"",
+        }
+        await api.app(scope, receive, send)
+        assert any("invalid_message" in message.get("text", "") for message in sent)
+        page = (await api.call("GET", "/metrics")).text
+        assert 'askwell_errors_total{code="invalid_message"} 1.0' in page
 
 
 def test_every_wire_code_has_a_status_and_a_title() -> None:
