@@ -31,7 +31,7 @@ from server.export import FORMATS
 from server.export.material import Material, canonical_view, graph_view, utterance_rows
 from server.hot.values import Erasure
 from server.parts import Parts
-from server.session.hub import NewSession
+from server.session.new import NewSession
 from server.session.owner import SessionOwner
 from server.store.errors import StoreError
 from server.store.repository import MAX_PAGE

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -18,7 +17,7 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from pipeline.concept import DEFAULT_MAX_TURNS, SessionConfiguration
+from pipeline.concept import SessionConfiguration
 from pipeline.errors import StateVersionError
 from pipeline.state import InterviewState
 from server.ending import told_to_end
@@ -36,6 +35,7 @@ from server.protocol.moderator import AnyCommand
 from server.session.inbox import Order
 from server.session.ledger import Ledger
 from server.session.measure import Observer, ignore
+from server.session.new import NewSession
 from server.session.orders import Orders
 from server.session.owner import SessionOwner
 from server.session.ports import Configurations, Hot, Pipeline, Snapshots
@@ -47,52 +47,6 @@ T = TypeVar("T")
 log = structlog.get_logger("askwell.session")
 SWEEP_LIMIT = 50
 LISTEN_AGAIN_S = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class NewSession:
-    """What a session begins with.
-
-    Args:
-        session_id: letters, digits, `_` and `-`, at most 64.
-        configuration: what it is pinned to.
-        config_hash: content hash of the configuration.
-        language: of the interview.
-        seed: makes the session repeatable.
-        max_turns: turns at the most; the concept's or the usual number if not given.
-        engine: decision engine; the concept's if not given.
-        respondent_ref: the researcher's own name for the respondent.
-        pilot: whether it is a trial.
-    """
-
-    session_id: str
-    configuration: SessionConfiguration
-    config_hash: str
-    language: str
-    seed: int
-    max_turns: int | None = None
-    engine: str | None = None
-    respondent_ref: str | None = None
-    pilot: bool = False
-
-    def state(self, now: datetime) -> InterviewState:
-        """The session before anything happened."""
-        concept = self.configuration.concept
-        return InterviewState(
-            session_id=self.session_id,
-            concept_id=concept.id,
-            concept_name=concept.name,
-            methodology=self.configuration.methodology.method.name,
-            engine=self.engine or concept.engine,
-            language=self.language,
-            max_turns=self.max_turns or concept.max_turns or DEFAULT_MAX_TURNS,
-            seed=self.seed,
-            config_hash=self.config_hash,
-            respondent_ref=self.respondent_ref,
-            pilot=self.pilot,
-            created_at=now,
-            updated_at=now,
-        )
 
 
 class Hub:

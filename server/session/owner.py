@@ -14,8 +14,7 @@ from typing import Any
 import structlog
 
 from pipeline.concept import SessionConfiguration
-from pipeline.errors import InvalidAnswer, PipelineError
-from pipeline.stages.utterance import check_answer
+from pipeline.errors import PipelineError
 from pipeline.state import InterviewState, Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
 from server.hot.errors import Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
@@ -27,7 +26,7 @@ from server.session.outbox import Outbox
 from server.session.problems import Moved, SessionProblem, error_frame
 from server.session.stream import QuestionStream
 from server.session.surroundings import Surroundings
-from server.session.turns import TurnHandle, TurnRunner
+from server.session.turns import TurnHandle, TurnRunner, checked
 from server.session.worker import Worker
 
 log = structlog.get_logger("askwell.session")
@@ -126,12 +125,11 @@ class SessionOwner:
 
     async def keep_hot(self) -> None:
         """Have hot storage keep the session while a respondent is connected, answering or not."""
-        if not self.attended or self.leaving is not None:
-            return
-        try:
-            await self._around.hot.keep(self.session_id, self.owner_id)
-        except SessionNotHot:
-            self._worker.forgotten()
+        if self.attended and self.leaving is None:
+            try:
+                await self._around.hot.keep(self.session_id, self.owner_id)
+            except SessionNotHot:
+                self._worker.forgotten()
 
     def unused_s(self) -> float | None:
         """For how long nobody has used it; None while somebody is connected, something is done, or it is leaving."""
@@ -175,7 +173,7 @@ class SessionOwner:
                 `consent_required`, `session_paused`, `session_completed`, `storage_unavailable`.
             Moved: this owner is leaving.
         """
-        answer = self._checked(answer)
+        answer = checked(answer, self.configuration)
         digest = answer_digest(answer)
         receipt = self._ledger.receipt(answer.turn_key)
         if receipt is not None:
@@ -207,16 +205,6 @@ class SessionOwner:
         """Amend the last answer."""
         return await self.submit(Answer(turn_key=turn_key, text=text, kind="correct", corrects=utterance_id))
 
-    def _checked(self, answer: Answer) -> Answer:
-        if answer.kind == "skip":
-            return Answer(turn_key=answer.turn_key, kind="skip")
-        try:
-            text = check_answer(answer.text, self.configuration.settings.max_answer_chars)
-        except InvalidAnswer as exc:
-            too_long = exc.wire_code == "answer_too_long"
-            raise SessionProblem("answer_too_long" if too_long else "invalid_input", str(exc)) from exc
-        return Answer(turn_key=answer.turn_key, text=text, kind=answer.kind, corrects=answer.corrects)
-
     def _run_pending(self) -> None:
         """Run an answer that was accepted and neither committed nor failed, unasked."""
         pending = self._ledger.pending
@@ -229,11 +217,10 @@ class SessionOwner:
     async def _turn_job(self, handle: TurnHandle) -> None:
         try:
             handle.succeed(await self._runner.run(handle))
-        except JournalFull:
-            handle.fail(SessionProblem("storage_unavailable"))
         except StorageUnavailable as exc:
             handle.fail(SessionProblem("storage_unavailable"))
-            self._worker.recover(exc)
+            if not isinstance(exc, JournalFull):
+                self._worker.recover(exc)
         except SessionNotHot:
             handle.fail(self._worker.forgotten())
             raise
@@ -396,11 +383,7 @@ class SessionOwner:
         await self._audience.publish(events)
 
     async def _tried(
-        self,
-        name: str,
-        write: Callable[[QuestionStream], Awaitable[Outcome]],
-        stream: QuestionStream,
-        attempts: int,
+        self, name: str, write: Callable[[QuestionStream], Awaitable[Outcome]], stream: QuestionStream, attempts: int
     ) -> Outcome:
         for attempt in range(1, attempts + 1):
             try:

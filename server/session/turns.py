@@ -9,7 +9,8 @@ from typing import Self
 import structlog
 
 from pipeline.concept import SessionConfiguration
-from pipeline.errors import PipelineError
+from pipeline.errors import InvalidAnswer, PipelineError
+from pipeline.stages.utterance import check_answer
 from pipeline.state import Receipt
 from pipeline.turn import Answer, Outcome
 from server.hot.errors import Conflict, StorageUnavailable
@@ -26,6 +27,18 @@ from server.session.surroundings import Surroundings
 from server.session.worker import Worker
 
 log = structlog.get_logger("askwell.session")
+
+
+def checked(answer: Answer, configuration: SessionConfiguration) -> Answer:
+    """The answer as it is taken. Raises SessionProblem: `invalid_input`, `answer_too_long`."""
+    if answer.kind == "skip":
+        return Answer(turn_key=answer.turn_key, kind="skip")
+    try:
+        text = check_answer(answer.text, configuration.settings.max_answer_chars)
+    except InvalidAnswer as exc:
+        too_long = exc.wire_code == "answer_too_long"
+        raise SessionProblem("answer_too_long" if too_long else "invalid_input", str(exc)) from exc
+    return Answer(turn_key=answer.turn_key, text=text, kind=answer.kind, corrects=answer.corrects)
 
 
 class TurnHandle:

@@ -36,8 +36,9 @@ from server.hot.values import (
     Wake,
 )
 from server.session.connection import respondent_route
-from server.session.hub import Hub, NewSession
+from server.session.hub import Hub
 from server.session.measure import TurnMeasure
+from server.session.new import NewSession
 from server.session.owner import SessionOwner
 from server.session.settings import HubSettings, SocketSettings
 from tests.support.client import RespondentClient
