@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import io
 import logging
 import os
 import re
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -30,6 +27,7 @@ from server.errors import ApiError
 from server.export import FORMATS
 from server.hot.datadir import running_server
 from server.hot.errors import DataDirInUse, HotError
+from server.screen import Keyboard
 from server.serving import PortUnusable
 from server.session.problems import SessionProblem
 from server.store.errors import StoreError
@@ -201,47 +199,6 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 # chat
 
 
-class _Lines:
-    """The terminal as a `server.terminal.Screen`; a thread that ends with the process reads the lines."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
-        self._stdin = sys.stdin
-        self._interactive = self._stdin is not None and self._stdin.isatty()
-        # Bytes that are no text come as lone surrogates, which the chat explains; showing them must not fail either.
-        for stream, errors in ((self._stdin, "surrogateescape"), (sys.stdout, "replace")):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors=errors)
-        threading.Thread(target=self._read_all, daemon=True, name="keyboard").start()
-
-    def _read_all(self) -> None:
-        try:
-            for line in self._stdin or ():
-                self._put(line.rstrip("\n"))
-        except (OSError, ValueError) as exc:
-            print(f"askwell: the keyboard can't be read any more: {exc}.", file=sys.stderr)
-        finally:
-            self._put(None)
-
-    def _put(self, line: str | None) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for lines any more
-            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
-
-    async def read(self, prompt: str) -> str | None:
-        """The next line."""
-        self.write(prompt)
-        line = await self._lines.get()
-        if line is None or not self._interactive:
-            self.write(f"{line or ''}\n")
-        return line
-
-    def write(self, text: str) -> None:
-        """Show text."""
-        sys.stdout.write(text)
-        sys.stdout.flush()
-
-
 def _chat(options: argparse.Namespace) -> int:
     if (options.concept is None) == (options.resume is None):
         raise CommandFailed("name a concept, or a session with --resume")
@@ -280,7 +237,7 @@ def _check_concept(settings: Settings, concept_id: str | None) -> None:
 
 
 async def _interview(url: str, token: str, settings: Settings, options: argparse.Namespace) -> int:
-    screen = _Lines()
+    screen = Keyboard()
     if options.resume is not None:
         session_id = options.resume
         respondent_token = _kept_token(settings, session_id)
@@ -312,7 +269,7 @@ async def _interview(url: str, token: str, settings: Settings, options: argparse
     return 0 if end is End.LEFT else 1
 
 
-async def _show_transcript(client: Client, session_id: str, screen: _Lines) -> None:
+async def _show_transcript(client: Client, session_id: str, screen: Keyboard) -> None:
     detail = await client.detail(session_id)
     screen.write("\n— Transcript —\n")
     for line in detail["transcript"]:

@@ -7,7 +7,7 @@ import json
 import textwrap
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import uuid4
 
 from websockets.asyncio.client import ClientConnection
@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from server.client import CallFailed, Client
 from server.protocol.codes import CLOSE_TAKEN_OVER
+from server.screen import Screen, is_text
 
 HELP: Final = """\
 /skip             rather not say
@@ -33,18 +34,6 @@ RECONNECTS: Final = 10
 WIDTH: Final = 96
 RESENDS: Final = 3
 _PLAIN: Final = frozenset({"rephrase", "pause", "resume", "finish", "withdraw"})
-
-
-class Screen(Protocol):
-    """Where lines come from and where they go."""
-
-    async def read(self, prompt: str) -> str | None:
-        """The next line the respondent types, None at the end of input."""
-        ...
-
-    def write(self, text: str) -> None:
-        """Show text as it is, without a line break."""
-        ...
 
 
 class End(Enum):
@@ -337,7 +326,7 @@ class Chat:
             elif self._pending is not None:
                 await self._send(socket, self._pending)
             return
-        if not _is_text(line):
+        if not is_text(line):
             self._say("That could not be read as text (is your terminal set to UTF-8?); nothing was sent.")
             return
         word, _, rest = line.partition(" ")
@@ -402,11 +391,6 @@ class Chat:
     def _say(self, text: str) -> None:
         self._end_line()
         self._screen.write(text + "\n")
-
-
-def _is_text(line: str) -> bool:
-    """Whether it has no lone surrogates, which stand for bytes that are not in the terminal's encoding."""
-    return not any("\ud800" <= character <= "\udfff" for character in line)
 
 
 def _may_pass(exc: Exception) -> bool:
