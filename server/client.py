@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
 from server.protocol.codes import SUBPROTOCOL
@@ -115,3 +116,12 @@ class Client:
             url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, max_size=2**20, proxy=None
         ) as socket:
             yield socket
+
+
+def may_pass(exc: Exception) -> bool:
+    """Whether trying again may help: the connection was lost or refused, or the server is starting or ending."""
+    if isinstance(exc, ExceptionGroup):
+        return all(may_pass(inner) for inner in exc.exceptions)
+    if isinstance(exc, CallFailed):
+        return exc.status >= 500
+    return isinstance(exc, (ConnectionClosed, InvalidHandshake, OSError))

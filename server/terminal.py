@@ -13,7 +13,7 @@ from uuid import uuid4
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from server.client import CallFailed, Client
+from server.client import CallFailed, Client, may_pass
 from server.protocol.codes import CLOSE_TAKEN_OVER
 from server.screen import Screen, is_text
 
@@ -110,7 +110,7 @@ class Chat:
             except (ConnectionClosed, InvalidHandshake, OSError, CallFailed, ExceptionGroup) as exc:
                 if self._end is not None:
                     return self._end
-                if not _may_pass(exc):
+                if not may_pass(exc):
                     raise
             self._lost += 1
             if self._lost > RECONNECTS:
@@ -391,12 +391,3 @@ class Chat:
     def _say(self, text: str) -> None:
         self._end_line()
         self._screen.write(text + "\n")
-
-
-def _may_pass(exc: Exception) -> bool:
-    """Whether trying again may help: the connection was lost or refused, or the server is starting or ending."""
-    if isinstance(exc, ExceptionGroup):
-        return all(_may_pass(inner) for inner in exc.exceptions)
-    if isinstance(exc, CallFailed):
-        return exc.status >= 500
-    return isinstance(exc, (ConnectionClosed, InvalidHandshake, OSError))
