@@ -48,6 +48,18 @@ async def begin(url: str, http: httpx.AsyncClient) -> RespondentClient:
     return client
 
 
+VOCABULARY = sorted({word for line in ANSWERS for word in line.split() if len(word) > 4})
+
+
+def fresh_answer() -> str:
+    """An answer that nobody gave before: parser and embedder must not find it among what they remember."""
+    words = random.choice(ANSWERS).split()
+    for position in random.sample(range(len(words)), 8):
+        if len(words[position]) > 4:
+            words[position] = random.choice(VOCABULARY)
+    return " ".join(words)
+
+
 async def first_tokens(client: RespondentClient, turns: int, start_s: float, every_s: float) -> list[float]:
     """Milliseconds from sending an answer to the first piece of the next question, per turn."""
     took: list[float] = []
@@ -56,7 +68,7 @@ async def first_tokens(client: RespondentClient, turns: int, start_s: float, eve
         due = time.perf_counter() + every_s
         turn_key = key()
         started = time.perf_counter()
-        await client.answer(random.choice(ANSWERS), turn_key)
+        await client.answer(fresh_answer(), turn_key)
         await client.until("question.delta")
         took.append((time.perf_counter() - started) * 1000)
         last = await client.until("turn.completed", turn_key=turn_key)

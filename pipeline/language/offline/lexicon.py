@@ -191,3 +191,10 @@ FOREIGN = words(
 """Function words of other languages that are no English words."""
 
 APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})
+
+TIME_WORDS = words(
+    "today yesterday tomorrow tonight morning mornings evening evenings afternoon night nights noon midnight day daily week "
+    "weekly weekend month monthly year yearly hour minute ago o'clock monday tuesday wednesday thursday friday saturday "
+    "sunday january february march april june july august september october november december spring summer autumn winter "
+    "christmas easter decade century"
+)

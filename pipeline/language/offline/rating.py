@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spacy.tokens import Doc
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
@@ -43,24 +44,6 @@ HEDGE_LEVELS = (0.01, 0.04, 0.10)
 HEDGE_MIN_WORDS = 12
 BRIEF = 3
 """Up to this many words an answer is on the surface, whatever they are."""
-
-DETAIL_ENTITIES = frozenset(
-    {
-        "PERSON",
-        "ORG",
-        "GPE",
-        "LOC",
-        "FAC",
-        "PRODUCT",
-        "DATE",
-        "TIME",
-        "MONEY",
-        "QUANTITY",
-        "CARDINAL",
-        "PERCENT",
-        "EVENT",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -105,6 +88,12 @@ class OfflineRater:
         return rating_of(features_of(self._parser.docs.doc(request.text), request.text, compound))
 
 
+def _names(doc: Doc) -> int:
+    """Names of people, places and things: runs of proper nouns."""
+    proper = [token.pos_ == "PROPN" for token in doc]
+    return sum(now and not before for before, now in pairwise([False, *proper]))
+
+
 def features_of(doc: Doc, text: str, compound: float) -> Features:
     """Counts in a parsed answer."""
     spoken = [plain(token.text) for token in doc if any(ch.isalnum() for ch in token.text)]
@@ -112,7 +101,7 @@ def features_of(doc: Doc, text: str, compound: float) -> Features:
     clauses = split(doc)
     kinds = [clause.connector.kind for clause in clauses if clause.connector is not None]
     numbers = sum(1 for token in doc if token.like_num)
-    entities = sum(1 for entity in doc.ents if entity.label_ in DETAIL_ENTITIES)
+    entities = _names(doc) + sum(1 for word in spoken if word in lex.TIME_WORDS)
     past = sum(1 for token in doc if token.tag_ == "VBD")
     first = sum(1 for word in spoken if word in {"i", "me", "my", "we", "our", "us", "myself"})
     return Features(

@@ -135,7 +135,7 @@ def _parts(doc: Doc, clause: Clause) -> list[Clause]:
         return [clause]
     setting = doc[clause.start : main]
     proper = replace(clause, start=main)
-    dated = any(token.ent_type_ in {"DATE", "TIME"} for token in setting)
+    dated = any(plain(token.text) in lex.TIME_WORDS or plain(token.lemma_) in lex.TIME_WORDS for token in setting)
     if any(token.tag_ in {"WDT", "WP"} or plain(token.text) in {"whatever", "what"} for token in setting):
         return [clause]
     nouns = [token for token in setting if token.pos_ in {"NOUN", "PROPN"} and plain(token.text) not in {"one", "ones"}]

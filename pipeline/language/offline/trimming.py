@@ -232,4 +232,4 @@ def label_of(tokens: Sequence[Token]) -> str:
 
 def _lowers(token: Token) -> bool:
     """Whether a capital only marks the beginning of a sentence."""
-    return token.text[:1].isupper() and token.text[1:].islower() and token.ent_type_ == "" and token.pos_ != "PROPN"
+    return token.text[:1].isupper() and token.text[1:].islower() and token.pos_ != "PROPN"
