@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import signal
 import sys
 from collections import Counter
@@ -16,7 +17,7 @@ from tests.chaos.oracle import complaints, decisions
 from tests.chaos.respondent import Conversation, Place, Respondent, Violation
 from tests.chaos.server import BOUNDARIES, DRAIN_S
 
-pytestmark = pytest.mark.timeout(3000)
+pytestmark = pytest.mark.timeout(1800)
 
 SEED = 20260105
 KILLS = 63
@@ -40,22 +41,25 @@ class Mortal:
         arguments = ["--data", str(self._data), "--kill", boundary, "--nth", str(nth)]
         if self._mutant:
             arguments += ["--mutant", self._mutant]
-        log = (self._data.parent / "server.log").open("ab")
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.chaos.server", *arguments, stdout=asyncio.subprocess.PIPE, stderr=log
-        )
-        log.close()
-        assert self._process.stdout is not None
+        # Into a file: a pipe that nobody empties would stop the server once it is full.
+        path = self._data.parent / "server.log"
+        with path.open("ab") as log:
+            before = log.tell()
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "tests.chaos.server", *arguments, stdout=log, stderr=log
+            )
         async with asyncio.timeout(60):
             while True:
-                line = await self._process.stdout.readline()
-                if not line and boundary == "never":
-                    raise RuntimeError("the server did not start; see server.log")
-                if not line:
-                    return
-                if line.startswith(b"READY"):
+                said = path.read_bytes()[before:].decode(errors="replace")
+                ready = re.search(r"^READY (\S+)$", said, re.MULTILINE)
+                if ready is not None:
                     break
-        self._place.url = line.split()[1].decode()
+                if self._process.returncode is not None:
+                    if boundary == "never":
+                        raise RuntimeError("the server did not start; see server.log")
+                    return
+                await asyncio.sleep(0.05)
+        self._place.url = ready[1]
         self._place.up.set()
 
     async def died(self) -> int:
@@ -121,6 +125,7 @@ async def ordeal(
     return complaints(data / "askwell.db", conversations), deaths, conversations
 
 
+@pytest.mark.timeout(240)
 async def test_killed_three_times_every_choice_can_be_made_again_from_the_store(tmp_path: Path) -> None:
     found, deaths, conversations = await ordeal(
         tmp_path, 3, boundaries=("after_accept", "before_commit", "in_transaction")
