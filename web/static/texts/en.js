@@ -154,7 +154,7 @@ export default {
   "thanks.leave": "You can close this page.",
   "thanks.change": "Changed your mind?",
 
-  "goodbye.title": "Everything is erased.",
+  "goodbye.title": "You have withdrawn.",
   "goodbye.text":
-    "Your answers have been deleted from this device, and the server is removing every trace of them. Thank you for considering it.",
+    "Nothing of it is left on this device, and the server is removing every trace.",
 };
