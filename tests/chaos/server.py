@@ -1,7 +1,7 @@
 """A whole askwell that kills itself, −9, the n-th time it reaches a boundary.
 
 Everything is the real thing but for the language providers, which are quick and find two concepts in any answer.
-`python -m tests.chaos.server --data DIR --kill after_commit --nth 3 [--mutant turn_key]` prints `READY url`.
+`python -m tests.chaos.server --data DIR --kill after_commit --nth 3` prints `READY url`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,13 @@ from pipeline.methodology import Methodology
 from pipeline.ports import ExtractedConcept, ExtractedRelationship, Extraction, ExtractionRequest, QuestionRequest
 from pipeline.turn import Providers
 from server.app import build_app
-from server.hot.connection import Connection
 from server.hot.journal import JournalRecord
 from server.hot.redis import HotStore
 from server.serving import bind, serving, url_of
-from server.store.apply import ADVANCE_POSITION, Applier
+from server.store.apply import Applier
 from server.wiring import Overrides, running
 from server.writer import Writer
 from tests.support.interview import FixedRater, OwnSlots, PlainWriter, TableEmbedder, WordParser
-from tests.support.redis_guards import scripts_without
 
 BOUNDARIES = (
     "before_accept",
@@ -143,22 +141,16 @@ class MortalWriter(PlainWriter):
             yield piece
 
 
-def overrides(plan: Plan, mutant: str | None) -> Overrides:
-    """Real parts with boundaries in them, and one guard removed where a mutant is asked for."""
+def overrides(plan: Plan) -> Overrides:
+    """Real parts with boundaries in them."""
 
     def hot(store: HotStore) -> HotStore:
-        connection = store.connection
-        if mutant in ("owner", "turn_key"):
-            connection = Connection(connection.client, connection.settings, scripts=scripts_without(mutant))
-        killing = KillingHot(connection, store.keys)
+        killing = KillingHot(store.connection, store.keys)
         killing.plan = plan
         return killing
 
     def writer(original: Writer) -> Writer:
-        advance = ADVANCE_POSITION
-        if mutant == "position":
-            advance = advance.replace("AND last_id = :expected -- guard:position", "")
-        applier = KillingApplier(original._applier.database, advance=advance)
+        applier = KillingApplier(original._applier.database)
         applier.plan = plan
         return Writer(original._hot, original._journal, applier, original._settings, original._hooks)
 
@@ -183,7 +175,7 @@ async def main(arguments: argparse.Namespace) -> None:
     sock = bind("127.0.0.1", arguments.port)
     ended = asyncio.Event()
     async with (
-        running(settings, overrides=overrides(plan, arguments.mutant)) as (parts, _),
+        running(settings, overrides=overrides(plan)) as (parts, _),
         serving(build_app(parts), settings, sock),
     ):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
@@ -201,5 +193,4 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--kill", default="never")
     parser.add_argument("--nth", type=int, default=1)
-    parser.add_argument("--mutant", default=None)
     asyncio.run(main(parser.parse_args()))
