@@ -52,6 +52,7 @@ async def test_a_thousand_sessions_leave_memory_flat(tmp_path: Path) -> None:
             "ASKWELL_LOG_LEVEL": "warning",
         },
         command=(sys.executable, "-m", "tests.chaos.server"),
+        end_s=180.0,
     )
     sizes: dict[int, float] = {}
     async with quick as server, httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as http:

@@ -26,6 +26,7 @@ class ServerProcess:
     environment: dict[str, str] = field(default_factory=dict)
     port: int = 0
     command: tuple[str, ...] = (sys.executable, "-m", "server.cli", "serve")
+    end_s: float = END_S
     url: str = ""
     lines: list[str] = field(default_factory=list)
     _process: asyncio.subprocess.Process | None = None
@@ -70,7 +71,7 @@ class ServerProcess:
         if self._process is None or self._process.returncode is not None:
             return
         self._process.send_signal(with_signal)
-        async with asyncio.timeout(END_S):
+        async with asyncio.timeout(self.end_s):
             await self._process.wait()
         self._read()
 
