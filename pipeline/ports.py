@@ -151,6 +151,8 @@ class Extraction(Record):
     dropped: tuple[DroppedElement, ...] = ()
     extractable: bool = True
     provider: str = ""
+    fallback: bool = False
+    """Another provider than the configured one did it, because that one failed."""
 
 
 class Extractor(Protocol):
@@ -170,6 +172,7 @@ RATED_SIGNALS = (
     "intellectual_engagement",
 )
 Hedging = Literal["none", "low", "medium", "high"]
+Momentum = Literal["high", "neutral", "low"]
 
 
 class RatingRequest(Record):
@@ -181,13 +184,36 @@ class RatingRequest(Record):
     seed: int = 0
 
 
+class QualitativeSignals(Record):
+    """What a careful reader notices in an answer beyond its scores. Source: 004, qualitative signals.
+
+    `uncertainty` is productive where the respondent is curious or thinks it through, terminal where there is nothing
+    more to know; `knowledge_ceiling` likewise: `exploratory` is a "don't know" that goes on. `contradiction` quotes
+    what contradicts something said before, empty without one.
+    """
+
+    uncertainty: Literal["none", "productive", "terminal"] = "none"
+    reasoning: Literal["none", "descriptive", "causal", "counterfactual"] = "none"
+    emotion: Literal["none", "mild", "strong"] = "none"
+    contradiction: str = ""
+    knowledge_ceiling: Literal["none", "exploratory", "terminal"] = "none"
+    concept_depth: Literal["surface", "functional", "personal", "value"] = "surface"
+
+
 class Rating(Record):
-    """Scores from 1 to 5 for each of RATED_SIGNALS, a hedging level, and why."""
+    """Scores from 1 to 5 for each of RATED_SIGNALS, a hedging level, and why.
+
+    `momentum` and `qualitative` come from providers that can tell; `rationales` has a sentence per signal.
+    """
 
     scores: dict[str, int]
     hedging: Hedging
     rationales: dict[str, str] = {}
+    momentum: Momentum | None = None
+    qualitative: QualitativeSignals | None = None
     provider: str = ""
+    fallback: bool = False
+    """Another provider than the configured one did it, because that one failed."""
 
 
 class Rater(Protocol):

@@ -1,0 +1,84 @@
+"""What calls of language models cost: one record per call, collected for whoever runs the turn.
+
+A call belongs to whatever log is active where it was made: `with recording(log):` around a turn, tasks that are
+started inside included. Without an active log a call is only observed (log lines, metrics), not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
+
+from pipeline.records import Record
+
+Role = Literal["extraction", "scoring", "generation"]
+CallOutcome = Literal["completed", "failed", "discarded"]
+
+
+class LLMCall(Record):
+    """One attempt to get an answer from a language model.
+
+    `task` is what it was for (`extraction`, `rating`, `slots`, `opening`, `question`, `rephrase`, `closing`, or one of
+    them with `.repair`). Times are milliseconds. Tokens are the provider's own figures, None where it told none;
+    `cached_tokens` are those of the input that it read from its cache. `cost` is in `currency`, None for a model that
+    the price table does not have. `discarded` calls were paid for and their answer was not used: the turn was
+    cancelled, or the checker had heard enough. `error` is the name of the error class of a failed call.
+    """
+
+    id: str
+    role: Role
+    task: str
+    provider: str
+    model: str
+    attempt: int = 1
+    outcome: CallOutcome = "completed"
+    error: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    latency_ms: float = 0.0
+    first_token_ms: float | None = None
+    cost: float | None = None
+    currency: str | None = None
+
+
+class CallLog:
+    """Calls made so far that are not on record yet, oldest first."""
+
+    def __init__(self) -> None:
+        self._calls: list[LLMCall] = []
+
+    def add(self, call: LLMCall) -> None:
+        """Keep a call."""
+        self._calls.append(call)
+
+    def peek(self) -> tuple[LLMCall, ...]:
+        """The calls that wait, without taking them."""
+        return tuple(self._calls)
+
+    def settle(self, recorded: tuple[LLMCall, ...]) -> None:
+        """Forget calls that are on record now."""
+        ids = {call.id for call in recorded}
+        self._calls = [call for call in self._calls if call.id not in ids]
+
+
+_active: ContextVar[CallLog | None] = ContextVar("calls", default=None)
+
+
+@contextmanager
+def recording(log: CallLog) -> Iterator[None]:
+    """Collect the calls made inside, in `log`."""
+    token = _active.set(log)
+    try:
+        yield
+    finally:
+        _active.reset(token)
+
+
+def record_call(call: LLMCall) -> None:
+    """Put a call into the active log, if there is one."""
+    log = _active.get()
+    if log is not None:
+        log.add(call)

@@ -1,0 +1,1 @@
+"""The four language tasks by prompts and validated structured output."""
