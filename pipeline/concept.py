@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from pipeline.methodology import Methodology, Phases, Spec
 
 EngineName = Literal["signal_pools", "two_tier", "arbitration"]
 Patience = Literal["quick", "normal", "patient"]
+ProviderName = Literal["offline", "anthropic", "openai", "kimi", "deepseek", "openai_compatible"]
+Effort = Literal["minimal", "low", "medium", "high"]
+StructuredOutput = Literal["auto", "json_schema", "tool", "json_object", "none"]
+FailurePolicy = Literal["fail", "offline"]
 
 DEFAULT_MAX_TURNS = 15
 
@@ -39,6 +43,45 @@ class ConceptContext(Spec):
     objective: str = Field(description="What the research wants to know, for the interviewer.")
 
 
+class RoleOverrides(Spec):
+    """What differs from the settings for one role. Keys of providers are settings, never part of a file."""
+
+    provider: ProviderName | None = Field(
+        default=None, description="Who does it: `offline`, or a provider, which then needs its `model`."
+    )
+    model: str | None = Field(default=None, min_length=1, description="Model, by the provider's name for it.")
+    base_url: str | None = Field(
+        default=None,
+        description="Address of the provider's API. A key is sent only to addresses that the settings name.",
+    )
+    temperature: float | Literal["unset"] | None = Field(
+        default=None, description="Sampling temperature, 0 to 2; `unset` leaves it to the model."
+    )
+    max_tokens: int | None = Field(default=None, ge=1, le=200_000, description="Longest answer, in tokens.")
+    deadline_s: float | None = Field(
+        default=None, gt=0, le=600, description="Longest time for one call with its retry, in seconds."
+    )
+    effort: Effort | None = Field(default=None, description="Reasoning effort, where the model has it.")
+    structured_output: StructuredOutput | None = Field(
+        default=None, description="How the model is made to answer in a form."
+    )
+
+    @field_validator("temperature")
+    @classmethod
+    def _temperature_possible(cls, value: float | str | None) -> float | str | None:
+        if isinstance(value, float | int) and not 0 <= value <= 2:
+            raise ValueError("should be from 0 to 2")
+        return value
+
+
+class ModelOverrides(Spec):
+    """Language models of this concept, where they differ from the settings."""
+
+    extraction: RoleOverrides | None = Field(default=None, description="Finds concepts and relations in answers.")
+    scoring: RoleOverrides | None = Field(default=None, description="Rates answers and names slots.")
+    generation: RoleOverrides | None = Field(default=None, description="Writes questions.")
+
+
 class Concept(Spec):
     """One concept file."""
 
@@ -64,7 +107,13 @@ class Concept(Spec):
     record_audio: bool = Field(default=False, description="Whether speech is kept.")
     review_transcript: bool = Field(default=False, description="Whether a transcript is shown for correction.")
     helpline_text: str | None = Field(default=None, description="Where to find help, for sensitive topics.")
-    llm: dict[str, dict[str, Any]] = Field(default={}, description="Per role: provider settings that differ here.")
+    llm: ModelOverrides = Field(
+        default=ModelOverrides(), description="Per role: what differs from the settings of language models."
+    )
+    on_llm_failure: FailurePolicy | None = Field(
+        default=None,
+        description="When a language model fails: let the turn fail, or go on offline; else the setting's.",
+    )
     phases: Phases | None = Field(default=None, description="Phases that replace the methodology's.")
     open_enrolment: bool | None = Field(default=None, description="Whether anyone may start an interview.")
 
@@ -94,6 +143,8 @@ class SessionConfiguration(Spec):
     settings: PipelineSettings
     closing_text: str
     withdrawn_text: str = ""
+    prompts: dict[str, str] = {}
+    """Prompts by file name without `.md`; empty where no role asks a language model: such a session stays offline."""
 
     @property
     def synonyms(self) -> tuple[tuple[str, ...], ...]:
@@ -125,6 +176,11 @@ class PipelineSettings(Spec):
         default=2, ge=1, description="Distinct nodes a slot needs to become active."
     )
     slot_batch: int = Field(default=8, ge=1, description="Nodes in one slot proposal.")
+    slot_discovery: Literal["deferred", "inline"] = Field(
+        default="deferred",
+        description="Have a remote model name slots after the question was sent, or within the turn; the offline "
+        "provider always names within the turn.",
+    )
     existing_labels: int = Field(default=30, ge=0, description="Recent labels the extractor is given to reuse.")
     max_answer_chars: int = Field(default=8000, ge=1, description="Longest answer, in characters.")
     rating_max_chars: int = Field(default=4000, ge=100, description="Longest text that is rated; a cut is logged.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
@@ -10,10 +10,17 @@ from typing import TypeVar
 from pipeline.concept import SessionConfiguration
 from pipeline.contracts import Contract
 from pipeline.errors import ContractNotReady
-from pipeline.ports import QuestionSink, Vectors
+from pipeline.ports import QuestionSink, SlotProposal, Vectors
 from pipeline.state import AnswerKind, Directive, InterviewState
 
 C = TypeVar("C", bound=Contract)
+SlotNames = Callable[[], Sequence[SlotProposal]]
+"""Names for waiting nodes that have come so far from a model that takes its time."""
+
+
+def no_names() -> tuple[SlotProposal, ...]:
+    """Nothing has come."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,7 @@ class TurnContext:
     sink: QuestionSink
     embeddings: Mapping[str, Vectors]
     directives: tuple[Directive, ...] = ()
+    names: SlotNames = no_names
     stages_ms: dict[str, float] = field(default_factory=dict)
     _contracts: dict[type[Contract], Contract] = field(default_factory=dict)
 

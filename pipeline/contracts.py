@@ -110,7 +110,10 @@ class SlotsOutput(Contract):
     slots_updated: tuple[CanonicalSlot, ...] = ()
     mappings_created: tuple[SlotMapping, ...] = ()
     edges_changed: tuple[CanonicalEdge, ...] = ()
-    mapped_new_nodes: int = 0
+    settled_nodes: int = 0
+    """Nodes that got their final slot in this turn."""
+    settled_slots: int = 0
+    """Slots that hold a node for good since this turn."""
     embeddings: dict[str, Vectors] = field(default_factory=dict)
     """Vectors of slots that are new or renamed, by slot id, shape [dimension]."""
 
@@ -191,6 +194,8 @@ class QuestionOutput(Contract):
     attempts: int
     refusals: tuple[str, ...] = ()
     """Why earlier wordings were refused."""
+    by_second: bool = False
+    """The fallback writer wrote it, because the configured one failed."""
 
 
 @dataclass(frozen=True)
@@ -222,8 +227,9 @@ class TurnRecord(Record):
     ratings: Rating | None = None
     saturation: SaturationMetrics
     stages_ms: dict[str, float] = {}
-    llm_calls: tuple[dict[str, Any], ...] = ()
     fallback: bool = False
+    fallbacks: tuple[str, ...] = ()
+    """Tasks that another provider than the configured one did, because that one failed."""
 
 
 @dataclass(frozen=True)

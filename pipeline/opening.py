@@ -7,8 +7,8 @@ from datetime import datetime
 from pipeline.concept import SessionConfiguration
 from pipeline.errors import InvalidAnswer
 from pipeline.outcome import Outcome
-from pipeline.ports import Embedder, Line, QuestionRequest, QuestionSink, QuestionWriter
-from pipeline.question.asking import Asking
+from pipeline.ports import Line, QuestionRequest, QuestionSink
+from pipeline.question.asking import Questioner
 from pipeline.records import derived_id
 from pipeline.state import InterviewState, QuestionAsked, Utterance
 
@@ -16,13 +16,12 @@ from pipeline.state import InterviewState, QuestionAsked, Utterance
 async def opened(
     state: InterviewState,
     configuration: SessionConfiguration,
-    writer: QuestionWriter,
-    embedder: Embedder,
+    questioner: Questioner,
     now: datetime,
     sink: QuestionSink,
 ) -> Outcome:
     """The state with the opening question asked: turn 0, no focus. Raises ProviderError."""
-    asking = Asking(writer, embedder, configuration.settings, sink, 0)
+    asking = questioner.asking(configuration.settings, sink, 0)
     fixed = configuration.concept.opening_in(state.language)
     if fixed is not None:
         output = await asking.verbatim(fixed, "concept")
@@ -60,8 +59,7 @@ async def opened(
 async def rephrased(
     state: InterviewState,
     configuration: SessionConfiguration,
-    writer: QuestionWriter,
-    embedder: Embedder,
+    questioner: Questioner,
     now: datetime,
     sink: QuestionSink,
 ) -> Outcome:
@@ -88,7 +86,7 @@ async def rephrased(
             "turn_number": present.turn_number,
         }
     )
-    output = await Asking(writer, embedder, configuration.settings, sink, present.turn_number).ask(request)
+    output = await questioner.asking(configuration.settings, sink, present.turn_number).ask(request)
     utterance = Utterance(
         id=derived_id(state.session_id, present.turn_number, "rephrase", earlier),
         turn_number=present.turn_number,

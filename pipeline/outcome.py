@@ -209,5 +209,5 @@ def _result(context: TurnContext) -> TurnResult:
         saturation_metrics=measured.saturation.model_dump(),
         node_signals=matrix.by_node(),
         score_decomposition=candidates,
-        has_llm_fallback=question.fallback,
+        has_llm_fallback=question.fallback or bool(scoring.record.fallbacks),
     )

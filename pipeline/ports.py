@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -308,8 +308,11 @@ class QuestionRequest(Record):
 class QuestionWriter(Protocol):
     """Decision → question."""
 
-    def write(self, request: QuestionRequest) -> AsyncIterator[str]:
-        """The question in pieces, as they become known. Raises ProviderError from the iterator."""
+    def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+        """The question in pieces, as they become known. Raises ProviderError from the iterator.
+
+        Closed early when enough was heard.
+        """
         ...
 
     def template(self, request: QuestionRequest) -> str:

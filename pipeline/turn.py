@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from pipeline.concept import SessionConfiguration
-from pipeline.context import Answer, TurnContext
+from pipeline.context import Answer, SlotNames, TurnContext, no_names
 from pipeline.contracts import Contract
 from pipeline.engines.base import DecisionEngine
 from pipeline.engines.signal_pools import SignalPools
 from pipeline.errors import PipelineError, PipelineMisbuilt
+from pipeline.naming import names_for
 from pipeline.opening import opened, rephrased
 from pipeline.outcome import Outcome, answer_digest, outcome_of
 from pipeline.ports import (
@@ -24,9 +25,11 @@ from pipeline.ports import (
     QuestionSink,
     QuestionWriter,
     Rater,
+    SlotProposal,
     SlotProposer,
     Vectors,
 )
+from pipeline.question.asking import Questioner
 from pipeline.signals.rating import AnswerRating
 from pipeline.stages.base import Stage
 from pipeline.stages.context import ContextStage
@@ -58,6 +61,15 @@ class Providers:
     writer: QuestionWriter
     embedder: Embedder
     parser: Parser
+    fallback_writer: QuestionWriter | None = None
+    """Writes the question where `writer` fails before anything is out; none where a failure is to be one."""
+    secrets: tuple[str, ...] = ()
+    """Texts that no question may repeat: what the writer is told about its work."""
+
+
+def questioner(providers: Providers) -> Questioner:
+    """Who phrases questions."""
+    return Questioner(providers.writer, providers.embedder, second=providers.fallback_writer, secrets=providers.secrets)
 
 
 def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) -> list[tuple[Lane, Stage]]:
@@ -75,7 +87,7 @@ def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) 
         ("decision", StateStage()),
         ("decision", StrategyStage(engines)),
         ("decision", ContinuationStage(engines)),
-        ("speech", QuestionStage(providers.writer, providers.embedder)),
+        ("speech", QuestionStage(questioner(providers))),
         ("speech", ResponseStage()),
         ("speech", ScoringStage()),
     ]
@@ -134,13 +146,37 @@ class TurnPipeline:
         self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
     ) -> Outcome:
         """The opening question: turn 0, without a focus. Raises ProviderError."""
-        return await opened(state, configuration, self._providers.writer, self._providers.embedder, now, sink)
+        return await opened(state, configuration, questioner(self._providers), now, sink)
 
     async def rephrase(
         self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
     ) -> Outcome:
         """The present question in other words; no turn. Raises ProviderError, InvalidAnswer without a question."""
-        return await rephrased(state, configuration, self._providers.writer, self._providers.embedder, now, sink)
+        return await rephrased(state, configuration, questioner(self._providers), now, sink)
+
+    def defers_naming(self, configuration: SessionConfiguration) -> bool:
+        """Whether slots get their names after the question is out, by `name_slots`."""
+        settings = configuration.settings
+        return (
+            settings.enable_canonical_slots
+            and settings.slot_discovery == "deferred"
+            and not self._providers.slot_proposer.inline
+        )
+
+    async def name_slots(
+        self, state: InterviewState, configuration: SessionConfiguration, *, named: Collection[str] = ()
+    ) -> list[SlotProposal]:
+        """Names for the oldest nodes of the backlog that are not `named` yet, to be handed to a later `run`.
+
+        Changes nothing; empty when nothing waits.
+
+        Raises:
+            ProviderError: the nodes stay in the backlog.
+        """
+        providers = self._providers
+        return await names_for(
+            state, configuration, providers.slot_proposer, providers.parser, providers.embedder, named=named
+        )
 
     async def run(
         self,
@@ -151,14 +187,25 @@ class TurnPipeline:
         now: datetime,
         sink: QuestionSink,
         embeddings: Mapping[str, Vectors],
+        names: SlotNames = no_names,
     ) -> Outcome:
         """One turn.
 
+        Args:
+            state: of the session after its last commit.
+            answer: what the respondent did.
+            configuration: of the session.
+            now: with zone.
+            sink: hears the question while it is made.
+            embeddings: vectors of nodes and slots.
+            names: what `name_slots` has found by the time the slots are looked at.
         Raises:
             InvalidAnswer: the answer can't be taken.
             ProviderError: a provider did not deliver; `stage` says where.
         """
-        context = await self.decide(state, answer, configuration, now=now, sink=sink, embeddings=embeddings)
+        context = await self.decide(
+            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names
+        )
         return await self.speak(context)
 
     async def decide(
@@ -170,6 +217,7 @@ class TurnPipeline:
         now: datetime,
         sink: QuestionSink,
         embeddings: Mapping[str, Vectors],
+        names: SlotNames = no_names,
     ) -> TurnContext:
         """The stages up to `continuation`: everything but the question. Nothing reaches the sink."""
         context = TurnContext(
@@ -180,6 +228,7 @@ class TurnPipeline:
             sink=sink,
             embeddings=embeddings,
             directives=state.directives,
+            names=names,
         )
         await self._lane(context, "before")
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.surface import KGNode, SurfaceGraph
 from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.methodology import Ontology
@@ -25,6 +26,30 @@ def fresh_state(node: KGNode, key: str, ontology: Ontology) -> NodeState:
         sequence=node.sequence,
         surface_ids=(node.id,),
     )
+
+
+def follow_mappings(
+    tracker: NodeStateTracker,
+    before: CanonicalGraph,
+    after: CanonicalGraph,
+    graph: SurfaceGraph,
+    ontology: Ontology,
+) -> None:
+    """Track every node under its identity of now.
+
+    A slot that is gone hands its history to the one that its nodes went to; a slot that only some nodes left keeps
+    its history, and those nodes begin anew.
+    """
+    for node_id, mapping in after.mappings.items():
+        old, new = before.key_of(node_id), mapping.canonical_slot_id
+        tracker.rekey(node_id, new)
+        if old in (new, node_id) or old not in tracker.states:
+            continue
+        if old not in after.slots:
+            tracker.rekey(old, new)
+        elif node_id in tracker.states[old].surface_ids:
+            tracker.forget(node_id, old)
+            tracker.register(fresh_state(graph.nodes[node_id], new, ontology))
 
 
 def refresh_edge_counts(tracker: NodeStateTracker, graph: SurfaceGraph, key_of: KeyOf) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,30 @@ def slot_text(name: str, description: str) -> str:
     return f"{name.replace('_', ' ')}: {description}" if description else name.replace("_", " ")
 
 
+def own_name(node: KGNode) -> SlotProposal:
+    """A slot named after the lemmas of one node."""
+    return SlotProposal(
+        slot_name=slot_name(node.lemmas or (node.label,)),
+        description=node.label,
+        node_type=node.node_type,
+        node_ids=(node.id,),
+    )
+
+
+def completed(proposals: Sequence[SlotProposal], nodes: Sequence[KGNode]) -> list[SlotProposal]:
+    """The proposals, cut to known nodes of their type, plus one for each node that none names."""
+    left = {node.id: node for node in nodes}
+    complete: list[SlotProposal] = []
+    for proposal in proposals:
+        ids = tuple(i for i in proposal.node_ids if i in left and left[i].node_type == proposal.node_type)
+        for i in ids:
+            del left[i]
+        if ids:
+            name = slot_name([proposal.slot_name])
+            complete.append(proposal.model_copy(update={"node_ids": ids, "slot_name": name}))
+    return [*complete, *(own_name(node) for node in left.values())]
+
+
 class SlotAssignment:
     """One turn's changes to `canonical`, which is changed in place."""
 
@@ -44,6 +68,8 @@ class SlotAssignment:
         """Args: threshold: cosine from which a node joins a slot; min_support: default for promotion."""
         self.canonical = canonical
         self.created: list[str] = []
+        self.named: set[str] = set()
+        """Nodes that were mapped this turn."""
         self.mappings_created: list[SlotMapping] = []
         self.edges_changed: list[CanonicalEdge] = []
         self.vectors_created: dict[str, Vectors] = {}
@@ -57,35 +83,24 @@ class SlotAssignment:
 
     @property
     def updated(self) -> list[str]:
-        """Slots that were there before and have changed."""
+        """Slots that were there before, are still there, and have changed."""
         slots = self.canonical.slots
-        return [i for i, slot in self._before.items() if slots[i] is not slot]
-
-    def completed(self, proposals: Sequence[SlotProposal], nodes: Sequence[KGNode]) -> list[SlotProposal]:
-        """The proposals, cut to known nodes of their type, plus one for each node that none names."""
-        left = {node.id: node for node in nodes}
-        complete: list[SlotProposal] = []
-        for proposal in proposals:
-            ids = tuple(i for i in proposal.node_ids if i in left and left[i].node_type == proposal.node_type)
-            for i in ids:
-                del left[i]
-            if ids:
-                name = slot_name([proposal.slot_name])
-                complete.append(proposal.model_copy(update={"node_ids": ids, "slot_name": name}))
-        complete.extend(
-            SlotProposal(
-                slot_name=slot_name(node.lemmas or (node.label,)),
-                description=node.label,
-                node_type=node.node_type,
-                node_ids=(node.id,),
-            )
-            for node in left.values()
-        )
-        return complete
+        return [i for i, slot in self._before.items() if i in slots and slots[i] is not slot]
 
     def apply(self, proposal: SlotProposal, vector: Vectors, vectors: MutableMapping[str, Vectors]) -> None:
-        """Map the proposal's nodes to the slot of that name, the most similar slot, or a new candidate."""
-        slot, similarity = self._match(proposal, vector, vectors)
+        """Map the proposal's nodes to the slot of that name, the most similar slot, or a new candidate.
+
+        Nodes that are mapped already move: a slot that holds nothing but them is renamed where no other one matches,
+        and is gone after `settle` where one does.
+        """
+        own = self._held_alone(proposal.node_ids)
+        slot, similarity = self._match(proposal, vector, vectors, leaving=own)
+        if slot is None and own:
+            slot = self.canonical.slots[own[0]].model_copy(
+                update={"slot_name": proposal.slot_name, "description": proposal.description}
+            )
+            self.canonical.slots[slot.id] = slot
+            vectors[slot.id] = self.vectors_created[slot.id] = vector
         if slot is None:
             slot = CanonicalSlot(
                 id=derived_id(self._session_id, self._turn, "slot", len(self.created)),
@@ -99,6 +114,7 @@ class SlotAssignment:
             self.canonical.slots[slot.id] = slot
             self.created.append(slot.id)
             vectors[slot.id] = self.vectors_created[slot.id] = vector
+        self.named.update(proposal.node_ids)
         for node_id in proposal.node_ids:
             mapping = SlotMapping(
                 surface_node_id=node_id,
@@ -110,7 +126,15 @@ class SlotAssignment:
             self.mappings_created.append(mapping)
 
     def settle(self) -> None:
-        """Count support, promote, aggregate edges. Superseded nodes support nothing."""
+        """Remove slots that were left empty, count support, promote, aggregate edges.
+
+        Superseded nodes support nothing.
+        """
+        held = {mapping.canonical_slot_id for mapping in self.canonical.mappings.values()}
+        for slot_id in [i for i in self.canonical.slots if i not in held]:
+            del self.canonical.slots[slot_id]
+            self.vectors_created.pop(slot_id, None)
+        self.created = [i for i in self.created if i in held]
         support: dict[str, int] = {}
         nodes = self._graph.nodes
         for mapping in self.canonical.mappings.values():
@@ -128,11 +152,32 @@ class SlotAssignment:
                 self.canonical.slots[slot.id] = slot.model_copy(update=update)
         self._aggregate()
 
+    def _held_alone(self, node_ids: Collection[str]) -> list[str]:
+        """Slots that hold some of these nodes and no others, in the order of the nodes."""
+        mappings = self.canonical.mappings
+        theirs = [mappings[i].canonical_slot_id for i in node_ids if i in mappings]
+        if not theirs:
+            return []
+        shared = {m.canonical_slot_id for i, m in mappings.items() if i not in node_ids}
+        return [i for i in dict.fromkeys(theirs) if i not in shared]
+
     def _match(
-        self, proposal: SlotProposal, vector: Vectors, vectors: Mapping[str, Vectors]
+        self,
+        proposal: SlotProposal,
+        vector: Vectors,
+        vectors: Mapping[str, Vectors],
+        *,
+        leaving: Collection[str] = (),
     ) -> tuple[CanonicalSlot | None, float]:
-        """Same name, else best cosine at or above the threshold, within the node type; never across polarity."""
-        same_type = [slot for slot in self.canonical.slots.values() if slot.node_type == proposal.node_type]
+        """Same name, else best cosine at or above the threshold, within the node type; never across polarity.
+
+        Slots that are about to be left by all their nodes don't count.
+        """
+        same_type = [
+            slot
+            for slot in self.canonical.slots.values()
+            if slot.node_type == proposal.node_type and slot.id not in leaving
+        ]
         for slot in same_type:
             if slot.slot_name == proposal.slot_name:
                 return slot, 1.0

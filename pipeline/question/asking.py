@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+import structlog
 
 from pipeline.concept import PipelineSettings
 from pipeline.contracts import QuestionOutput
@@ -11,24 +15,48 @@ from pipeline.ports import Embedder, QuestionRequest, QuestionSink, QuestionWrit
 from pipeline.question.checker import Refusal, check
 from pipeline.question.pieces import in_words
 from pipeline.question.selection import best
-from pipeline.question.stream import StreamGuard
+from pipeline.question.stream import StreamGuard, Verdict
 
 CANDIDATES = 3
 
+log = structlog.get_logger()
 
-class Asking:
-    """One question on its way to `sink`. What is out stays, but for a retraction."""
+
+class Questioner:
+    """Whoever phrases questions, for all sessions that ask alike."""
 
     def __init__(
         self,
         writer: QuestionWriter,
         embedder: Embedder,
-        settings: PipelineSettings,
-        sink: QuestionSink,
-        turn_number: int,
+        *,
+        second: QuestionWriter | None = None,
+        secrets: Sequence[str] = (),
     ) -> None:
-        self._writer = writer
-        self._embedder = embedder
+        """Args:
+        writer: writes.
+        embedder: measures how close two questions are.
+        second: writes where the first fails before anything is out; none where a failure is to be one.
+        secrets: texts that no question may repeat.
+        """
+        self.writer = writer
+        self.second = second
+        self.embedder = embedder
+        self.secrets = tuple(secrets)
+
+    def asking(self, settings: PipelineSettings, sink: QuestionSink, turn_number: int) -> Asking:
+        """One question on its way to `sink`."""
+        return Asking(self, settings, sink, turn_number)
+
+
+class Asking:
+    """One question on its way to `sink`. What is out stays, but for a retraction."""
+
+    def __init__(self, who: Questioner, settings: PipelineSettings, sink: QuestionSink, turn_number: int) -> None:
+        self._writer = who.writer
+        self._second = who.second
+        self._embedder = who.embedder
+        self._secrets = who.secrets
         self._settings = settings
         self._sink = sink
         self._turn_number = turn_number
@@ -46,19 +74,33 @@ class Asking:
         """Write, check and send a question.
 
         Raises:
-            ProviderError: the writer failed before anything was out.
+            ProviderError: the writer failed before anything was out, and there is no second one.
         """
         await self._sink.started(self._turn_number)
+        try:
+            return await self._ask(request)
+        except ProviderError as error:
+            if self._second is None:
+                raise
+            log.warning("llm_fallback", role="generation", task=request.kind, error=type(error).__name__)
+        self._refused.append("provider_error")
+        self._writer, self._second = self._second, None
+        return replace(await self._ask(request), fallback=True, by_second=True)
+
+    async def _ask(self, request: QuestionRequest) -> QuestionOutput:
         if self._settings.enable_question_self_selection and request.kind == "follow_up":
             chosen = await self._selected(request)
             if chosen is not None:
                 return await self._send(chosen, fallback=False)
             return await self._send(self._writer.template(request), fallback=True)
-        for variant in (0, 1):
-            sent = await self._stream(request.model_copy(update={"variant": variant}))
-            if sent is not None:
-                return sent
-        return await self._send(self._writer.template(request), fallback=True)
+        sent = await self._stream(request.model_copy(update={"variant": 0}))
+        if sent is not None:
+            return sent
+        try:
+            sent = await self._stream(request.model_copy(update={"variant": 1}))
+        except ProviderError:
+            self._refused.append("provider_error")
+        return sent or await self._send(self._writer.template(request), fallback=True)
 
     async def _stream(self, request: QuestionRequest) -> QuestionOutput | None:
         """One try; none when it was refused and nothing of it stays out."""
@@ -66,13 +108,15 @@ class Asking:
         cosines: dict[str, float] = {}
         guard = self._guard(request, cosines)
         try:
-            async for piece in self._writer.write(request):
-                verdict = guard.feed(piece)
-                if verdict.release:
-                    await self._sink.delta(verdict.release)
-                if verdict.action != "go":
-                    break
-            else:
+            verdict = Verdict()
+            async with aclosing(self._writer.write(request)) as pieces:
+                async for piece in pieces:
+                    verdict = guard.feed(piece)
+                    if verdict.release:
+                        await self._sink.delta(verdict.release)
+                    if verdict.action != "go":
+                        break
+            if verdict.action == "go":
                 cosines.update(await self._cosines(guard.text, request.recent_questions))
                 verdict = guard.finish()
                 if verdict.action == "go":
@@ -110,7 +154,8 @@ class Asking:
         for variant in range(CANDIDATES):
             self._attempts += 1
             try:
-                pieces = [p async for p in self._writer.write(request.model_copy(update={"variant": variant}))]
+                async with aclosing(self._writer.write(request.model_copy(update={"variant": variant}))) as written:
+                    pieces = [piece async for piece in written]
             except ProviderError as error:
                 failures.append(error)
                 self._refused.append("provider_error")

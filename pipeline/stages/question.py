@@ -7,9 +7,17 @@ from typing import ClassVar
 import numpy as np
 
 from pipeline.context import TurnContext
-from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, QuestionOutput, StateOutput, StrategyOutput
-from pipeline.ports import Embedder, Line, QuestionRequest, QuestionWriter
-from pipeline.question.asking import Asking
+from pipeline.contracts import (
+    ContextOutput,
+    ContinuationOutput,
+    Contract,
+    QuestionOutput,
+    SlotsOutput,
+    StateOutput,
+    StrategyOutput,
+)
+from pipeline.ports import Line, QuestionRequest
+from pipeline.question.asking import Questioner
 
 SIMILAR_COSINE = 0.80
 REPEAT_FOCUS_WINDOW = 6
@@ -20,18 +28,23 @@ class QuestionStage:
     """Turns the decision into words; the closing statement and a moderator's question go out verbatim."""
 
     name: ClassVar[str] = "question"
-    requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, StateOutput, StrategyOutput, ContinuationOutput)
+    requires: ClassVar[tuple[type[Contract], ...]] = (
+        ContextOutput,
+        SlotsOutput,
+        StateOutput,
+        StrategyOutput,
+        ContinuationOutput,
+    )
     provides: ClassVar[type[Contract]] = QuestionOutput
 
-    def __init__(self, writer: QuestionWriter, embedder: Embedder) -> None:
-        self._writer = writer
-        self._embedder = embedder
+    def __init__(self, questioner: Questioner) -> None:
+        self._questioner = questioner
 
     async def run(self, context: TurnContext) -> QuestionOutput:
         """The question as it went out. Raises ProviderError if nothing could be written."""
         going = context.get(ContinuationOutput)
         turn = context.get(ContextOutput).turn_number
-        asking = Asking(self._writer, self._embedder, context.configuration.settings, context.sink, turn)
+        asking = self._questioner.asking(context.configuration.settings, context.sink, turn)
         injected = context.get(StrategyOutput).injected
         if going.complete:
             return await asking.verbatim(context.configuration.closing_text, "closing_text")
@@ -78,7 +91,12 @@ class QuestionStage:
         if going.focus is None or not recent:
             return False
         latest = context.state.focus_history[-REPEAT_FOCUS_WINDOW:]
-        if any(entry.key == going.focus.key and entry.strategy == going.strategy for entry in latest):
+        canonical = context.get(SlotsOutput).canonical
+        if any(
+            entry.strategy == going.strategy
+            and going.focus.key in (entry.key, canonical.key_of(entry.node_id) if canonical else entry.node_id)
+            for entry in latest
+        ):
             return True
-        rows = await self._embedder.embed([going.focus.label, *recent])
+        rows = await self._questioner.embedder.embed([going.focus.label, *recent])
         return bool(np.max(rows[1:] @ rows[0]) >= SIMILAR_COSINE)

@@ -9,6 +9,7 @@ from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
     Contract,
+    ExtractionOutput,
     QuestionOutput,
     RatingOutput,
     ResponseOutput,
@@ -26,6 +27,7 @@ class ScoringStage:
     name: ClassVar[str] = "scoring"
     requires: ClassVar[tuple[type[Contract], ...]] = (
         ContextOutput,
+        ExtractionOutput,
         RatingOutput,
         StateOutput,
         StrategyOutput,
@@ -66,6 +68,7 @@ class ScoringStage:
             saturation=measured.saturation,
             stages_ms=dict(context.stages_ms),
             fallback=context.get(QuestionOutput).fallback,
+            fallbacks=_fallbacks(context),
         )
         entry = None
         if going.strategy is not None:
@@ -85,3 +88,14 @@ class ScoringStage:
             focus_entry=entry,
             record=record,
         )
+
+
+def _fallbacks(context: TurnContext) -> tuple[str, ...]:
+    """The tasks of this turn that the fallback provider did."""
+    rating = context.get(RatingOutput).rating
+    done = {
+        "extraction": context.get(ExtractionOutput).extraction.fallback,
+        "rating": rating is not None and rating.fallback,
+        "question": context.get(QuestionOutput).by_second,
+    }
+    return tuple(task for task, fell_back in done.items() if fell_back)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
+
+import structlog
 
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, GraphOutput, SlotsOutput
-from pipeline.graph.identity import refresh_edge_counts
-from pipeline.graph.slotting import SlotAssignment, slot_name, slot_text
+from pipeline.errors import ProviderError
+from pipeline.graph.canonical import CanonicalGraph
+from pipeline.graph.identity import follow_mappings, refresh_edge_counts
+from pipeline.graph.slotting import SlotAssignment, completed, own_name, slot_text
 from pipeline.graph.surface import KGNode
+from pipeline.naming import lemmatised
 from pipeline.ports import Embedder, Parser, SlotProposal, SlotProposer, SlotRequest, Vectors
+
+log = structlog.get_logger()
 
 
 class SlotsStage:
-    """Proposes slots for waiting nodes, maps them, promotes slots, aggregates edges, re-keys the tracker."""
+    """Maps waiting nodes to slots, promotes slots, aggregates edges, re-keys the tracker.
+
+    A proposer that is quick names within the turn. With one that takes its time, new nodes get slots named after
+    themselves and wait in the backlog; names that have come meanwhile are applied to those that wait. The last turn
+    waits for the names of all.
+    """
 
     name: ClassVar[str] = "slots"
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, GraphOutput)
@@ -28,10 +40,10 @@ class SlotsStage:
     async def run(self, context: TurnContext) -> SlotsOutput:
         """The canonical graph after this answer. Raises ProviderError."""
         changed = context.get(GraphOutput)
-        if not context.configuration.settings.enable_canonical_slots:
+        settings = context.configuration.settings
+        if not settings.enable_canonical_slots:
             return SlotsOutput(canonical=None, tracker=changed.tracker, backlog=())
         start = context.get(ContextOutput)
-        settings = context.configuration.settings
         graph, tracker = changed.graph, changed.tracker.copy()
         assignment = SlotAssignment(
             start.canonical.copy(),
@@ -42,45 +54,25 @@ class SlotsStage:
             threshold=settings.canonical_similarity_threshold,
             min_support=settings.canonical_min_support_nodes,
         )
-        waiting = [
-            i
-            for i in dict.fromkeys(
-                (
-                    *context.state.slot_backlog,
-                    *(node.id for node in changed.nodes_mentioned),
-                    *(node.id for node in changed.nodes_added),
-                )
-            )
-            if graph.nodes[i].superseded_by is None and i not in start.canonical.mappings
-        ]
         vectors: dict[str, Vectors] = {**context.embeddings, **changed.embeddings}
-        while waiting:
-            batch, waiting = waiting[: settings.slot_batch], waiting[settings.slot_batch :]
-            nodes = tuple(graph.nodes[i] for i in batch)
-            proposals = await self._proposer.propose(
-                SlotRequest(
-                    nodes=nodes,
-                    slots=tuple(assignment.canonical.slots.values()),
-                    methodology=context.configuration.methodology,
-                    language=context.state.language,
-                )
-            )
-            await self._assign(assignment, proposals, nodes, vectors)
-            if not self._proposer.inline:
-                break
+        waiting = _waiting(context, start.canonical, changed)
+        if self._proposer.inline or settings.slot_discovery == "inline":
+            waiting = await self._name_all(context, assignment, waiting, vectors)
+        else:
+            waiting = await self._apply_names(context, assignment, waiting, vectors)
+            if start.closing or start.turn_number >= start.max_turns:
+                waiting = await self._name_the_rest(context, assignment, waiting, vectors)
+            await self._provisional(assignment, [graph.nodes[i] for i in waiting], vectors)
         assignment.settle()
         canonical = assignment.canonical
-        for node in (*changed.nodes_mentioned, *changed.nodes_added):
-            key = canonical.key_of(node.id)
-            tracker.rekey(node.id, key)
-        for mapping in assignment.mappings_created:
-            tracker.rekey(mapping.surface_node_id, mapping.canonical_slot_id)
+        follow_mappings(tracker, start.canonical, canonical, graph, context.configuration.methodology.ontology)
         refresh_edge_counts(tracker, graph, canonical.key_of)
         for edge in changed.edges_added:
             for key in (canonical.key_of(edge.source_id), canonical.key_of(edge.target_id)):
                 if key in start.tracker.states and key in tracker.states:
                     tracker.revive(key)
-        new = {node.id for node in changed.nodes_added}
+        before = _settled(start.canonical, context.state.slot_backlog)
+        after = _settled(canonical, waiting)
         return SlotsOutput(
             canonical=canonical,
             tracker=tracker,
@@ -89,32 +81,103 @@ class SlotsStage:
             slots_updated=tuple(canonical.slots[i] for i in assignment.updated),
             mappings_created=tuple(assignment.mappings_created),
             edges_changed=tuple(assignment.edges_changed),
-            mapped_new_nodes=sum(mapping.surface_node_id in new for mapping in assignment.mappings_created),
+            settled_nodes=len(after.keys() - before.keys()),
+            settled_slots=len(set(after.values()) - set(before.values())),
             embeddings=assignment.vectors_created,
         )
 
-    async def _lemmatised(self, proposals: Sequence[SlotProposal]) -> list[SlotProposal]:
-        """Proposals with lemmas for names; a provider of ours gives them that way already."""
-        names = await self._parser.lemmas([proposal.slot_name.replace("_", " ") for proposal in proposals])
-        return [
-            proposal.model_copy(update={"slot_name": slot_name(lemmas or (proposal.slot_name,))})
-            for proposal, lemmas in zip(proposals, names, strict=True)
-        ]
+    async def _name_all(
+        self, context: TurnContext, assignment: SlotAssignment, waiting: Sequence[str], vectors: dict[str, Vectors]
+    ) -> list[str]:
+        """Have every waiting node named, batch after batch; nothing is left. Raises ProviderError."""
+        changed = context.get(GraphOutput)
+        size = context.configuration.settings.slot_batch
+        for first in range(0, len(waiting), size):
+            nodes = tuple(changed.graph.nodes[i] for i in waiting[first : first + size])
+            proposals = await self._proposer.propose(
+                SlotRequest(
+                    nodes=nodes,
+                    slots=tuple(assignment.canonical.slots.values()),
+                    methodology=context.configuration.methodology,
+                    language=context.state.language,
+                )
+            )
+            if not self._proposer.inline:
+                proposals = await lemmatised(proposals, self._parser)
+            await self._apply(assignment, completed(proposals, nodes), vectors)
+        return []
 
-    async def _assign(
-        self,
-        assignment: SlotAssignment,
-        proposals: Sequence[SlotProposal],
-        nodes: Sequence[KGNode],
-        vectors: dict[str, Vectors],
+    async def _name_the_rest(
+        self, context: TurnContext, assignment: SlotAssignment, waiting: Sequence[str], vectors: dict[str, Vectors]
+    ) -> list[str]:
+        """The same in the last turn, where a failing model is no reason to lose the answer: nodes keep own names."""
+        try:
+            return await self._name_all(context, assignment, waiting, vectors)
+        except ProviderError as error:
+            log.warning("slots.unnamed", session=context.state.session_id, nodes=len(waiting), error=str(error))
+            return [i for i in waiting if i not in assignment.named]
+
+    async def _apply_names(
+        self, context: TurnContext, assignment: SlotAssignment, waiting: Sequence[str], vectors: dict[str, Vectors]
+    ) -> list[str]:
+        """Apply the names that have come; the nodes that still wait."""
+        nodes = context.get(GraphOutput).graph.nodes
+        left = set(waiting)
+        known: list[SlotProposal] = []
+        for proposal in context.names():
+            ids = tuple(i for i in proposal.node_ids if i in left and nodes[i].node_type == proposal.node_type)
+            left.difference_update(ids)
+            if ids:
+                known.append(proposal.model_copy(update={"node_ids": ids}))
+        await self._apply(assignment, known, vectors)
+        return [i for i in waiting if i in left]
+
+    async def _provisional(
+        self, assignment: SlotAssignment, nodes: Sequence[KGNode], vectors: dict[str, Vectors]
     ) -> None:
-        """Match each proposal to a slot; nodes without a proposal get a slot named after themselves."""
-        if not self._proposer.inline:
-            proposals = await self._lemmatised(proposals)
-        complete = assignment.completed(proposals, nodes)
-        slots = [slot for slot in assignment.canonical.slots.values() if slot.id not in vectors]
-        texts = [slot_text(p.slot_name, p.description) for p in complete]
-        rows = await self._embedder.embed([*texts, *(slot_text(slot.slot_name, slot.description) for slot in slots)])
-        vectors.update({slot.id: rows[len(texts) + i] for i, slot in enumerate(slots)})
-        for i, proposal in enumerate(complete):
+        """Give nodes without any slot one named after themselves; their label's vector, if there is one, serves."""
+        fresh = [node for node in nodes if node.id not in assignment.canonical.mappings]
+        if not fresh:
+            return
+        await self._know_slots(assignment, vectors)
+        missing = [node for node in fresh if node.id not in vectors]
+        if missing:
+            rows = await self._embedder.embed([node.label for node in missing])
+            vectors.update({node.id: rows[i] for i, node in enumerate(missing)})
+        for node in fresh:
+            assignment.apply(own_name(node), vectors[node.id], vectors)
+
+    async def _apply(
+        self, assignment: SlotAssignment, proposals: Sequence[SlotProposal], vectors: dict[str, Vectors]
+    ) -> None:
+        """Match each proposal to a slot."""
+        if not proposals:
+            return
+        await self._know_slots(assignment, vectors)
+        rows = await self._embedder.embed([slot_text(p.slot_name, p.description) for p in proposals])
+        for i, proposal in enumerate(proposals):
             assignment.apply(proposal, rows[i], vectors)
+
+    async def _know_slots(self, assignment: SlotAssignment, vectors: dict[str, Vectors]) -> None:
+        """Vectors of slots whose own are gone."""
+        slots = [slot for slot in assignment.canonical.slots.values() if slot.id not in vectors]
+        if slots:
+            rows = await self._embedder.embed([slot_text(slot.slot_name, slot.description) for slot in slots])
+            vectors.update({slot.id: rows[i] for i, slot in enumerate(slots)})
+
+
+def _waiting(context: TurnContext, canonical: CanonicalGraph, changed: GraphOutput) -> list[str]:
+    """Live nodes without a final slot, those that waited before first."""
+    backlog = context.state.slot_backlog
+    of_this_turn = (*(node.id for node in changed.nodes_mentioned), *(node.id for node in changed.nodes_added))
+    return [
+        i
+        for i in dict.fromkeys((*backlog, *of_this_turn))
+        if changed.graph.nodes[i].superseded_by is None and (i in backlog or i not in canonical.mappings)
+    ]
+
+
+def _settled(canonical: CanonicalGraph, waiting: Collection[str]) -> dict[str, str]:
+    """The slot of each node that has its final one."""
+    left = set(waiting)
+    return {i: mapping.canonical_slot_id for i, mapping in canonical.mappings.items() if i not in left}

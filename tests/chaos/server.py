@@ -11,7 +11,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -130,7 +130,7 @@ class MortalWriter(PlainWriter):
         super().__init__()
         self._plan = plan
 
-    async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         self.requests.clear()
         number = 0
         async for piece in super().write(request):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import ClassVar
 
 import pytest
@@ -324,7 +324,7 @@ async def test_repetition_settings_take_effect() -> None:
 
 async def test_selection_survives_a_candidate_that_fails() -> None:
     class Failing(PlainWriter):
-        async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+        async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
             if request.variant == 2:
                 raise LLMUnavailable("down")
             async for piece in super().write(request):

@@ -290,7 +290,7 @@ class StagedWriter(PlainWriter):
         self.at_gate = asyncio.Event()
         return self.gate
 
-    async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         self.runs += 1
         if self.errors:
             raise self.errors.popleft()

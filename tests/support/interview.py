@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -258,7 +258,7 @@ class PlainWriter:
         self.texts = list(texts)
         self.requests: list[QuestionRequest] = []
 
-    async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         self.requests.append(request)
         text = self.texts.pop(0) if self.texts else self.template(request)
         for piece in re.findall(r"\S+\s*", text):
@@ -318,11 +318,21 @@ class Interview:
     embeddings: dict[str, Vectors] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
     listener: Listener = field(default_factory=Listener)
+    names: list[SlotProposal] = field(default_factory=list)
+    second: PlainWriter | None = None
 
     def pipeline(self) -> TurnPipeline:
         return TurnPipeline(
-            Providers(self.extractor, self.rater, self.slots, self.writer, self.embedder, self.parser), Ticks()
+            Providers(self.extractor, self.rater, self.slots, self.writer, self.embedder, self.parser, self.second),
+            Ticks(),
         )
+
+    async def name_slots(self) -> list[SlotProposal]:
+        """What a session's owner does after the question is out: one batch of names, for the next turn."""
+        named = {i for proposal in self.names for i in proposal.node_ids}
+        found = await self.pipeline().name_slots(self.state, self.configuration, named=named)
+        self.names += found
+        return found
 
     async def open(self) -> Outcome:
         outcome = await self.pipeline().open(self.state, self.configuration, now=NOW, sink=self.listener)
@@ -340,8 +350,15 @@ class Interview:
         self.listener = Listener()
         answer = Answer(f"key-{self.state.turn_count + 1}", text, kind, corrects)  # type: ignore[arg-type]
         outcome = await self.pipeline().run(
-            self.state, answer, self.configuration, now=NOW, sink=self.listener, embeddings=self.embeddings
+            self.state,
+            answer,
+            self.configuration,
+            now=NOW,
+            sink=self.listener,
+            embeddings=self.embeddings,
+            names=lambda: self.names,
         )
+        self.names = []
         self.state = InterviewState.load(outcome.state.dump())
         self.embeddings.update(outcome.embeddings)
         self.outcomes.append(outcome)

@@ -7,7 +7,7 @@ turns, so that none comes back before all have been used; the six latest questio
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -49,7 +49,7 @@ class OfflineQuestionWriter:
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._embedder = embedder
 
-    async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         """The question word by word. Raises ProviderError only where the embedder does."""
         for piece in in_words(await self._fresh(request)):
             yield piece

@@ -52,17 +52,6 @@ async def test_backlog_more_than_a_batch_is_drained_in_batches_of_eight() -> Non
     assert len(interview.state.mappings) == 20 and interview.state.slot_backlog == ()
 
 
-async def test_backlog_remote_proposer_drains_over_later_turns_and_nothing_is_forgotten() -> None:
-    slots = OwnSlots()
-    slots.inline = False
-    interview = Interview(slots=slots)
-    await interview.say("one", concepts(*((f"thing {i} {chr(97 + i)}", "attribute") for i in range(20))))
-    assert len(interview.state.slot_backlog) == 12
-    await interview.say("two", concepts())
-    await interview.say("three", concepts())
-    assert len(interview.state.mappings) == 20 and interview.state.slot_backlog == ()
-
-
 async def test_canonical_edges_aggregate_and_have_no_self_loops() -> None:
     names = {"fast car": "speed", "quick vehicle": "speed", "fun": "joy", "thrill": "joy"}
     interview = Interview(slots=OwnSlots(names))
