@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from config.settings import ROLES
+from config.models import checked_base_url
 from config.yamlfile import ConfigError, ConfigProblem, Document, parse, suggest, validate
-from pipeline.concept import Concept
+from pipeline.concept import Concept, RoleOverrides
 from pipeline.methodology import Methodology
 from pipeline.signals import registry
 
@@ -49,15 +49,18 @@ Read = Callable[[str, str, str], tuple[T, Document]]
 class Folder(Generic[T]):
     """All files of one kind, from several roots; later roots win."""
 
-    def __init__(self, kind: str, roots: Sequence[Traversable], read: Read[T]) -> None:
+    def __init__(
+        self, kind: str, roots: Sequence[Traversable], read: Read[T], suffixes: Collection[str] = ("yaml", "yml")
+    ) -> None:
         self._kind = kind
         self._roots = roots
         self._read = read
+        self._suffixes = suffixes
         self._entries: dict[str, _Entry[T]] = {}
 
     def refresh(self) -> None:
         """Read what is new or changed, forget what is gone."""
-        present = dict(_yaml_files(self._roots, self._kind))
+        present = dict(_files(self._roots, self._kind, self._suffixes))
         self._entries = {stem: self._fresh(stem, path) for stem, path in present.items()}
 
     def _fresh(self, stem: str, path: Traversable) -> _Entry[T]:
@@ -92,13 +95,13 @@ class Folder(Generic[T]):
         return tuple(problem for entry in self._entries.values() for problem in entry.problems)
 
 
-def _yaml_files(roots: Sequence[Traversable], kind: str) -> Iterator[tuple[str, Traversable]]:
+def _files(roots: Sequence[Traversable], kind: str, suffixes: Collection[str]) -> Iterator[tuple[str, Traversable]]:
     for root in roots:
         folder = root / kind
         if folder.is_dir():
             for path in folder.iterdir():
                 stem, dot, suffix = path.name.rpartition(".")
-                if dot and suffix in ("yaml", "yml") and path.is_file() and not stem.startswith("."):
+                if dot and suffix in suffixes and path.is_file() and not stem.startswith("."):
                     yield stem, path
 
 
@@ -132,6 +135,9 @@ def read_methodology(text: str, file: str, stem: str) -> tuple[Methodology, Docu
 def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
     """A concept file, checked alone. Arguments and errors as for `read_methodology`."""
     document = parse(text, file)
+    keys = _keys(document)
+    if keys:
+        raise ConfigError(keys)
     concept = validate(document, Concept)
     problems = []
     if concept.id != stem:
@@ -148,15 +154,64 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
             for language in concept.opening_question
             if language not in concept.languages
         ]
-    for role, options in concept.llm.items():
-        if role not in ROLES:
-            problems.append(document.problem(("llm", role), f"unknown role{suggest(role, ROLES)}"))
-        elif options.get("provider", "offline") != "offline":
-            reason = "language-model clients are not part of this version; use `offline`"
-            problems.append(document.problem(("llm", role, "provider"), reason))
+    problems += _model_problems(concept, document)
     if problems:
         raise ConfigError(problems)
     return concept, document
+
+
+def _keys(document: Document) -> list[ConfigProblem]:
+    """Keys of providers, which don't belong into a file; the messages don't repeat them."""
+    llm = document.data.get("llm") if isinstance(document.data, dict) else None
+    roles = llm.items() if isinstance(llm, dict) else ()
+    return [
+        document.problem(
+            ("llm", role, name),
+            f"a key doesn't belong into a concept file; put it into ASKWELL_{str(role).upper()}_API_KEY",
+        )
+        for role, options in roles
+        if isinstance(options, dict)
+        for name in options
+        if str(name).replace("-", "_").lower() in ("api_key", "apikey", "api_key_file", "key")
+    ]
+
+
+def _model_problems(concept: Concept, document: Document) -> Iterator[ConfigProblem]:
+    """What is wrong with the language models of a concept, whatever the settings are."""
+    for role in type(concept.llm).model_fields:
+        over = getattr(concept.llm, role)
+        if not isinstance(over, RoleOverrides):
+            continue
+        here = ("llm", role)
+        if over.provider not in (None, "offline") and over.model is None:
+            yield document.problem((*here, "provider"), f"`{over.provider}` needs a `model` beside it")
+        if over.provider == "offline":
+            for name in ("model", "base_url"):
+                if getattr(over, name) is not None:
+                    yield document.problem((*here, name), "without effect: the provider is `offline`")
+        if over.base_url is not None:
+            if over.provider is None:
+                yield document.problem((*here, "base_url"), "needs a `provider` beside it")
+            try:
+                checked_base_url(over.base_url)
+            except ValueError as exc:
+                yield document.problem((*here, "base_url"), str(exc))
+
+
+def prompt_names() -> tuple[str, ...]:
+    """Names of the prompts there are."""
+    # Imported here: only processes that ask language models need templates.
+    from pipeline.language.prompted import PROMPT_NAMES
+
+    return tuple(PROMPT_NAMES)
+
+
+def read_prompt(text: str, file: str, stem: str) -> tuple[str, Document]:
+    """A prompt. Arguments and errors as for `read_methodology`."""
+    names = prompt_names()
+    if stem not in names:
+        raise ConfigError([ConfigProblem(file, 1, f"there is no prompt `{stem}`{suggest(stem, names)}")])
+    return text, Document(file, text, {})
 
 
 def read_texts(text: str, file: str, stem: str) -> tuple[Texts, Document]:

@@ -1,4 +1,4 @@
-"""Concepts, methodologies and interface texts: read, checked, kept fresh, put together for a session.
+"""Concepts, methodologies, prompts and interface texts: read, checked, kept fresh, put together for a session.
 
 A `Library` looks at the packaged files and at a directory of the operator's own; a file of the same name there
 replaces the packaged one. Changed files are read again when somebody asks for them; a file that broke keeps its last
@@ -16,9 +16,19 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Self
 
-from config.files import ENGINES, Folder, Texts, read_concept, read_methodology, read_texts
+from config.files import (
+    ENGINES,
+    Folder,
+    Texts,
+    prompt_names,
+    read_concept,
+    read_methodology,
+    read_prompt,
+    read_texts,
+)
+from config.roles import Models
 from config.yamlfile import ConfigProblem, suggest
-from pipeline.concept import DEFAULT_MAX_TURNS, Concept, PipelineSettings, SessionConfiguration
+from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, PipelineSettings, SessionConfiguration
 from pipeline.methodology import Methodology
 
 
@@ -41,6 +51,12 @@ class LanguageUnsupported(UnknownName):
     code = "language_unsupported"
 
 
+class ModelsUnusable(UnknownName):
+    """The concept asks a language model that is not set up here; the message names the setting."""
+
+    code = "llm_unavailable"
+
+
 class Library:
     """The concepts, methodologies and texts that new sessions may begin with."""
 
@@ -50,14 +66,16 @@ class Library:
         *,
         config_dir: Path | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
+        models: Models | None = None,
         packaged: Traversable | None = None,
     ) -> None:
-        """Read everything once.
+        """Read everything once; prompts when they are needed.
 
         Args:
             settings: of the pipeline, pinned into each session's configuration.
             config_dir: the operator's own files, if any.
             max_turns: turns of an interview where neither session nor concept says.
+            models: the language models there are; without them what concepts say is taken as it stands.
             packaged: where the files that come along are; found by itself.
         """
         roots: list[Traversable] = [packaged if packaged is not None else files("config")]
@@ -65,9 +83,11 @@ class Library:
             roots.append(config_dir)
         self._settings = settings
         self._max_turns = max_turns
+        self._models = models
         self._methodologies = Folder("methodologies", roots, read_methodology)
         self._concepts = Folder("concepts", roots, read_concept)
         self._texts = Folder("texts", roots, read_texts)
+        self._prompts = Folder("prompts", roots, read_prompt, suffixes=("md",))
         self.refresh()
 
     def refresh(self) -> None:
@@ -120,6 +140,9 @@ class Library:
     ) -> SessionConfiguration:
         """What a new session is pinned to. Precedence: session, concept, methodology, settings.
 
+        Who does which language task is pinned with it, and the prompts where a language model is asked; a session
+        without prompts stays offline, whatever the settings become.
+
         Args:
             concept_id: which concept.
             methodology: another methodology than the concept's.
@@ -132,6 +155,7 @@ class Library:
         Raises:
             UnknownName: there is no such concept, methodology or engine.
             LanguageUnsupported: the concept is not available in that language.
+            ModelsUnusable: a language model of the concept is not set up here, or a prompt is missing.
         """
         concept = self.concept(concept_id)
         chosen = self._methodology(methodology or concept.methodology)
@@ -159,6 +183,7 @@ class Library:
                 "engine": engine,
                 "languages": (language, *others),
                 "max_turns": max_turns or concept.max_turns or self._max_turns,
+                "llm": self._pinned_models(concept),
             }
         )
         texts = self.texts(language)
@@ -168,7 +193,34 @@ class Library:
             settings=self._settings,
             closing_text=concept.closing_text or texts.text("closing_text"),
             withdrawn_text=texts.text("withdrawn_text"),
+            prompts=self.prompts() if self._is_remote(concept) else {},
         )
+
+    def _is_remote(self, concept: Concept) -> bool:
+        if self._models is not None:
+            return self._models.remote(concept.llm)
+        roles = (concept.llm.extraction, concept.llm.scoring, concept.llm.generation)
+        return any(role is not None and role.provider not in (None, "offline") for role in roles)
+
+    def _pinned_models(self, concept: Concept) -> ModelOverrides:
+        if self._models is None or not self._is_remote(concept):
+            return concept.llm
+        problems = self._models.problems(concept.llm)
+        if problems:
+            raise ModelsUnusable(
+                f"The concept `{concept.id}` can't be used here as it is set up: "
+                f"{'; '.join(f'{problem.role}: {problem.reason}' for problem in problems)}."
+            )
+        return self._models.pinned(concept.llm)
+
+    def prompts(self) -> dict[str, str]:
+        """The prompts as they are now, by file name without `.md`. Raises ModelsUnusable: one is missing."""
+        self._prompts.refresh()
+        found = self._prompts.values()
+        missing = [name for name in prompt_names() if name not in found]
+        if missing:
+            raise ModelsUnusable(f"The prompt `{missing[0]}` is missing or can't be used.")
+        return found
 
     def _methodology(self, name: str) -> Methodology:
         methodologies = self.methodologies()
@@ -186,7 +238,21 @@ class Library:
             for problem in self._mismatches(concept, methodologies)
         ]
         found = [*self._methodologies.problems(), *self._concepts.problems(), *self._texts.problems(), *crossing]
+        if any(self._is_remote(concept) for concept in self._concepts.values().values()):
+            self._prompts.refresh()
+            found += self._prompts.problems()
+        found += [problem for concept in self._concepts.values().values() for problem in self._model_problems(concept)]
         return tuple(sorted(found))
+
+    def _model_problems(self, concept: Concept) -> list[ConfigProblem]:
+        document = self._concepts.document(concept.id)
+        if document is None or self._models is None:
+            return []
+        return [
+            document.problem(("llm", problem.role, problem.field), problem.reason)
+            for problem in self._models.problems(concept.llm)
+            if getattr(concept.llm, problem.role) is not None
+        ]
 
     def _mismatches(self, concept: Concept, methodologies: Mapping[str, Methodology]) -> list[ConfigProblem]:
         document = self._concepts.document(concept.id)

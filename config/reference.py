@@ -11,6 +11,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from config.models import RoleSettings
 from config.settings import PREFIX, ROLES, TOML_NAME, Setting, Settings, catalogue
 from pipeline.concept import Concept
 from pipeline.methodology import Methodology
@@ -24,6 +25,7 @@ _TITLES = {
     "limits": "Limits",
     "language": "Language on this machine",
     "extraction": "Who extracts, rates and asks",
+    "models": "Language models",
     "logs": "Logs",
     "pipeline": "Pipeline",
 }
@@ -54,7 +56,8 @@ def settings_page() -> str:
         f"Each setting is an environment variable, `{PREFIX}` and its name in capitals, or a line `name = value` in",
         f"`{TOML_NAME}` in the data directory. The command line goes first, then the environment, then the file. A",
         "secret may also come from a file: name the file in the variable with `_FILE` behind it. Lists are separated",
-        "by commas in the environment.",
+        "by commas in the environment. The providers' keys have the names that other programs know them by, without",
+        f"`{PREFIX}`.",
         "",
         "A variable that begins with `ASKWELL_` and is none of these is reported at start; an unknown line in the file",
         "is an error.",
@@ -63,7 +66,7 @@ def settings_page() -> str:
     for setting in catalogue():
         groups.setdefault("extraction" if setting.group in ROLES else setting.group, []).append(setting)
     for group, settings in groups.items():
-        model = Settings.model_fields[group].annotation
+        model = RoleSettings if group in ROLES else Settings.model_fields[group].annotation
         assert model is not None
         lines += ["", f"## {_TITLES[group]}", "", (model.__doc__ or "").strip().splitlines()[0], ""]
         lines += ["| setting | type | default | meaning |", "|---|---|---|---|"]

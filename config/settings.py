@@ -14,18 +14,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
+from config.group import Group, check_url
+from config.models import ExtractionSettings, GenerationSettings, ModelSettings, RoleSettings, ScoringSettings
+from pipeline.calls import Role
 from pipeline.concept import DEFAULT_MAX_TURNS, PipelineSettings
 
 PREFIX = "ASKWELL_"
 TOML_NAME = "askwell.toml"
-ROLES = ("extraction", "scoring", "generation")
-
-ProviderName = Literal["offline", "anthropic", "openai", "kimi", "deepseek", "openai_compatible"]
+ROLES: tuple[Role, ...] = ("extraction", "scoring", "generation")
 
 
 class SettingsError(Exception):
@@ -41,12 +41,6 @@ def default_data_dir() -> Path:
         return (Path(base) if base else Path.home() / ".local" / "share") / "askwell"
     except RuntimeError as exc:
         raise SettingsError("this user has no home directory; say where data go with --data or ASKWELL_DATA") from exc
-
-
-class Group(BaseModel):
-    """Settings that belong together."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ServerSettings(Group):
@@ -142,14 +136,14 @@ class StorageSettings(Group):
     @classmethod
     def _redis_url_usable(cls, url: SecretStr | None) -> SecretStr | None:
         if url is not None:
-            _check_url(url.get_secret_value(), "redis rediss unix".split(), "redis://host:6379/0")
+            check_url(url.get_secret_value(), "redis rediss unix".split(), "redis://host:6379/0")
         return url
 
     @field_validator("database_url")
     @classmethod
     def _database_url_usable(cls, url: SecretStr | None) -> SecretStr | None:
         if url is not None:
-            _check_url(url.get_secret_value(), None, "postgresql+asyncpg://user:password@host:5432/name")
+            check_url(url.get_secret_value(), None, "postgresql+asyncpg://user:password@host:5432/name")
         return url
 
 
@@ -158,20 +152,6 @@ def _expanded(path: Path) -> Path:
         return path.expanduser()
     except RuntimeError as exc:
         raise ValueError(f"{path}: there is no user of that name") from exc
-
-
-def _check_url(url: str, schemes: list[str] | None, example: str) -> None:
-    """Raises ValueError, without repeating the URL: it may hold a password."""
-    scheme, separator, _ = url.partition("://")
-    if not separator or (schemes is not None and scheme not in schemes):
-        raise ValueError(f"not a URL such as {example}")
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as exc:
-        raise ValueError(f"its host or port can't be read; it should look like {example}") from exc
-    if port == 0:
-        raise ValueError("port 0 can't be connected to")
 
 
 class SessionSettings(Group):
@@ -243,23 +223,6 @@ class LanguageSettings(Group):
     language_threads: int = Field(default=2, ge=1, le=64, description="Threads for parsing and embedding.")
 
 
-class RoleSettings(Group):
-    """Who does one of the language tasks."""
-
-    provider: ProviderName = Field(
-        default="offline", description="Who does it; only `offline` is part of this version."
-    )
-    model: str | None = Field(default=None, description="Model of the provider.")
-    base_url: str | None = Field(default=None, description="Address of the provider's API.")
-    api_key: SecretStr | None = Field(default=None, description="Key for the provider's API.")
-    temperature: float | None = Field(default=None, ge=0, le=2, description="Sampling temperature.")
-    max_tokens: int | None = Field(default=None, ge=1, description="Longest answer, in tokens.")
-    deadline_s: float | None = Field(default=None, gt=0, description="Longest time for one call, in seconds.")
-    effort: Literal["minimal", "low", "medium", "high"] | None = Field(
-        default=None, description="Reasoning effort, where the model has it."
-    )
-
-
 class LogSettings(Group):
     """What is logged, and how."""
 
@@ -280,24 +243,15 @@ class Settings(Group):
     sessions: SessionSettings = SessionSettings()
     limits: LimitSettings = LimitSettings()
     language: LanguageSettings = LanguageSettings()
-    extraction: RoleSettings = RoleSettings()
-    scoring: RoleSettings = RoleSettings()
-    generation: RoleSettings = RoleSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    scoring: ScoringSettings = ScoringSettings()
+    generation: GenerationSettings = GenerationSettings()
+    models: ModelSettings = ModelSettings()
     logs: LogSettings = LogSettings()
     pipeline: PipelineSettings = PipelineSettings()
 
-    @field_validator("extraction", "scoring", "generation")
-    @classmethod
-    def _provider_here(cls, role: RoleSettings) -> RoleSettings:
-        if role.provider != "offline":
-            raise ValueError(
-                f"the provider `{role.provider}` comes with the language-model clients, which are not part of this "
-                "version; use `offline`"
-            )
-        return role
-
-    def role(self, name: str) -> RoleSettings:
-        """Settings of the role `extraction`, `scoring` or `generation`."""
+    def role(self, name: Role) -> RoleSettings:
+        """Settings of a role."""
         found = getattr(self, name)
         assert isinstance(found, RoleSettings)
         return found
@@ -314,8 +268,13 @@ class Setting:
 
     @property
     def env(self) -> str:
-        """Its environment variable."""
-        return PREFIX + self.name.upper()
+        """Its environment variable: the providers' keys have the names that the providers gave them."""
+        return ("" if self.is_shared else PREFIX) + self.name.upper()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other programs know its variable as well."""
+        return self.group == "models" and self.name.endswith("_api_key")
 
     @property
     def secret(self) -> bool:
@@ -372,7 +331,17 @@ def load(environment: Mapping[str, str] | None = None, overrides: Mapping[str, A
     for name, value in _from_toml(toml, known).items():
         given.setdefault(name, (value, f"{toml}: {name}"))
     given["data"] = (data, given["data"][1] if "data" in given else "default")
-    return Loaded(_build(given, known), tuple(warnings))
+    settings = _build(given, known)
+    return Loaded(settings, (*warnings, *_without_effect(settings, given)))
+
+
+def _without_effect(settings: Settings, given: Mapping[str, tuple[Any, str]]) -> Iterator[str]:
+    for role in ROLES:
+        if settings.role(role).provider == "offline":
+            for name in ("model", "base_url", "api_key"):
+                value, origin = given.get(f"{role}_{name}", (None, ""))
+                if value is not None:
+                    yield f"{origin} has no effect: {PREFIX}{role.upper()}_PROVIDER is `offline`"
 
 
 def _from_environment(
@@ -380,7 +349,8 @@ def _from_environment(
 ) -> dict[str, tuple[Any, str]]:
     by_env = {setting.env: setting for setting in known.values()}
     found: dict[str, tuple[Any, str]] = {}
-    for variable in sorted(name for name in env if name.startswith(PREFIX)):
+    shared = {setting.env + suffix for setting in known.values() if setting.is_shared for suffix in ("", "_FILE")}
+    for variable in sorted(name for name in env if name.startswith(PREFIX) or name in shared):
         raw = env[variable]
         setting = by_env.get(variable)
         if setting is not None:
@@ -390,7 +360,12 @@ def _from_environment(
         owner = by_env.get(variable.removesuffix("_FILE"))
         if variable.endswith("_FILE") and owner is not None and owner.secret:
             if raw != "" and not env.get(owner.env):
-                found[owner.name] = (_read_secret(Path(raw), variable), variable)
+                try:
+                    found[owner.name] = (_read_secret(Path(raw), variable), variable)
+                except SettingsError as exc:
+                    if not owner.is_shared:
+                        raise
+                    warnings.append(f"{exc}; it is ignored")
             continue
         near = difflib.get_close_matches(variable, by_env, n=1, cutoff=0.6)
         hint = f"; did you mean {near[0]}?" if near else ""

@@ -103,7 +103,45 @@ def _reasons(error: ConfigError) -> list[str]:
         ),
         (
             CONCEPT + "llm:\n  scorin: {}\n",
-            ["c.yaml:7: llm.scorin: unknown role; did you mean `scoring`?"],
+            ["c.yaml:7: llm.scorin: unknown key; did you mean `scoring`?"],
+        ),
+        (
+            CONCEPT + "llm:\n  scoring:\n    provider: anthropic\n",
+            ["c.yaml:8: llm.scoring.provider: `anthropic` needs a `model` beside it"],
+        ),
+        (
+            CONCEPT + "llm:\n  scoring:\n    provider: acme\n",
+            [
+                "c.yaml:8: llm.scoring.provider: input should be 'offline', 'anthropic', 'openai', 'kimi', 'deepseek' "
+                "or 'openai_compatible'"
+            ],
+        ),
+        (
+            CONCEPT + "llm:\n  generation:\n    provider: openai\n    model: x\n    temperature: 3\n",
+            ["c.yaml:10: llm.generation.temperature: should be from 0 to 2"],
+        ),
+        (
+            CONCEPT + "llm:\n  generation: {provider: openai, model: x, base_url: api.example.org}\n",
+            ["c.yaml:7: llm.generation.base_url: not a URL such as https://api.example.org/v1"],
+        ),
+        (
+            CONCEPT + "llm:\n  generation: {base_url: 'http://localhost:8000/v1'}\n",
+            ["c.yaml:7: llm.generation.base_url: needs a `provider` beside it"],
+        ),
+        (
+            CONCEPT + "llm:\n  generation: {provider: offline, model: x}\n",
+            ["c.yaml:7: llm.generation.model: without effect: the provider is `offline`"],
+        ),
+        (
+            CONCEPT + "llm:\n  generation:\n    provider: openai\n    api_key: sk-1234\n",
+            [
+                "c.yaml:9: llm.generation.api_key: a key doesn't belong into a concept file; "
+                "put it into ASKWELL_GENERATION_API_KEY"
+            ],
+        ),
+        (
+            CONCEPT + "on_llm_failure: ignore\n",
+            ["c.yaml:6: on_llm_failure: input should be 'fail' or 'offline'"],
         ),
         (
             CONCEPT + "engine: two_tier\n",

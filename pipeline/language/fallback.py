@@ -1,0 +1,97 @@
+"""The second provider of a task, for when the first one fails: visibly, by a mark on the result, a log line and a hook.
+
+Only a `ProviderError` passes the work on; a cancellation or a defect does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+
+from pipeline.calls import Role
+from pipeline.errors import ProviderError
+from pipeline.ports import (
+    Extraction,
+    ExtractionRequest,
+    Extractor,
+    Rater,
+    Rating,
+    RatingRequest,
+    SlotProposal,
+    SlotProposer,
+    SlotRequest,
+)
+
+log = structlog.get_logger("askwell.language")
+
+OnFallback = Callable[[Role], None]
+"""Told which role's task was passed on, once for each time."""
+
+
+def ignore(role: Role) -> None:
+    """A hook for those who don't count."""
+
+
+def report_fallback(role: Role, task: str, error: ProviderError, on_fallback: OnFallback = ignore) -> None:
+    """Put on record that another provider does a task, because the configured one failed."""
+    log.warning("llm_fallback", role=role, task=task, error=type(error).__name__)
+    on_fallback(role)
+
+
+class FallbackExtractor:
+    """Extraction by `primary`, by `second` where that fails."""
+
+    def __init__(self, primary: Extractor, second: Extractor, on_fallback: OnFallback = ignore) -> None:
+        self._primary = primary
+        self._second = second
+        self._on_fallback = on_fallback
+
+    async def extract(self, request: ExtractionRequest) -> Extraction:
+        """Concepts and relations of one answer; `fallback` where `second` found them. Raises ProviderError of both."""
+        try:
+            return await self._primary.extract(request)
+        except ProviderError as error:
+            report_fallback("extraction", "extraction", error, self._on_fallback)
+        found = await self._second.extract(request)
+        return found.model_copy(update={"fallback": True})
+
+
+class FallbackRater:
+    """Rating by `primary`, by `second` where that fails."""
+
+    def __init__(self, primary: Rater, second: Rater, on_fallback: OnFallback = ignore) -> None:
+        self._primary = primary
+        self._second = second
+        self._on_fallback = on_fallback
+
+    async def rate(self, request: RatingRequest) -> Rating:
+        """Ratings of one answer; `fallback` where `second` gave them. Raises ProviderError of both."""
+        try:
+            return await self._primary.rate(request)
+        except ProviderError as error:
+            report_fallback("scoring", "rating", error, self._on_fallback)
+        rating = await self._second.rate(request)
+        return rating.model_copy(update={"fallback": True})
+
+
+class FallbackSlotProposer:
+    """Slot names by `primary`, by `second` where that fails; proposals carry no mark of who made them."""
+
+    def __init__(self, primary: SlotProposer, second: SlotProposer, on_fallback: OnFallback = ignore) -> None:
+        self._primary = primary
+        self._second = second
+        self._on_fallback = on_fallback
+
+    @property
+    def inline(self) -> bool:
+        """As the primary: a fallback must not make a turn wait for the primary's deadline."""
+        return self._primary.inline
+
+    async def propose(self, request: SlotRequest) -> list[SlotProposal]:
+        """A proposal for each node. Raises ProviderError of both."""
+        try:
+            return await self._primary.propose(request)
+        except ProviderError as error:
+            report_fallback("scoring", "slots", error, self._on_fallback)
+        return await self._second.propose(request)
