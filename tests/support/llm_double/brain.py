@@ -1,0 +1,186 @@
+"""Answers that make sense: structured ones by the schema that was sent, out of the words that were sent; questions.
+
+It knows no task by heart. Whatever form is asked for, the schema says which fields there are, and the answer of the
+respondent in the request gives the words: labels and quotes are verbatim stretches of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tests.support.llm_double.behaviour import Answer, Pace
+from tests.support.llm_double.request import Asked
+from tests.support.llm_double.wire import Wire
+
+Task = Literal["extraction", "rating", "slots", "question", "other"]
+QUESTIONS = (
+    "What makes that so important to you?",
+    "How did that come about for you?",
+    "When did you last notice that yourself?",
+    "What would be different for you without it?",
+    "Why does that matter in your everyday life?",
+    "What do you get out of that in the end?",
+    "How does that make you feel afterwards?",
+)
+_BLOCK = re.compile(r"<(answer-\w+)>\n(.*?)\n</\1>", re.DOTALL)
+_SMALL = set(
+    """a about after all also an and are as at be because been but by can could did do does for from get had has have he
+    her his how i if in into is it its just like me more most my no not of on one or our out she so some than that the
+    their them then there they this to too up was we were what when which while who will with would you your""".split()
+)
+STRETCH = 3
+MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """How long each task takes, in seconds; `token_s` lies between two tokens of a question."""
+
+    extraction_s: float = 0.0
+    rating_s: float = 0.0
+    slots_s: float = 0.0
+    first_token_s: float = 0.0
+    token_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Brain:
+    """A behaviour that plays a cooperative model; the default of the double that runs as a process."""
+
+    latencies: Latencies = field(default_factory=Latencies)
+
+    async def play(self, asked: Asked, wire: Wire) -> None:
+        """Answer in time."""
+        await answer_for(asked, self.latencies).play(asked, wire)
+
+
+def task_of(asked: Asked) -> Task:
+    """What a request is for, by the name of its form; without a form it is a question."""
+    name = asked.form_name.lower()
+    if not name:
+        return "question" if asked.way == "none" else "other"
+    for words, task in _TASK_WORDS.items():
+        if any(word in name for word in words):
+            return task
+    return "other"
+
+
+_TASK_WORDS: dict[tuple[str, ...], Task] = {
+    ("extract", "concept"): "extraction",
+    ("rat", "score", "signal"): "rating",
+    ("slot",): "slots",
+}
+
+
+def answer_for(asked: Asked, latencies: Latencies | None = None) -> Answer:
+    """A sensible answer to a request."""
+    known = latencies or Latencies()
+    task = task_of(asked)
+    if task == "question":
+        pace = Pace(whole_s=known.first_token_s, first_token_s=known.first_token_s, token_s=known.token_s)
+        return Answer(QUESTIONS[len(asked.text) % len(QUESTIONS)], pace=pace)
+    whole = {"extraction": known.extraction_s, "rating": known.rating_s, "slots": known.slots_s}.get(task, 0.0)
+    return Answer(data=structured(asked), pace=Pace(whole_s=whole))
+
+
+def structured(asked: Asked) -> dict[str, Any]:
+    """An object of the schema that was sent."""
+    schema = asked.schema or {"type": "object"}
+    filled = _Filling(asked, schema).value(schema, "", 0)
+    return filled if isinstance(filled, dict) else {}
+
+
+def respondent_words(asked: Asked) -> str:
+    """The latest answer in the request, out of its block; else the last line that was said."""
+    blocks = _BLOCK.findall(asked.text)
+    if blocks:
+        return str(blocks[-1][1])
+    return asked.said[-1][1] if asked.said else ""
+
+
+def stretches(text: str) -> list[str]:
+    """Up to three short, distinct, verbatim stretches of a text, rich in content."""
+    found: dict[str, str] = {}
+    for sentence in re.split(r"[.!?;:,\n]+|\b(?:because|so that|and|which)\b", text):
+        words = list(re.finditer(r"[\w'’-]+", sentence))
+        while words and words[0][0].lower() in _SMALL:
+            words.pop(0)
+        words = words[:STRETCH]
+        while words and words[-1][0].lower() in _SMALL:
+            words.pop()
+        if words:
+            stretch = sentence[words[0].start() : words[-1].end()]
+            found.setdefault(stretch.lower(), stretch)
+    return list(found.values())[:MOST]
+
+
+class _Filling:
+    """Fills one schema."""
+
+    def __init__(self, asked: Asked, root: dict[str, Any]) -> None:
+        self._root = root
+        self._stretches = stretches(respondent_words(asked)) or ["it"]
+        self._numbers = [int(found) for found in re.findall(r"^\s*(\d+)[.:)]", asked.said[-1][1], re.MULTILINE)]
+
+    def value(self, schema: dict[str, Any], name: str, number: int) -> Any:
+        """A value for the field `name`, in the element `number` of the array around it."""
+        schema = self._resolved(schema)
+        if "const" in schema:
+            return schema["const"]
+        if "enum" in schema:
+            return _choice(schema["enum"], name, number)
+        kind = schema.get("type")
+        if isinstance(kind, list):
+            kind = next((one for one in kind if one != "null"), "null")
+        if kind == "object" or "properties" in schema:
+            return {key: self.value(part, key, number) for key, part in schema.get("properties", {}).items()}
+        if kind == "array":
+            return list(self._elements(schema, name))
+        if kind in ("integer", "number"):
+            return self._figure(schema, name, number, whole=kind == "integer")
+        return {"boolean": name != "fallback", "null": None}.get(str(kind), self._words(name, number))
+
+    def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
+        while "$ref" in schema:
+            found: Any = self._root
+            for part in schema["$ref"].lstrip("#/").split("/"):
+                found = found[part]
+            schema = found
+        options = schema.get("anyOf") or schema.get("oneOf")
+        if not options:
+            return schema
+        resolved = [self._resolved(option) for option in options]
+        return next((option for option in resolved if option.get("type") != "null"), resolved[0])
+
+    def _elements(self, schema: dict[str, Any], name: str) -> Iterator[Any]:
+        many = len(self._stretches) - ("relation" in name)
+        if self._numbers and "slot" in name:
+            many = len(self._numbers)
+        if "slot" in name or "concept" in name or "relation" in name or "node" in name:
+            for number in range(max(many, int(schema.get("minItems", 0)))):
+                yield self.value(schema.get("items", {}), name, number)
+
+    def _figure(self, schema: dict[str, Any], name: str, number: int, *, whole: bool) -> int | float:
+        if name in ("number", "numbers", "node"):
+            return self._numbers[number % len(self._numbers)] if self._numbers else number + 1
+        least, most = schema.get("minimum", 1 if whole else 0.0), schema.get("maximum", 5 if whole else 1.0)
+        if name == "stance" or least < 0:
+            return 0
+        return (least + most + 1) // 2 if whole else float(0.7 if least <= 0.7 <= most else least)
+
+    def _words(self, name: str, number: int) -> str:
+        own = self._stretches[number % len(self._stretches)]
+        if name == "target":
+            return self._stretches[(number + 1) % len(self._stretches)]
+        if name in ("contradiction",):
+            return ""
+        return own
+
+
+def _choice(options: list[Any], name: str, number: int) -> Any:
+    """One of several: the middle, but the first of a pair, and another for each element of an array."""
+    real = [option for option in options if option is not None] or options
+    return real[(number + (len(real) - 1) // 2) % len(real)]
