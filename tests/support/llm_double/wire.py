@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import h11
 
@@ -45,12 +45,12 @@ class Wire:
         self._writer.write(data)
         await self._writer.drain()
 
-    def close(self) -> None:
+    def close(self) -> NoReturn:
         """Close in an orderly way."""
         self._writer.close()
         raise Gone
 
-    def reset(self) -> None:
+    def reset(self) -> NoReturn:
         """Close with a reset: what was not read yet is lost to the other side."""
         abort(self._writer)
         raise Gone
