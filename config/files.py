@@ -198,22 +198,6 @@ def _model_problems(concept: Concept, document: Document) -> Iterator[ConfigProb
                 yield document.problem((*here, "base_url"), str(exc))
 
 
-def prompt_names() -> tuple[str, ...]:
-    """Names of the prompts there are."""
-    # Imported here: only processes that ask language models need templates.
-    from pipeline.language.prompted import PROMPT_NAMES
-
-    return tuple(PROMPT_NAMES)
-
-
-def read_prompt(text: str, file: str, stem: str) -> tuple[str, Document]:
-    """A prompt. Arguments and errors as for `read_methodology`."""
-    names = prompt_names()
-    if stem not in names:
-        raise ConfigError([ConfigProblem(file, 1, f"there is no prompt `{stem}`{suggest(stem, names)}")])
-    return text, Document(file, text, {})
-
-
 def read_texts(text: str, file: str, stem: str) -> tuple[Texts, Document]:
     """Interface texts of the language `stem`: text, lists of texts, or mappings of these."""
     document = parse(text, file)

@@ -20,12 +20,11 @@ from config.files import (
     ENGINES,
     Folder,
     Texts,
-    prompt_names,
     read_concept,
     read_methodology,
-    read_prompt,
     read_texts,
 )
+from config.promptfiles import PromptFiles
 from config.roles import Models
 from config.yamlfile import ConfigProblem, suggest
 from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, PipelineSettings, SessionConfiguration
@@ -87,7 +86,7 @@ class Library:
         self._methodologies = Folder("methodologies", roots, read_methodology)
         self._concepts = Folder("concepts", roots, read_concept)
         self._texts = Folder("texts", roots, read_texts)
-        self._prompts = Folder("prompts", roots, read_prompt, suffixes=("md",))
+        self._prompts = PromptFiles(roots)
         self.refresh()
 
     def refresh(self) -> None:
@@ -214,13 +213,11 @@ class Library:
         return self._models.pinned(concept.llm)
 
     def prompts(self) -> dict[str, str]:
-        """The prompts as they are now, by file name without `.md`. Raises ModelsUnusable: one is missing."""
-        self._prompts.refresh()
-        found = self._prompts.values()
-        missing = [name for name in prompt_names() if name not in found]
-        if missing:
-            raise ModelsUnusable(f"The prompt `{missing[0]}` is missing or can't be used.")
-        return found
+        """The prompts as they are now, by file name without `.md`. Raises ModelsUnusable: they can't be used."""
+        texts = self._prompts.texts()
+        if not texts:
+            raise ModelsUnusable("The prompts can't be used; `askwell check-config` says what is wrong with them.")
+        return texts
 
     def _methodology(self, name: str) -> Methodology:
         methodologies = self.methodologies()
@@ -239,7 +236,6 @@ class Library:
         ]
         found = [*self._methodologies.problems(), *self._concepts.problems(), *self._texts.problems(), *crossing]
         if any(self._is_remote(concept) for concept in self._concepts.values().values()):
-            self._prompts.refresh()
             found += self._prompts.problems()
         found += [problem for concept in self._concepts.values().values() for problem in self._model_problems(concept)]
         return tuple(sorted(found))
