@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
 
 from pipeline.concept import SessionConfiguration
-from pipeline.graph.slotting import completed, slot_name, slot_text
-from pipeline.ports import Embedder, Parser, SlotProposal, SlotProposer, SlotRequest
+from pipeline.graph.identity import follow_mappings, refresh_edge_counts
+from pipeline.graph.slotting import SlotAssignment, completed, slot_name, slot_text
+from pipeline.graph.surface import SurfaceGraph
+from pipeline.outcome import Outcome
+from pipeline.ports import Embedder, Parser, SlotProposal, SlotProposer, SlotRequest, Vectors
 from pipeline.state import InterviewState
 
 
@@ -56,6 +59,89 @@ async def names_for(
     complete = completed(await lemmatised(proposals, parser), batch)
     await embedder.embed([slot_text(proposal.slot_name, proposal.description) for proposal in complete])
     return complete
+
+
+async def settled(
+    state: InterviewState,
+    configuration: SessionConfiguration,
+    proposals: Sequence[SlotProposal],
+    embedder: Embedder,
+    embeddings: Mapping[str, Vectors],
+) -> Outcome | None:
+    """The state of an interview that is over, with these names in place; none if none of them fits any more.
+
+    Only for a session that takes no more answers: everywhere else the next turn applies names.
+
+    Raises:
+        ProviderError: a vector could not be made.
+    """
+    graph, before = state.surface_graph(), state.canonical_graph()
+    waiting = {i for i in state.slot_backlog if i in graph.nodes and graph.nodes[i].superseded_by is None}
+    settings = configuration.settings
+    assignment = SlotAssignment(
+        before.copy(),
+        graph,
+        configuration.methodology,
+        session_id=state.session_id,
+        turn=state.turn_count,
+        threshold=settings.canonical_similarity_threshold,
+        min_support=settings.canonical_min_support_nodes,
+    )
+    fitting = fitting_names(proposals, graph, waiting)
+    if not fitting:
+        return None
+    await apply_names(assignment, fitting, embedder, {**embeddings})
+    assignment.settle()
+    after = assignment.canonical
+    tracker = state.node_tracker()
+    follow_mappings(tracker, before, after, graph, configuration.methodology.ontology)
+    refresh_edge_counts(tracker, graph, after.key_of)
+    update = {
+        "rev": state.rev + 1,
+        "slots": tuple(after.slots.values()),
+        "mappings": tuple(after.mappings.values()),
+        "canonical_edges": tuple(after.edges.values()),
+        "slot_backlog": tuple(i for i in state.slot_backlog if i in waiting - assignment.named),
+        "tracker": tracker.snapshot(),
+    }
+    return Outcome(state=state.model_copy(update=update), events=(), embeddings=assignment.vectors_created)
+
+
+def fitting_names(
+    proposals: Sequence[SlotProposal], graph: SurfaceGraph, waiting: Collection[str]
+) -> list[SlotProposal]:
+    """The proposals, cut to nodes of their type that wait; a node goes with the first one that names it."""
+    left = set(waiting)
+    fitting: list[SlotProposal] = []
+    for proposal in proposals:
+        ids = tuple(i for i in proposal.node_ids if i in left and graph.nodes[i].node_type == proposal.node_type)
+        left.difference_update(ids)
+        if ids:
+            fitting.append(proposal.model_copy(update={"node_ids": ids}))
+    return fitting
+
+
+async def apply_names(
+    assignment: SlotAssignment,
+    proposals: Sequence[SlotProposal],
+    embedder: Embedder,
+    vectors: MutableMapping[str, Vectors],
+) -> None:
+    """Match each proposal to a slot; `vectors` gains those of slots whose own were gone."""
+    if not proposals:
+        return
+    await know_slots(assignment, embedder, vectors)
+    rows = await embedder.embed([slot_text(p.slot_name, p.description) for p in proposals])
+    for i, proposal in enumerate(proposals):
+        assignment.apply(proposal, rows[i], vectors)
+
+
+async def know_slots(assignment: SlotAssignment, embedder: Embedder, vectors: MutableMapping[str, Vectors]) -> None:
+    """Add the vectors of slots whose own are gone."""
+    slots = [slot for slot in assignment.canonical.slots.values() if slot.id not in vectors]
+    if slots:
+        rows = await embedder.embed([slot_text(slot.slot_name, slot.description) for slot in slots])
+        vectors.update({slot.id: rows[i] for i, slot in enumerate(slots)})
 
 
 async def lemmatised(proposals: Sequence[SlotProposal], parser: Parser) -> list[SlotProposal]:

@@ -14,7 +14,7 @@ from pipeline.contracts import Contract
 from pipeline.engines.base import DecisionEngine
 from pipeline.engines.signal_pools import SignalPools
 from pipeline.errors import PipelineError, PipelineMisbuilt
-from pipeline.naming import names_for
+from pipeline.naming import names_for, settled
 from pipeline.opening import opened, rephrased
 from pipeline.outcome import Outcome, answer_digest, outcome_of
 from pipeline.ports import (
@@ -177,6 +177,21 @@ class TurnPipeline:
         return await names_for(
             state, configuration, providers.slot_proposer, providers.parser, providers.embedder, named=named
         )
+
+    async def settle(
+        self,
+        state: InterviewState,
+        configuration: SessionConfiguration,
+        names: Sequence[SlotProposal],
+        *,
+        embeddings: Mapping[str, Vectors],
+    ) -> Outcome | None:
+        """An interview that ended before a turn could apply these names, with the names in place.
+
+        Raises:
+            ProviderError: a vector could not be made.
+        """
+        return await settled(state, configuration, names, self._providers.embedder, embeddings)
 
     async def run(
         self,

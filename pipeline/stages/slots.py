@@ -12,10 +12,10 @@ from pipeline.contracts import ContextOutput, Contract, GraphOutput, SlotsOutput
 from pipeline.errors import ProviderError
 from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.identity import follow_mappings, refresh_edge_counts
-from pipeline.graph.slotting import SlotAssignment, completed, own_name, slot_text
+from pipeline.graph.slotting import SlotAssignment, completed, own_name
 from pipeline.graph.surface import KGNode
-from pipeline.naming import lemmatised
-from pipeline.ports import Embedder, Parser, SlotProposal, SlotProposer, SlotRequest, Vectors
+from pipeline.naming import apply_names, fitting_names, know_slots, lemmatised
+from pipeline.ports import Embedder, Parser, SlotProposer, SlotRequest, Vectors
 
 log = structlog.get_logger()
 
@@ -59,7 +59,8 @@ class SlotsStage:
         if self._proposer.inline or settings.slot_discovery == "inline":
             waiting = await self._name_all(context, assignment, waiting, vectors)
         else:
-            waiting = await self._apply_names(context, assignment, waiting, vectors)
+            await apply_names(assignment, fitting_names(context.names(), graph, waiting), self._embedder, vectors)
+            waiting = [i for i in waiting if i not in assignment.named]
             if start.closing or start.turn_number >= start.max_turns:
                 waiting = await self._name_the_rest(context, assignment, waiting, vectors)
             await self._provisional(assignment, [graph.nodes[i] for i in waiting], vectors)
@@ -104,7 +105,7 @@ class SlotsStage:
             )
             if not self._proposer.inline:
                 proposals = await lemmatised(proposals, self._parser)
-            await self._apply(assignment, completed(proposals, nodes), vectors)
+            await apply_names(assignment, completed(proposals, nodes), self._embedder, vectors)
         return []
 
     async def _name_the_rest(
@@ -117,21 +118,6 @@ class SlotsStage:
             log.warning("slots.unnamed", session=context.state.session_id, nodes=len(waiting), error=str(error))
             return [i for i in waiting if i not in assignment.named]
 
-    async def _apply_names(
-        self, context: TurnContext, assignment: SlotAssignment, waiting: Sequence[str], vectors: dict[str, Vectors]
-    ) -> list[str]:
-        """Apply the names that have come; the nodes that still wait."""
-        nodes = context.get(GraphOutput).graph.nodes
-        left = set(waiting)
-        known: list[SlotProposal] = []
-        for proposal in context.names():
-            ids = tuple(i for i in proposal.node_ids if i in left and nodes[i].node_type == proposal.node_type)
-            left.difference_update(ids)
-            if ids:
-                known.append(proposal.model_copy(update={"node_ids": ids}))
-        await self._apply(assignment, known, vectors)
-        return [i for i in waiting if i in left]
-
     async def _provisional(
         self, assignment: SlotAssignment, nodes: Sequence[KGNode], vectors: dict[str, Vectors]
     ) -> None:
@@ -139,31 +125,13 @@ class SlotsStage:
         fresh = [node for node in nodes if node.id not in assignment.canonical.mappings]
         if not fresh:
             return
-        await self._know_slots(assignment, vectors)
+        await know_slots(assignment, self._embedder, vectors)
         missing = [node for node in fresh if node.id not in vectors]
         if missing:
             rows = await self._embedder.embed([node.label for node in missing])
             vectors.update({node.id: rows[i] for i, node in enumerate(missing)})
         for node in fresh:
             assignment.apply(own_name(node), vectors[node.id], vectors)
-
-    async def _apply(
-        self, assignment: SlotAssignment, proposals: Sequence[SlotProposal], vectors: dict[str, Vectors]
-    ) -> None:
-        """Match each proposal to a slot."""
-        if not proposals:
-            return
-        await self._know_slots(assignment, vectors)
-        rows = await self._embedder.embed([slot_text(p.slot_name, p.description) for p in proposals])
-        for i, proposal in enumerate(proposals):
-            assignment.apply(proposal, rows[i], vectors)
-
-    async def _know_slots(self, assignment: SlotAssignment, vectors: dict[str, Vectors]) -> None:
-        """Vectors of slots whose own are gone."""
-        slots = [slot for slot in assignment.canonical.slots.values() if slot.id not in vectors]
-        if slots:
-            rows = await self._embedder.embed([slot_text(slot.slot_name, slot.description) for slot in slots])
-            vectors.update({slot.id: rows[i] for i, slot in enumerate(slots)})
 
 
 def _waiting(context: TurnContext, canonical: CanonicalGraph, changed: GraphOutput) -> list[str]:

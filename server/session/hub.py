@@ -62,6 +62,7 @@ class Hub:
         clock: monotonic seconds.
         new_id: makes ids of owners and commands.
         observe: told of every run of a turn.
+        turn_deadline_s: longest time for one turn of a session with that configuration; as the settings if not given.
         drain_s: how long running turns may take to finish when the hub is left.
     """
 
@@ -77,13 +78,14 @@ class Hub:
         clock: Callable[[], float] = time.monotonic,
         new_id: Callable[[], str] = lambda: str(uuid4()),
         observe: Observer = ignore,
+        turn_deadline_s: Callable[[SessionConfiguration], float] | None = None,
         drain_s: float = 10.0,
     ) -> None:
         self.settings = settings or HubSettings()
         self._hot = hot
         self._snapshots = snapshots
         self._configurations = configurations
-        self._around = Surroundings(hot, pipeline, self.settings, now, clock, new_id, observe)
+        self._around = Surroundings(hot, pipeline, self.settings, now, clock, new_id, observe, turn_deadline_s)
         self._orders = Orders(hot, self.settings, now, attach=self.attach, owner=self.owner)
         self._drain_s = drain_s
         self._owners: dict[str, SessionOwner] = {}

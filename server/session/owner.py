@@ -14,22 +14,24 @@ from typing import Any
 import structlog
 
 from pipeline.concept import SessionConfiguration
-from pipeline.errors import PipelineError
 from pipeline.state import InterviewState, Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
 from server.hot.errors import Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
 from server.hot.values import DurableEvent
+from server.protocol.codes import CLOSE_TAKEN_OVER
 from server.session import machine
 from server.session.audience import Audience
 from server.session.ledger import Ledger, answer_of
+from server.session.naming import Naming
 from server.session.outbox import Outbox
 from server.session.problems import Moved, SessionProblem, error_frame
-from server.session.stream import QuestionStream
+from server.session.questions import QuestionMaker
 from server.session.surroundings import Surroundings
 from server.session.turns import TurnHandle, TurnRunner, checked
 from server.session.worker import Worker
 
 log = structlog.get_logger("askwell.session")
+NOTE_S = 2.0
 
 
 class SessionOwner:
@@ -49,7 +51,10 @@ class SessionOwner:
         self._worker = Worker(around, ledger, self._audience)
         self._worker.on_refreshed = self._run_pending
         self._worker.on_recovered = self.arrive
-        self._runner = TurnRunner(around, ledger, configuration, self._worker, self._audience)
+        self.naming = Naming(around, ledger, configuration, self._settle)
+        """Finds names for slots while nobody waits."""
+        self._runner = TurnRunner(around, ledger, configuration, self._worker, self._audience, self.naming.arrived)
+        self._questions = QuestionMaker(around, ledger, configuration, self._worker, self._audience)
         self._turn: TurnHandle | None = None
         self._welcoming = False
         self.inbox_lock = asyncio.Lock()
@@ -98,10 +103,24 @@ class SessionOwner:
     async def run(self) -> None:
         """Do what comes until it is time to leave."""
         try:
-            await self._worker.run()
+            async with asyncio.TaskGroup() as tasks:
+                naming = tasks.create_task(self.naming.run(), name=f"naming {self.session_id}")
+                try:
+                    await self._worker.run()
+                finally:
+                    naming.cancel()
+            await self._note_last_calls()
         finally:
             if self._turn is not None:
                 self._turn.fail(self._worker.leaving or Moved("storage_unavailable", "This server is stopping."))
+
+    async def _note_last_calls(self) -> None:
+        """Put calls on record that were paid for and that no other write will carry."""
+        try:
+            async with asyncio.timeout(NOTE_S):
+                await self._ledger.note_calls(owned=self.leaving is None or self.leaving.close_code != CLOSE_TAKEN_OVER)
+        except (HotError, TimeoutError) as exc:
+            log.warning("usage.lost", session=self.session_id, calls=len(self._ledger.calls.peek()), error=repr(exc))
 
     def stop(self, reason: Moved) -> None:
         """Leave at once; what runs is cancelled and leaves no trace."""
@@ -133,7 +152,7 @@ class SessionOwner:
 
     def unused_s(self) -> float | None:
         """For how long nobody has used it; None while somebody is connected, something is done, or it is leaving."""
-        if self.busy or self.attended or self.leaving is not None:
+        if self.busy or self.naming.busy or self.attended or self.leaving is not None:
             return None
         return self._around.clock() - self._worker.last_used
 
@@ -217,6 +236,7 @@ class SessionOwner:
     async def _turn_job(self, handle: TurnHandle) -> None:
         try:
             handle.succeed(await self._runner.run(handle))
+            self.naming.want()
         except StorageUnavailable as exc:
             handle.fail(SessionProblem("storage_unavailable"))
             if not isinstance(exc, JournalFull):
@@ -339,6 +359,19 @@ class SessionOwner:
         events = await self._ledger.commit_step(command_id, step, moderator=moderator, ends=ends)
         self._ledger.stale = False
         await self._audience.publish(events)
+        self.naming.want()
+
+    async def _settle(self, make: Callable[[], Awaitable[Outcome | None]]) -> None:
+        """Commit what names lead to, once the session takes no more answers."""
+
+        async def work() -> None:
+            await self._worker.fresh()
+            outcome = await make() if machine.is_over(self.state) else None
+            if outcome is not None:
+                command_id = f"settle:{self._around.new_id()}"
+                await self._worker.insist(lambda: self._ledger.commit_outcome(command_id, outcome))
+
+        await self._worker.do("settle", work)
 
     async def _greet(self) -> None:
         try:
@@ -354,44 +387,9 @@ class SessionOwner:
             step = machine.resume(self.state, "respondent", self._around.now(), until)
             await self._commit_step(f"return:{self._around.new_id()}", step)
         if machine.may_open(self.state, self.configuration):
-            around = self._around
-            await self._make(
-                "open",
-                lambda stream: around.pipeline.open(self.state, self.configuration, now=around.now(), sink=stream),
-                attempts=around.settings.opening_attempts,
-            )
+            await self._questions.open()
 
     async def _rephrase(self) -> None:
         await self._worker.fresh()
         machine.check_rephrase(self.state, self.configuration)
-        around = self._around
-        await self._make(
-            "rephrase",
-            lambda stream: around.pipeline.rephrase(self.state, self.configuration, now=around.now(), sink=stream),
-        )
-
-    async def _make(
-        self, name: str, write: Callable[[QuestionStream], Awaitable[Outcome]], *, attempts: int = 1
-    ) -> None:
-        command_id = f"{name}:{self._around.new_id()}"
-        stream = self._audience.begin_question(1)
-        try:
-            outcome = await self._tried(name, write, stream, attempts)
-            events = await self._worker.insist(lambda: self._ledger.commit_outcome(command_id, outcome))
-        finally:
-            self._audience.end_question()
-        await self._audience.publish(events)
-
-    async def _tried(
-        self, name: str, write: Callable[[QuestionStream], Awaitable[Outcome]], stream: QuestionStream, attempts: int
-    ) -> Outcome:
-        for attempt in range(1, attempts + 1):
-            try:
-                async with asyncio.timeout(self._around.settings.turn_deadline_s):
-                    return await write(stream)
-            except (PipelineError, TimeoutError) as exc:
-                log.warning("question.failed", session=self.session_id, kind=name, attempt=attempt, error=repr(exc))
-                retryable = not isinstance(exc, PipelineError) or exc.retryable
-                if attempt == attempts or not retryable:
-                    raise SessionProblem("llm_unavailable", retryable=retryable) from exc
-        raise AssertionError("unreachable")
+        await self._questions.rephrase()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from pipeline.concept import SessionConfiguration
-from pipeline.ports import QuestionSink, Vectors
+from pipeline.context import SlotNames, no_names
+from pipeline.ports import QuestionSink, SlotProposal, Vectors
 from pipeline.state import InterviewState
 from pipeline.turn import Answer, Outcome
 from server.hot.values import (
@@ -51,6 +52,10 @@ class Hot(Protocol):
         receipts: Sequence[StoredReceipt] = (),
     ) -> str:
         """Make a session hot again from its snapshot; the new epoch."""
+        ...
+
+    async def note(self, session_id: str, *, owner: str | None, record: bytes) -> str:
+        """Put something on record that changes nothing else."""
         ...
 
     async def claim(self, session_id: str, owner: str) -> HotSession:
@@ -175,8 +180,30 @@ class Pipeline(Protocol):
         now: datetime,
         sink: QuestionSink,
         embeddings: Mapping[str, Vectors],
+        names: SlotNames = no_names,
     ) -> Outcome:
-        """One turn."""
+        """One turn; `names` gives those that have come for nodes of the backlog."""
+        ...
+
+    def defers_naming(self, configuration: SessionConfiguration) -> bool:
+        """Whether slots get their names after the question is out."""
+        ...
+
+    async def name_slots(
+        self, state: InterviewState, configuration: SessionConfiguration, *, named: Collection[str] = ()
+    ) -> list[SlotProposal]:
+        """Names for the oldest nodes of the backlog that are not `named` yet."""
+        ...
+
+    async def settle(
+        self,
+        state: InterviewState,
+        configuration: SessionConfiguration,
+        names: Sequence[SlotProposal],
+        *,
+        embeddings: Mapping[str, Vectors],
+    ) -> Outcome | None:
+        """An interview that is over, with these names in place; None if none fits any more."""
         ...
 
     async def rephrase(

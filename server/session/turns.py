@@ -8,7 +8,9 @@ from typing import Self
 
 import structlog
 
+from pipeline.calls import recording
 from pipeline.concept import SessionConfiguration
+from pipeline.context import SlotNames, no_names
 from pipeline.errors import InvalidAnswer, PipelineError
 from pipeline.stages.utterance import check_answer
 from pipeline.state import Receipt
@@ -135,6 +137,7 @@ class TurnRunner:
         configuration: what it is pinned to.
         worker: does the work; copes with storage.
         audience: who listens.
+        names: of slots, as far as they have come.
     """
 
     def __init__(
@@ -144,7 +147,9 @@ class TurnRunner:
         configuration: SessionConfiguration,
         worker: Worker,
         audience: Audience,
+        names: SlotNames = no_names,
     ) -> None:
+        self._names = names
         self._around = around
         self._ledger = ledger
         self._configuration = configuration
@@ -237,15 +242,17 @@ class TurnRunner:
         around = self._around
         try:
             embeddings = await self._ledger.embeddings()
-            async with asyncio.timeout(around.settings.turn_deadline_s):
-                return await around.pipeline.run(
-                    self._ledger.state,
-                    answer,
-                    self._configuration,
-                    now=around.now(),
-                    sink=stream,
-                    embeddings=embeddings,
-                )
+            async with asyncio.timeout(around.deadline_s(self._configuration)):
+                with recording(self._ledger.calls):
+                    return await around.pipeline.run(
+                        self._ledger.state,
+                        answer,
+                        self._configuration,
+                        now=around.now(),
+                        sink=stream,
+                        embeddings=embeddings,
+                        names=self._names,
+                    )
         except TimeoutError as exc:
             raise _Failure("llm_unavailable", retryable=True, detail="deadline passed") from exc
         except StorageUnavailable as exc:

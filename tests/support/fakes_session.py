@@ -15,8 +15,9 @@ from uuid import uuid4
 import uvicorn
 from starlette.applications import Starlette
 
+from pipeline.calls import LLMCall, Role, record_call
 from pipeline.concept import ConsentText, SessionConfiguration
-from pipeline.ports import QuestionRequest
+from pipeline.ports import QuestionRequest, SlotProposal, SlotRequest
 from pipeline.state import InterviewState
 from pipeline.turn import Providers, TurnPipeline
 from server.hot.errors import OutcomeUnknown, StorageUnavailable
@@ -224,6 +225,9 @@ class TroubledHot:
     async def reply_put(self, session_id: str, command_id: str, reply: bytes, ttl_s: float = 60.0) -> None:
         await self._try("reply_put", lambda: self.inner.reply_put(session_id, command_id, reply, ttl_s))
 
+    async def note(self, session_id: str, *, owner: str | None, record: bytes) -> str:
+        return await self._try("note", lambda: self.inner.note(session_id, owner=owner, record=record))
+
     async def reply_get(self, session_id: str, command_id: str) -> bytes | None:
         return await self._try("reply_get", lambda: self.inner.reply_get(session_id, command_id))
 
@@ -309,6 +313,11 @@ class StagedWriter(PlainWriter):
         await self.gate.wait()
 
 
+def a_call(role: Role, task: str) -> LLMCall:
+    """A call that was paid for."""
+    return LLMCall(id=uuid4().hex, role=role, task=task, provider="test", model="slow", input_tokens=10)
+
+
 class StagedExtractor(ScriptedExtractor):
     """Fails as often as it is told; can wait at a gate before it answers."""
 
@@ -317,8 +326,11 @@ class StagedExtractor(ScriptedExtractor):
         self.errors: deque[Exception] = deque()
         self.gate: asyncio.Event | None = None
         self.at_gate = asyncio.Event()
+        self.costs = False
 
     async def extract(self, request: Any) -> Any:
+        if self.costs:
+            record_call(a_call("extraction", "extraction"))
         if self.errors:
             raise self.errors.popleft()
         if self.gate is not None:
@@ -334,10 +346,30 @@ class Providing:
     writer: StagedWriter = field(default_factory=StagedWriter)
     extractor: StagedExtractor = field(default_factory=StagedExtractor)
     rater: FixedRater = field(default_factory=FixedRater)
+    slots: OwnSlots = field(default_factory=OwnSlots)
 
     def pipeline(self) -> TurnPipeline:
-        providers = Providers(self.extractor, self.rater, OwnSlots(), self.writer, TableEmbedder(), WordParser())
+        providers = Providers(self.extractor, self.rater, self.slots, self.writer, TableEmbedder(), WordParser())
         return TurnPipeline(providers, Ticks())
+
+
+class StagedSlots(OwnSlots):
+    """Takes its time, as a remote model does: waits at a gate, fails as often as it is told; its calls cost."""
+
+    inline = False
+
+    def __init__(self, names: dict[str, str] | None = None) -> None:
+        super().__init__(names)
+        self.errors: deque[Exception] = deque()
+        self.gate: asyncio.Event | None = None
+
+    async def propose(self, request: SlotRequest) -> list[SlotProposal]:
+        record_call(a_call("scoring", "slots"))
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.errors:
+            raise self.errors.popleft()
+        return await super().propose(request)
 
 
 class Calendar:
