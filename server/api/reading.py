@@ -73,6 +73,7 @@ async def load_material(parts: Sources, session_id: str, principal: Principal) -
         turns=plain(await parts.store.scores(session_id)),
         actions=plain(await parts.store.moderator_actions(session_id)),
         calls=plain(await parts.store.llm_calls(session_id)),
+        usage=await parts.store.usage(session_id),
     )
 
 
@@ -120,7 +121,6 @@ def respondent_view(state: InterviewState, configuration: SessionConfiguration) 
 def moderator_view(material: Material) -> dict[str, Any]:
     """What a moderator sees of one session."""
     state = material.state
-    calls = material.calls
     return {
         **session_row(state),
         "progress": progress(state.turn_count, state.max_turns, state.status),
@@ -133,12 +133,7 @@ def moderator_view(material: Material) -> dict[str, Any]:
         "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
         "strategy_history": list(state.strategy_history),
         "saturation": state.saturation.model_dump(mode="json"),
-        "usage": {
-            "calls": len(calls),
-            "input_tokens": sum(call.get("input_tokens") or 0 for call in calls),
-            "output_tokens": sum(call.get("output_tokens") or 0 for call in calls),
-            "fallback_questions": sum(1 for turn in material.turns if turn.get("fallback")),
-        },
+        "usage": material.usage.model_dump(),
         "moderator_actions": list(material.actions),
         "settings": state.settings,
     }

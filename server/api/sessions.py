@@ -28,7 +28,7 @@ from server.api.reading import (
 )
 from server.errors import ApiError
 from server.export import FORMATS
-from server.export.material import Material, canonical_view, graph_view, utterance_rows
+from server.export.material import Material, canonical_view, graph_view, usage_view, utterance_rows
 from server.hot.values import Erasure
 from server.parts import Parts
 from server.session.new import NewSession
@@ -216,6 +216,11 @@ async def transcript(request: Request) -> Response:
     return json_response({"session_id": material.state.session_id, "items": utterance_rows(material.state)})
 
 
+async def usage(request: Request) -> Response:
+    """`GET /api/sessions/{id}/usage`."""
+    return json_response(usage_view(await _material(request)))
+
+
 async def export(request: Request) -> Response:
     """`GET /api/sessions/{id}/export`."""
     await moderator(request)
@@ -249,5 +254,6 @@ ROUTES = [
     Route("/api/sessions/{session_id}/canonical-graph", canonical_graph, methods=["GET"]),
     Route("/api/sessions/{session_id}/scores", scores, methods=["GET"]),
     Route("/api/sessions/{session_id}/transcript", transcript, methods=["GET"]),
+    Route("/api/sessions/{session_id}/usage", usage, methods=["GET"]),
     Route("/api/sessions/{session_id}/export", export, methods=["GET"]),
 ]

@@ -9,11 +9,13 @@ from typing import Any
 
 from pipeline.concept import SessionConfiguration
 from pipeline.state import InterviewState, Utterance
+from server.usage import SessionUsage
 
 Row = dict[str, Any]
 
 SPEAKERS = {"interviewer": "Interviewer", "respondent": "Respondent", "moderator": "Moderator"}
 SKIPPED = "(rather not say)"
+NO_USAGE = SessionUsage()
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Material:
     """One session, complete.
 
     `turns` are the stored records of its turns (scores, signals, decompositions), oldest first; `actions` is what
-    moderators did, `calls` what language models were asked.
+    moderators did, `calls` what language models were asked, `usage` the sum of that.
     """
 
     state: InterviewState
@@ -29,6 +31,7 @@ class Material:
     turns: Sequence[Row] = ()
     actions: Sequence[Row] = ()
     calls: Sequence[Row] = ()
+    usage: SessionUsage = NO_USAGE
 
     @property
     def title(self) -> str:
@@ -188,4 +191,13 @@ def canonical_view(material: Material) -> Row:
         "slots": slot_rows(state),
         "edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
         "backlog": list(state.slot_backlog),
+    }
+
+
+def usage_view(material: Material) -> Row:
+    """What language models were asked and what it cost, in sum and call by call."""
+    return {
+        "session_id": material.state.session_id,
+        **material.usage.model_dump(),
+        "items": list(material.calls),
     }

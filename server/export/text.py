@@ -56,6 +56,7 @@ def to_json(material: Material) -> bytes:
         "turns": list(material.turns),
         "moderator_actions": list(material.actions),
         "llm_calls": list(material.calls),
+        "usage": material.usage.model_dump(),
         "configuration": material.configuration.model_dump(mode="json"),
         "configuration_hash": state.config_hash,
     }
@@ -103,7 +104,10 @@ def _plain(text: str) -> str:
 
 
 def to_csv(material: Material) -> bytes:
-    """A zip of tables: session, utterances, nodes, edges, slots, scores. UTF-8 with a byte order mark, for Excel."""
+    """A zip of tables: session, utterances, nodes, edges, quotes, slots, scores, usage.
+
+    UTF-8 with a byte order mark, for Excel.
+    """
     state = material.state
     quotes = [
         {"element": kind, "element_id": item["id"], **quote}
@@ -122,6 +126,7 @@ def to_csv(material: Material) -> bytes:
             {key: value for key, value in turn.items() if isinstance(value, str | int | float | None)}
             for turn in material.turns
         ],
+        "usage": list(material.calls),
     }
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:

@@ -41,6 +41,7 @@ SCRIPT_NAMES = (
     "accept",
     "commit",
     "fail",
+    "note",
     "stored",
     "keep",
     "erase",

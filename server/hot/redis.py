@@ -331,6 +331,25 @@ class HotStore(Checks, Messages):
         )
         return Failed(event_id=int(reply[1]), journal_id=text_of(reply[2]))
 
+    async def note(self, session_id: str, *, owner: str | None, record: bytes) -> str:
+        """Put something on record that changes nothing else: state, revision, events and pending answer stay.
+
+        Args:
+            session_id: the session.
+            owner: the caller, who must own the session; None for somebody who owned it once.
+            record: for the journal, a JSON object.
+
+        Returns:
+            The id of the journal record.
+
+        Raises:
+            NotOwner: someone else owns the session.
+            SessionNotHot: there is no hot state.
+            Gone: the session was erased.
+        """
+        reply = await self._run("note", session_id, token_hex(8), owner or "", await self._pack(record))
+        return text_of(reply[1])
+
     async def events_after(self, session_id: str, last_event_id: int, limit: int = 500) -> list[DurableEvent]:
         """Up to `limit` durable events with ids above `last_event_id`, in order; none if not hot."""
         first = max(last_event_id, 0)

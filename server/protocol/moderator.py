@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, model_validator
 from pipeline.concept import Patience
 from server.protocol.base import Attempt, CommandId, Identifier, Message, SessionStatus, TurnNumber
 from server.protocol.outbound import Error
+from server.usage import SessionUsage
 
 Sentence = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
 
@@ -263,12 +264,11 @@ class Latency(SessionFrame):
     stages_ms: dict[str, float]
 
 
-class Usage(SessionFrame):
-    """What language models were asked and what it cost."""
+class Usage(SessionUsage, SessionFrame):
+    """What language models were asked in the session so far and what it cost; as `GET /api/sessions/{id}` says."""
 
     type: Literal["usage"] = "usage"
     turn_number: TurnNumber
-    calls: tuple[dict[str, Any], ...]
 
 
 class WatchedState(SessionFrame):

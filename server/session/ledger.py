@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from pipeline.calls import CallLog, LLMCall
 from pipeline.ports import Vectors
 from pipeline.state import InterviewState, Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
@@ -70,6 +71,9 @@ class Ledger:
         self.owner_id = owner_id
         self.stale = False
         """The outcome of a write is unknown: `refresh` before anything else."""
+        self.calls = CallLog()
+        """Calls of language models made for this session; whatever is written next puts them on record."""
+        self._offered: tuple[str, tuple[LLMCall, ...]] | None = None
         self._published_id = session.last_event_id
         self._embeddings: dict[str, Vectors] | None = None
         self._take(session)
@@ -107,6 +111,7 @@ class Ledger:
             raise NotOwner("another connection took this session over", owner=session.owner)
         self._take(session)
         self._embeddings = None
+        self._offered = None
         self.stale = False
         return await self._unpublished()
 
@@ -158,6 +163,7 @@ class Ledger:
     async def commit_turn(self, answer: Answer, outcome: Outcome) -> list[DurableEvent]:
         """Make a turn true; the events to publish, in order. Errors as `HotStore.commit`."""
         receipt = outcome.state.receipt(answer.turn_key)
+        calls = self._offer(answer.turn_key)
         committed = await self._hot.commit(
             self.session_id,
             owner=self.owner_id,
@@ -165,15 +171,16 @@ class Ledger:
             turn_key=answer.turn_key,
             state=outcome.state.dump(),
             events=outcome.events,
-            record=turn_record(outcome),
+            record=turn_record(outcome, calls),
             receipt=receipt.model_dump_json().encode() if receipt is not None else b"",
             embeddings=_packed(outcome.embeddings),
         )
         self.pending = None
-        return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings)
+        return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings, calls)
 
     async def commit_outcome(self, command_id: str, outcome: Outcome) -> list[DurableEvent]:
         """Make an opening or a rephrased question true; as `commit_turn`, leaving a pending answer alone."""
+        calls = self._offer(command_id)
         committed = await self._hot.commit(
             self.session_id,
             owner=self.owner_id,
@@ -181,11 +188,11 @@ class Ledger:
             turn_key=command_id,
             state=outcome.state.dump(),
             events=outcome.events,
-            record=turn_record(outcome),
+            record=turn_record(outcome, calls),
             embeddings=_packed(outcome.embeddings),
             keep_pending=True,
         )
-        return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings)
+        return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings, calls)
 
     async def commit_step(
         self, command_id: str, step: Step, *, moderator: Mapping[str, Any] | None = None, ends: bool = False
@@ -198,6 +205,7 @@ class Ledger:
             moderator: who did what, for the record.
             ends: a pending answer is given up; it stays on record.
         """
+        calls = self._offer(command_id)
         committed = await self._hot.commit(
             self.session_id,
             owner=self.owner_id,
@@ -205,24 +213,42 @@ class Ledger:
             turn_key=command_id,
             state=step.state.dump(),
             events=step.events,
-            record=_json({"moderator": moderator} if moderator else {}),
+            record=_json({"moderator": moderator} if moderator else {}, calls),
             keep_pending=not ends,
             drop_pending=ends,
         )
         if ends:
             self.pending = None
-        return await self._committed(committed, step.state, step.events, {})
+        return await self._committed(committed, step.state, step.events, {}, calls)
 
     async def fail(self, turn_key: str, code: ErrorCode, *, retryable: bool, detail: str) -> list[DurableEvent]:
         """Put on record that a run failed; the answer stays pending. Errors as `HotStore.fail`."""
         event = {"type": "turn.failed", "turn_key": turn_key, "code": code, "retryable": retryable}
-        record = _json({"failure": {"code": code, "retryable": retryable, "detail": detail}})
+        calls = self.calls.peek()
+        record = _json({"failure": {"code": code, "retryable": retryable, "detail": detail}}, calls)
         failed = await self._hot.fail(
             self.session_id, owner=self.owner_id, turn_key=turn_key, event=event, record=record
         )
+        self.calls.settle(calls)
         if self.pending is not None and self.pending.turn_key == turn_key:
             self.pending = _failed(self.pending)
         return await self._numbered(failed.event_id, [{**event, "id": failed.event_id}])
+
+    async def note_calls(self, *, owned: bool = True) -> None:
+        """Put the calls on record that no other write will carry; without calls, nothing is written.
+
+        Args:
+            owned: False for an owner that another one displaced: its calls were paid for too.
+
+        Raises:
+            HotError: as `HotStore.note`; the calls stay for the next write.
+        """
+        calls = self.calls.peek()
+        if not calls:
+            return
+        record = _json({"turn_number": self.state.turn_count}, calls)
+        await self._hot.note(self.session_id, owner=self.owner_id if owned else None, record=record)
+        self.calls.settle(calls)
 
     def receipt(self, turn_key: str) -> Receipt | None:
         """What the turn with this key answered, if it is committed."""
@@ -237,16 +263,25 @@ class Ledger:
             last = page[-1].id
         return found
 
+    def _offer(self, key: str) -> tuple[LLMCall, ...]:
+        """The calls that a commit carries; the same when it is repeated, because storage keeps its first record."""
+        if self._offered is None or self._offered[0] != key:
+            self._offered = (key, self.calls.peek())
+        return self._offered[1]
+
     async def _committed(
         self,
         committed: Committed,
         state: InterviewState,
         events: tuple[dict[str, Any], ...],
         embeddings: Mapping[str, Vectors],
+        calls: tuple[LLMCall, ...],
     ) -> list[DurableEvent]:
         if committed.rev != state.rev or len(committed.event_ids) != len(events):
             # This key was committed before, by another run: what is in storage is what happened.
             return await self.refresh()
+        self.calls.settle(calls)
+        self._offered = None
         self.state = state
         if self._embeddings is not None:
             self._embeddings.update(embeddings)
@@ -316,9 +351,9 @@ async def insist(
         pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
 
-def turn_record(outcome: Outcome) -> bytes:
-    """What the store gets of a turn besides the state: the decisions."""
-    return _json({"turn": outcome.record.model_dump(mode="json")} if outcome.record is not None else {})
+def turn_record(outcome: Outcome, calls: Sequence[LLMCall] = ()) -> bytes:
+    """What the store gets of a turn besides the state: the decisions, and what language models were asked."""
+    return _json({"turn": outcome.record.model_dump(mode="json")} if outcome.record is not None else {}, calls)
 
 
 def _packed(embeddings: Mapping[str, Vectors]) -> dict[str, bytes]:
@@ -329,5 +364,8 @@ def _failed(pending: Pending) -> Pending:
     return Pending(pending.turn_key, pending.payload, pending.digest, pending.attempt, True, pending.turn_number)
 
 
-def _json(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+def _json(value: Mapping[str, Any], calls: Sequence[LLMCall] = ()) -> bytes:
+    """A record as the journal keeps it. Names in `calls` may be a provider's own words, so any text is taken."""
+    if calls:
+        value = {**value, "calls": [call.model_dump(mode="json") for call in calls]}
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -20,8 +21,18 @@ from server.hot.journal import START, JournalRecord
 from server.hot.packing import unpack
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StalePosition, translated
-from server.store.rows import PROJECTED, Change, Row, action_rows, changes, in_removal_order, table_of, turn_rows
-from server.store.tables import AnswerRow, DeadRow, PositionRow, SessionRow, SnapshotRow, TokenRow
+from server.store.rows import (
+    PROJECTED,
+    Change,
+    Row,
+    action_rows,
+    call_rows,
+    changes,
+    in_removal_order,
+    table_of,
+    turn_rows,
+)
+from server.store.tables import AnswerRow, DeadRow, LLMCallRow, PositionRow, SessionRow, SnapshotRow, TokenRow
 
 ADVANCE_POSITION = """
 UPDATE journal_position SET last_id = :new
@@ -31,6 +42,7 @@ AND last_id = :expected -- guard:position
 
 _SESSIONS, _ANSWERS, _SNAPSHOTS = table_of(SessionRow), table_of(AnswerRow), table_of(SnapshotRow)
 _DEAD, _POSITIONS, _TOKENS = table_of(DeadRow), table_of(PositionRow), table_of(TokenRow)
+_CALLS = table_of(LLMCallRow)
 
 
 class Applier:
@@ -68,7 +80,10 @@ class Applier:
             await self._move(connection, partition, expected, records[-1].id)
 
     async def bury(self, partition: int, expected: str, record: JournalRecord, error: str) -> None:
-        """Put a record that can't be written among the dead ones and move on; errors as in `apply`."""
+        """Put a record that can't be written among the dead ones and move on; errors as in `apply`.
+
+        The calls of language models that it carries are stored all the same, where they can be read.
+        """
         row = {
             "partition": partition,
             "id": record.id,
@@ -84,6 +99,7 @@ class Applier:
         }
         async with self.database.write(patient=True) as connection:
             await upsert(connection, _DEAD, [row])
+            await _rescue_calls(connection, record)
             await self._move(connection, partition, expected, record.id)
 
     async def _move(self, connection: AsyncConnection, partition: int, expected: str, new: str) -> None:
@@ -98,11 +114,14 @@ class Applier:
                     await _apply_state(connection, record)
                 case "accept" | "superseded" | "fail":
                     await _apply_answer(connection, record)
+                case "note":
+                    extra = json.loads(record.data)
+                    await _add_calls(connection, record, extra, extra.get("turn_number"))
                 case "erase":
                     await _erase(connection, record.session_id)
                 case _:
                     raise RecordRefused(f"journal records of the kind {record.kind!r} are unknown")
-        except (ValidationError, PipelineError, ValueError, KeyError, TypeError) as exc:
+        except (ValidationError, PipelineError, ValueError, KeyError, TypeError, AttributeError) as exc:
             raise RecordRefused(f"{record.kind} {record.id}: {type(exc).__name__}") from exc
 
 
@@ -112,11 +131,13 @@ async def _apply_state(connection: AsyncConnection, record: JournalRecord) -> No
     known = (await connection.execute(query)).one_or_none()
     # After a gap the rows may be those of no state at all, so nothing is taken for known.
     before = known.state if known is not None and known.rev == record.rev - 1 else None
-    found, receipts = await asyncio.to_thread(_prepare, record, before)
+    found, receipts, calls = await asyncio.to_thread(_prepare, record, before)
     whole = receipts is not None
     if whole and known is not None:
         await _clear_projection(connection, record.session_id)
     await _write(connection, found)
+    if calls:
+        await upsert(connection, _CALLS, calls, keep=True)
     snapshot = {"session_id": record.session_id, "rev": record.rev, "state": record.packed_state}
     await upsert(connection, _SNAPSHOTS, [snapshot])
     if record.kind == "commit" and record.mode == "turn":
@@ -128,10 +149,13 @@ async def _apply_state(connection: AsyncConnection, record: JournalRecord) -> No
         await connection.execute(update(_ANSWERS).where(pending).values(status="superseded"))
 
 
-def _prepare(record: JournalRecord, before: bytes | None) -> tuple[list[Change], tuple[Receipt, ...] | None]:
-    """The changes a record makes; the state's receipts too where the changes are the whole session.
+def _prepare(record: JournalRecord, before: bytes | None) -> tuple[list[Change], tuple[Receipt, ...] | None, list[Row]]:
+    """What a record makes.
 
     Runs on a thread: it parses much JSON.
+
+    Returns:
+        The changes; the state's receipts where the changes are the whole session, else None; rows of model calls.
     """
     data = record.state
     if data is None:
@@ -146,7 +170,8 @@ def _prepare(record: JournalRecord, before: bytes | None) -> tuple[list[Change],
         found += turn_rows(record.session_id, extra["turn"])
     if extra.get("moderator"):
         found += action_rows(record.session_id, extra["moderator"], _at(record))
-    return found, state.receipts if old is None else None
+    calls = call_rows(record.session_id, extra.get("calls") or (), state.turn_count, _at(record))
+    return found, state.receipts if old is None else None, calls
 
 
 def _readable(packed: bytes | None) -> InterviewState | None:
@@ -168,8 +193,32 @@ async def _clear_projection(connection: AsyncConnection, session_id: str) -> Non
 
 async def _apply_answer(connection: AsyncConnection, record: JournalRecord) -> None:
     status = {"accept": "pending", "superseded": "superseded", "fail": "failed"}[record.kind]
-    row = _answer(record, status) | {"payload": record.payload, "error": json.loads(record.data) or None}
+    extra = json.loads(record.data)
+    error = {name: value for name, value in extra.items() if name != "calls"} or None
+    row = _answer(record, status) | {"payload": record.payload, "error": error}
     await upsert(connection, _ANSWERS, [row], unchanged=("accepted_at", "receipt"))
+    await _add_calls(connection, record, extra, record.turn_number)
+
+
+async def _add_calls(
+    connection: AsyncConnection, record: JournalRecord, extra: Mapping[str, Any], turn_number: int | None
+) -> None:
+    """Add what a record says of model calls; those of a session that is not, or not any more, there are dropped."""
+    rows = call_rows(record.session_id, extra.get("calls") or (), turn_number, _at(record))
+    if not rows:
+        return
+    query = select(_SESSIONS.c.id).where(_SESSIONS.c.id == record.session_id)
+    if (await connection.execute(query)).one_or_none() is not None:
+        await upsert(connection, _CALLS, rows, keep=True)
+
+
+async def _rescue_calls(connection: AsyncConnection, record: JournalRecord) -> None:
+    """Add the calls that a record carries which can't be written for another reason."""
+    turn_number = record.turn_number if record.kind == "fail" or record.mode == "turn" else None
+    with suppress(RecordRefused, ValueError, KeyError, TypeError, AttributeError):
+        extra = json.loads(record.data)
+        async with connection.begin_nested():
+            await _add_calls(connection, record, extra, turn_number)
 
 
 async def _apply_committed_answer(connection: AsyncConnection, record: JournalRecord) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Select, Table, and_, func, or_, select, update
+from sqlalchemy import Select, Table, and_, case, func, or_, select, update
 
 from pipeline.concept import SessionConfiguration
 from server.auth import TokenEntry, TokenKind
@@ -41,9 +41,11 @@ from server.store.tables import (
     TokenRow,
     UtteranceRow,
 )
+from server.usage import SUMMED, SessionUsage, session_usage
 
 _SESSIONS, _ANSWERS, _SNAPSHOTS = table_of(SessionRow), table_of(AnswerRow), table_of(SnapshotRow)
 _TOKENS, _CONFIGURATIONS, _DEAD = table_of(TokenRow), table_of(ConfigurationRow), table_of(DeadRow)
+_CALLS = table_of(LLMCallRow)
 
 UNFINISHED = ("created", "active", "paused", "closing")
 MAX_PAGE = 200
@@ -160,7 +162,37 @@ class Repository:
 
     async def llm_calls(self, session_id: str) -> list[Row]:
         """Calls of language models, oldest first."""
-        return await self._below(table_of(LLMCallRow), session_id, "turn_number", "ordinal")
+        return await self._below(_CALLS, session_id, "recorded_at", "ordinal", "id")
+
+    async def usage(self, session_id: str) -> SessionUsage:
+        """What language models were asked in a session and what it cost, summed by the database."""
+        c = _CALLS.c
+        # A call that failed before anything was counted cost nothing; of all others without a cost none is known.
+        unpriced = c.cost.is_(None) & ((c.outcome != "failed") | c.input_tokens.is_not(None))
+        sums = (
+            select(
+                c.role,
+                c.currency,
+                func.count().label("calls"),
+                func.count(case((c.outcome == "failed", 1))).label("failed"),
+                func.count(case((c.outcome == "discarded", 1))).label("discarded"),
+                func.count(case((unpriced, 1))).label("unpriced_calls"),
+                *(func.coalesce(func.sum(c[name]), 0).label(name) for name in SUMMED),
+                func.sum(c.cost).label("cost"),
+            )
+            .where(c.session_id == session_id)
+            .group_by(c.role, c.currency)
+            .order_by(c.role, c.currency)
+        )
+        said = table_of(UtteranceRow).c
+        questions = select(func.count().label("count")).where(said.session_id == session_id, said.fallback)
+        scoring = table_of(ScoringRow).c
+        turns = select(scoring.fallbacks).where(scoring.session_id == session_id)
+        return session_usage(
+            await self._rows(sums),
+            fallback_questions=(await self._rows(questions))[0]["count"],
+            fallback_tasks=[task for row in await self._rows(turns) for task in row["fallbacks"]],
+        )
 
     async def moderator_actions(self, session_id: str) -> list[Row]:
         """What moderators did, oldest first."""

@@ -15,7 +15,6 @@ from server.store.tables import (
     CanonicalEdgeRow,
     ConsentRow,
     EdgeRow,
-    LLMCallRow,
     MappingRow,
     ModeratorActionRow,
     NodeRow,
@@ -35,9 +34,6 @@ def table_of(entity: type[Base]) -> Table:
     table = entity.__table__
     assert isinstance(table, Table)
     return table
-
-
-_LLM_COLUMNS = ("role", "provider", "model", "input_tokens", "output_tokens", "latency_ms")
 
 
 def project(state: InterviewState) -> dict[Table, list[Row]]:
@@ -76,7 +72,7 @@ def changes(before: InterviewState | None, after: InterviewState) -> list[Change
 
 
 def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[Change]:
-    """The rows of one turn's record, as JSON: decision, signals, model calls.
+    """The rows of one turn's record, as JSON: decision and signals.
 
     Raises:
         KeyError, TypeError, ValueError: it is no turn record.
@@ -97,15 +93,68 @@ def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[Change]:
         "saturation": turn.get("saturation") or {},
         "stages_ms": turn.get("stages_ms") or {},
         "fallback": bool(turn.get("fallback")),
+        "fallbacks": list(turn.get("fallbacks") or ()),
     }
     found = [Change(table_of(ScoringRow), [scoring])]
     if turn.get("signals"):
         row = {"session_id": session_id, "turn_number": number, "matrix": turn["signals"]}
         found.append(Change(table_of(SignalsRow), [row]))
-    calls = [_llm_call(session_id, number, ordinal, call) for ordinal, call in enumerate(turn.get("llm_calls") or ())]
-    if calls:
-        found.append(Change(table_of(LLMCallRow), calls))
     return found
+
+
+def call_rows(session_id: str, calls: Sequence[Mapping[str, Any]], turn_number: int | None, at: datetime) -> list[Row]:
+    """The rows of calls of language models.
+
+    What providers told is cut to what the columns hold: nothing they say may keep a turn from being stored.
+
+    Args:
+        session_id: the session.
+        calls: `pipeline.calls.LLMCall` as JSON; fields that are unknown here are left out.
+        turn_number: of the write that puts them on record.
+        at: when that was.
+
+    Raises:
+        KeyError, TypeError: it is no such list.
+    """
+    return [
+        {
+            "session_id": session_id,
+            "id": _words(call["id"], 64),
+            "turn_number": turn_number,
+            "ordinal": ordinal,
+            **{name: _words(call.get(name), 100) or "" for name in ("role", "task", "provider")},
+            "model": _words(call.get("model")) or "",
+            "attempt": _count(call.get("attempt"), _MAX_INT) or 1,
+            "outcome": _words(call.get("outcome"), 20) or "",
+            "error": _words(call.get("error")),
+            **{name: _count(call.get(name)) for name in ("input_tokens", "output_tokens", "cached_tokens")},
+            "latency_ms": _number(call.get("latency_ms")) or 0.0,
+            **{name: _number(call.get(name)) for name in ("first_token_ms", "cost")},
+            "currency": _words(call.get("currency"), 20),
+            "recorded_at": at,
+        }
+        for ordinal, call in enumerate(calls)
+    ]
+
+
+_MAX_INT = 2**31 - 1
+_MAX_TOKENS = 2**53 - 1
+_MAX_WORDS = 500
+_MAX_NUMBER = 1e15
+
+
+def _words(value: Any, length: int = _MAX_WORDS) -> str | None:
+    if value is None:
+        return None
+    return str(value).replace("\x00", "").encode("utf-8", "replace").decode()[:length]
+
+
+def _count(value: Any, highest: int = _MAX_TOKENS) -> int | None:
+    return value if type(value) is int and 0 <= value <= highest else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and abs(value) < _MAX_NUMBER else None
 
 
 def action_rows(session_id: str, action: Mapping[str, Any], at: datetime) -> list[Change]:
@@ -227,13 +276,6 @@ _PARTS: tuple[_Part, ...] = (
 
 PROJECTED: tuple[Table, ...] = tuple(part.table for part in _PARTS)
 """Tables that follow from a state alone, those that others refer to first."""
-
-
-def _llm_call(session_id: str, turn_number: int, ordinal: int, call: Mapping[str, Any]) -> Row:
-    row: Row = {"session_id": session_id, "turn_number": turn_number, "ordinal": ordinal}
-    row.update({name: call.get(name) for name in _LLM_COLUMNS})
-    row["details"] = {name: value for name, value in call.items() if name not in _LLM_COLUMNS}
-    return row
 
 
 def in_removal_order(found: Sequence[Change]) -> Iterable[Change]:

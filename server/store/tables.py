@@ -321,6 +321,7 @@ class ScoringRow(Base):
     saturation: Mapped[dict[str, Any]]
     stages_ms: Mapped[dict[str, Any]]
     fallback: Mapped[bool]
+    fallbacks: Mapped[list[Any]]
 
 
 class SignalsRow(Base):
@@ -334,20 +335,33 @@ class SignalsRow(Base):
 
 
 class LLMCallRow(Base):
-    """One call of a language model; what the provider reports beyond the columns is in `details`."""
+    """One call of a language model. `turn_number` is that of the write which put it on record, 0 for the opening.
+
+    `ordinal` is its place among the calls that were put on record together; tokens are None where the provider told
+    none, `cost` is None for a model without a price.
+    """
 
     __tablename__ = "llm_calls"
 
     session_id: Mapped[str] = _session_id()
-    turn_number: Mapped[int] = mapped_column(primary_key=True)
-    ordinal: Mapped[int] = mapped_column(primary_key=True)
-    role: Mapped[str | None] = mapped_column(Name)
-    provider: Mapped[str | None] = mapped_column(Name)
-    model: Mapped[str | None]
-    input_tokens: Mapped[int | None]
-    output_tokens: Mapped[int | None]
-    latency_ms: Mapped[float | None]
-    details: Mapped[dict[str, Any]]
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    turn_number: Mapped[int | None]
+    ordinal: Mapped[int]
+    role: Mapped[str] = mapped_column(Name)
+    task: Mapped[str] = mapped_column(Name)
+    provider: Mapped[str] = mapped_column(Name)
+    model: Mapped[str]
+    attempt: Mapped[int]
+    outcome: Mapped[str] = mapped_column(String(20))
+    error: Mapped[str | None]
+    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    cached_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    latency_ms: Mapped[float]
+    first_token_ms: Mapped[float | None]
+    cost: Mapped[float | None]
+    currency: Mapped[str | None] = mapped_column(String(20))
+    recorded_at: Mapped[datetime]
 
 
 class ModeratorActionRow(Base):

@@ -1,4 +1,4 @@
-"""What accept, commit, fail and claim must do, written down a second time without a server.
+"""What accept, commit, fail, note and claim must do, written down a second time without a server.
 
 An operation is a tuple of its name and arguments; `random_operations` makes sequences, `play` runs one against a real
 store and compares every outcome and what is left at the end.
@@ -33,6 +33,7 @@ class Model:
     commands: dict[str, int] = field(default_factory=dict)
     superseded: set[str] = field(default_factory=set)
     events: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     believed_rev: dict[str, int] = field(default_factory=dict)
 
     def claim(self, owner: str) -> str:
@@ -103,6 +104,12 @@ class Model:
         self.events.append(f"failed {key}")
         return "failed"
 
+    def note(self, owner: str, text: str, owned: bool) -> str:
+        if owned and owner != self.owner:
+            return "NotOwner"
+        self.notes.append(f"{self.rev} {text}")
+        return "noted"
+
 
 def random_operations(seed: int, length: int) -> list[Operation]:
     """A sequence in which most steps are possible and some are not."""
@@ -118,8 +125,9 @@ def random_operations(seed: int, length: int) -> list[Operation]:
                     ("accept", owner, key, text, random.choice(("", "rerun"))),
                     ("commit", owner, key, random.choice(("turn", "turn", "turn", "keep", "drop"))),
                     ("fail", owner, key),
+                    ("note", owner, text, random.choice(("owned", ""))),
                 ],
-                weights=(3, 1, 12, 10, 4),
+                weights=(3, 1, 12, 10, 4, 2),
             )[0]
         )
     return operations
@@ -153,6 +161,8 @@ def _expected(model: Model, operation: Operation) -> str:
             return model.commit(owner, key, mode)
         case ("fail", owner, key):
             return model.fail(owner, key)
+        case ("note", owner, text, owned):
+            return model.note(owner, text, bool(owned))
     raise ValueError(operation)
 
 
@@ -195,6 +205,9 @@ async def _done(store: HotStore, session_id: str, operation: Operation, revs: di
             case ("fail", owner, key):
                 await store.fail(session_id, owner=owner, turn_key=key, event={"is": f"failed {key}"})
                 return "failed"
+            case ("note", owner, text, owned):
+                await store.note(session_id, owner=owner if owned else None, record=text.encode())
+                return "noted"
     except HotError as error:
         return type(error).__name__
     raise ValueError(operation)
@@ -215,5 +228,6 @@ async def _compare(store: HotStore, session_id: str, model: Model) -> None:
     records = await journal.read(store.keys.partition_of(session_id), START, count=10_000)
     mine = [record for record in records if record.session_id == session_id]
     assert [r.rev for r in mine if r.kind == "commit"] == list(range(1, model.rev + 1))
+    assert [f"{r.rev} {r.data.decode()}" for r in mine if r.kind == "note"] == model.notes
     assert {r.turn_key for r in mine if r.kind == "superseded"} == model.superseded
     assert sorted(r.turn_key for r in mine if r.kind == "commit" and r.mode == "turn") == sorted(model.committed)

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from server.session.outbox import Outbox
+from server.usage import SessionUsage
 from tests.support.whole import ANSWER, bearer, eventually, process
 
 KEY = "11111111-2222-4333-8444-555555555555"
@@ -53,7 +54,7 @@ async def test_interview_over_http_gives_questions_graph_scores_and_transcript(t
         detail = await get("")
         assert detail["respondent_ref"] == "R 7"
         assert detail["focus_history"][0]["turn"] == 1  # type: ignore[index]
-        assert detail["usage"] == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "fallback_questions": 0}
+        assert detail["usage"] == SessionUsage().model_dump()
 
 
 async def test_turn_with_the_same_key_gives_the_first_result_and_changes_nothing(tmp_path: Path) -> None:

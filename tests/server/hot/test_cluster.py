@@ -76,15 +76,16 @@ async def test_every_operation_works_on_a_cluster(cluster: HotStore, cluster_url
         "s1", owner="anna", rev=0, turn_key="k1", payload=b"tea", digest="d", turn_number=1, event={"type": "x"}
     )
     await cluster.commit("s1", owner="anna", rev=0, turn_key="k1", state=b"y", embeddings={"n": b"1"})
+    await cluster.note("s1", owner="anna", record=b"{}")
     assert [event.id for event in await cluster.events_after("s1", 0)] == [1, 2, 3, 4]
     assert await cluster.embeddings("s1") == {"n": b"1"}
     assert await cluster.owner_of("s1") == "anna"
     journal = Journal.connect(cluster_url, cluster.keys, cluster=True)
     partition = cluster.keys.partition_of("s1")
     records = await journal.read(partition, START)
-    assert [record.kind for record in records] == ["create", "accept", "fail", "accept", "commit"]
+    assert [record.kind for record in records] == ["create", "accept", "fail", "accept", "commit", "note"]
     assert await journal.read(partition, records[-1].id, wait_ms=5) == []
-    assert await journal.length(partition) == 5
+    assert await journal.length(partition) == 6
     assert await journal.lag_s(partition) < 60
     assert await journal.lock(partition, "one", 5)
     await journal.unlock(partition, "one")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
-from server.hot.journal import START, Journal, position_key
+from server.hot.connection import load_scripts
+from server.hot.journal import KINDS, START, Journal, position_key
 from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
 
@@ -88,3 +90,9 @@ def test_partition_is_the_same_on_every_machine() -> None:
     assert keys.partition_of("123456789") == 0xCBF43926 % 16  # the published check value of CRC-32
     assert keys.session("abc").journal == f"askwell:{{p{keys.partition_of('abc'):02d}}}:journal"
     assert {keys.partition_of(str(n)) for n in range(1000)} == set(range(16))
+
+
+def test_every_operation_writes_a_kind_that_is_known() -> None:
+    """The kinds that stores must know are those that the scripts write, no more and no fewer."""
+    written = {kind for text in load_scripts().values() for kind in re.findall(r"journal\('(\w+)'", text)}
+    assert written == KINDS

@@ -26,7 +26,7 @@ from server.hot.errors import (
     TurnInProgress,
     TurnKeyReused,
 )
-from server.hot.journal import START, Journal
+from server.hot.journal import START, Journal, JournalRecord
 from server.hot.redis import HotStore
 from server.hot.values import (
     Accepted,
@@ -255,6 +255,90 @@ async def test_expiry_is_set_only_for_the_last_record(session: HotStore) -> None
     assert await session.client.execute_command("PTTL", keys.state) == -1
 
 
+async def notes_of(hot: HotStore) -> list[JournalRecord]:
+    records = await Journal(hot.connection, hot.keys).read(hot.keys.partition_of("s1"), START)
+    return [record for record in records if record.kind == "note"]
+
+
+async def test_note_is_journaled_and_changes_nothing(session: HotStore) -> None:
+    await accept(session)
+    before = await session.read("s1")
+    noted = await session.note("s1", owner="anna", record=b'{"calls":[]}')
+    assert await session.read("s1") == before
+    [note] = await notes_of(session)
+    assert (note.id, note.rev, note.data, note.turn_key, note.state) == (noted, 0, b'{"calls":[]}', "", None)
+    assert (await commit(session)).rev == 1
+
+
+async def test_note_of_another_than_the_owner_is_refused_unless_it_says_so(session: HotStore) -> None:
+    await session.claim("s1", "bert")
+    with pytest.raises(NotOwner) as refused:
+        await session.note("s1", owner="anna", record=b"{}")
+    assert refused.value.owner == "bert"
+    assert await notes_of(session) == []
+    await session.note("s1", owner=None, record=b'{"late":1}')
+    assert [note.data for note in await notes_of(session)] == [b'{"late":1}']
+    assert await session.owner_of("s1") == "bert"
+
+
+async def test_note_of_an_unknown_session_is_not_hot(hot: HotStore) -> None:
+    with pytest.raises(SessionNotHot):
+        await hot.note("s1", owner=None, record=b"{}")
+    assert await notes_of(hot) == []
+
+
+async def test_note_keeps_the_keys_until_it_is_stored(session: HotStore) -> None:
+    await accept(session)
+    done = await commit(session)
+    assert await session.expire_stored("s1", done.journal_id, ttl_s=100)
+    noted = await session.note("s1", owner="anna", record=b"{}")
+    keys = session.keys.session("s1")
+    for key in (keys.meta, keys.state, keys.events, keys.receipts):
+        assert await session.client.execute_command("PTTL", key) == -1
+    assert not await session.expire_stored("s1", done.journal_id, ttl_s=100)
+    assert await session.expire_stored("s1", noted, ttl_s=100)
+    assert 0 < await session.client.execute_command("PTTL", keys.state) <= 100_000
+
+
+async def test_note_between_a_lost_answer_and_its_repetition_disturbs_nothing(session: HotStore) -> None:
+    """The result that an operation is remembered by stays while its caller may ask again."""
+    keys = session.keys.session("s1")
+    await accept(session)
+    remembered = await session.client.execute_command("HMGET", keys.meta, "op", "result")
+    await session.note("s1", owner="anna", record=b"{}")
+    assert await session.client.execute_command("HMGET", keys.meta, "op", "result") == remembered
+
+
+@pytest.mark.parametrize("guards", [(), ("nonce",)])
+async def test_note_whose_answer_was_lost_is_written_once(
+    session: HotStore, embedded_url: str, guards: tuple[str, ...]
+) -> None:
+    """Without its guard it would be written again."""
+    client = open_client(embedded_url, timeout_s=2, max_connections=4)
+    lossy = LossyClient(client)
+    scripts = scripts_without(*guards)
+    store = HotStore(Connection(lossy, session.settings, scripts=scripts))  # type: ignore[arg-type]
+    await store.note("s1", owner="anna", record=b"{}")
+    assert (len(await notes_of(session)) == 1) == (not guards)
+    await client.aclose()
+
+
+@pytest.mark.parametrize("guard", ["owner", "tombstone"])
+async def test_note_without_a_guard_writes_what_must_not_be(session: HotStore, embedded_url: str, guard: str) -> None:
+    refused = Gone if guard == "tombstone" else NotOwner
+    unguarded = HotStore.connect(embedded_url, scripts=scripts_without(guard))
+    if guard == "tombstone":
+        await session.client.execute_command("SET", session.keys.session("s1").gone, "erasing 1-1", "PX", 1000)
+    else:
+        await session.claim("s1", "bert")
+    with pytest.raises(refused):
+        await session.note("s1", owner="anna", record=b"{}")
+    assert await notes_of(session) == []
+    await unguarded.note("s1", owner="anna", record=b"{}")
+    assert len(await notes_of(session)) == 1
+    await unguarded.close()
+
+
 async def test_claim_renews_the_expiry(session: HotStore) -> None:
     accepted = await accept(session)
     assert await session.expire_stored("s1", accepted.journal_id, ttl_s=5)
@@ -293,6 +377,8 @@ async def test_erase_leaves_a_tombstone_that_everything_respects(session: HotSto
         session.restore("s1", state=b"", rev=0),
         session.create("s1", state=b""),
         session.inbox_push("s1", b"{}"),
+        session.note("s1", owner="anna", record=b"{}"),
+        session.note("s1", owner=None, record=b"{}"),
     ):
         with pytest.raises(Gone):
             await attempt
@@ -455,6 +541,7 @@ OPERATIONS = st.lists(
             st.sampled_from(("turn", "keep", "drop")),
         ),
         st.tuples(st.just("fail"), st.sampled_from(OWNERS), st.sampled_from(KEYS)),
+        st.tuples(st.just("note"), st.sampled_from(OWNERS), st.sampled_from(TEXTS), st.sampled_from(("owned", ""))),
     ),
     max_size=30,
 )
@@ -480,9 +567,9 @@ async def test_long_sequences_do_what_the_model_says(hot: HotStore, seed: int) -
 async def test_sequences_without_a_guard_are_noticed(hot: HotStore, embedded_url: str, guard: str) -> None:
     mutant = HotStore.connect(embedded_url, scripts=scripts_without(guard))
     noticed = False
-    for seed in range(10):
+    for seed in range(40):
         try:
-            await play(mutant, f"s{seed}", random_operations(seed, 60))
+            await play(mutant, f"s{seed}", random_operations(seed, 120))
         except AssertionError:
             noticed = True
             break

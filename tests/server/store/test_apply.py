@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from pipeline.calls import LLMCall
 from pipeline.state import Consent, InterviewState
 from server.auth import TokenEntry
 from server.hot.journal import START
@@ -287,6 +289,9 @@ async def test_erase_leaves_no_row_and_no_trace_in_the_files(
         ({"packed_state": b""}, "no state"),
         ({"packed_data": b"r{"}, "JSONDecodeError"),
         ({"packed_data": b'r{"turn":{"turn_number":1}}'}, "KeyError"),
+        ({"packed_data": b"r[]"}, "AttributeError"),
+        ({"packed_data": b'r{"calls":[{}]}'}, "KeyError"),
+        ({"kind": "note", "packed_data": b'r{"calls":["x"]}'}, "TypeError"),
         ({"kind": "surprise"}, "unknown"),
         ({"session_id": "s9"}, "another session"),
     ],
@@ -314,3 +319,169 @@ async def test_refusal_does_not_repeat_what_was_said(
         await applier.apply(0, START, [record])
     assert "foreign key" in str(refused.value).lower()
     assert "feature" not in str(refused.value)
+
+
+def call(number: int, **changes: object) -> LLMCall:
+    values: dict[str, object] = {
+        "id": f"call-{number}",
+        "role": "generation",
+        "task": "question",
+        "provider": "openai",
+        "model": "m-1",
+        "input_tokens": 100 * number,
+        "output_tokens": number,
+        "latency_ms": 300.0,
+        "first_token_ms": 120.0,
+        "cost": 0.25,
+        "currency": "USD",
+    }
+    return LLMCall.model_validate(values | changes)
+
+
+def with_calls(calls: Sequence[LLMCall], **more: object) -> bytes:
+    return json.dumps({**more, "calls": [entry.model_dump(mode="json") for entry in calls]}).encode()
+
+
+async def numbers(database: Database, session_id: str = "s1") -> dict[str, int | None]:
+    rows = await Repository(database).llm_calls(session_id)
+    return {row["id"]: row["turn_number"] for row in rows}
+
+
+async def step(hot: HotStore, talk: HotInterview, key: str, calls: Sequence[LLMCall]) -> None:
+    """A command's commit that carries calls."""
+    state = talk.interview.state
+    talk.interview.state = state.model_copy(update={"rev": state.rev + 1})
+    dump = talk.interview.state.dump()
+    record = with_calls(calls)
+    await hot.commit("s1", owner="anna", rev=state.rev, turn_key=key, state=dump, record=record, keep_pending=True)
+
+
+async def test_calls_are_stored_once_with_the_turn_of_the_first_record_that_has_them(
+    hot: HotStore, talk: HotInterview, applier: Applier, database: Database
+) -> None:
+    """A commit's, a failure's, a note's; what an unknown outcome repeats changes nothing."""
+    await step(hot, talk, "c1", [call(1), call(2, outcome="failed", error="LLMTimeout", cost=None)])
+    await talk.accept("a", "an answer")
+    failure = with_calls([call(2), call(3, outcome="discarded")], failure={"code": "llm_unavailable"})
+    await hot.fail("s1", owner="anna", turn_key="a", event={"type": "turn.failed"}, record=failure)
+    await hot.note("s1", owner="anna", record=with_calls([call(3), call(4)], turn_number=3))
+    records = await journal_of(hot, "s1")
+    await applier.position(0)
+    await applier.apply(0, START, records)
+    assert await numbers(database) == {"call-1": 3, "call-2": 3, "call-3": 4, "call-4": 3}
+    first, second, third, _ = await Repository(database).llm_calls("s1")
+    assert second["error"] == "LLMTimeout"
+    assert third["outcome"] == "discarded"
+    expected = call(1).model_dump() | {"session_id": "s1", "turn_number": 3, "ordinal": 0}
+    assert {name: value for name, value in first.items() if name != "recorded_at"} == expected
+    [answer] = [row for row in await Repository(database).answers("s1") if row["turn_key"] == "a"]
+    assert answer["error"] == {"failure": {"code": "llm_unavailable"}}
+    before = await all_rows(database)
+    async with database.write() as connection:
+        await connection.execute(text("UPDATE journal_position SET last_id = '0-0'"))
+    await applier.apply(0, START, records)
+    assert await all_rows(database) == before
+
+
+async def test_calls_of_the_opening_belong_to_turn_0(hot: HotStore, applier: Applier, database: Database) -> None:
+    talk = HotInterview(hot, "s1")
+    await talk.begin()
+    await step(hot, talk, "c1", [call(1, task="opening")])
+    await applier.position(0)
+    await applier.apply(0, START, await journal_of(hot, "s1"))
+    assert await numbers(database) == {"call-1": 0}
+
+
+async def test_calls_outlive_a_gap_and_those_of_a_buried_record_are_rescued(
+    hot: HotStore, talk: HotInterview, applier: Applier, database: Database
+) -> None:
+    """After the gap every projected row is written anew; what was paid stays."""
+    await step(hot, talk, "c1", [call(1)])
+    await step(hot, talk, "c2", [call(2)])
+    await step(hot, talk, "c3", [call(3)])
+    records = await journal_of(hot, "s1")
+    position = await applier.position(0)
+    for record in records:
+        if record.turn_key == "c2":
+            damaged = replace(record, packed_state=b"zjunk")
+            with pytest.raises(RecordRefused):
+                await applier.apply(0, position, [damaged])
+            await applier.bury(0, position, damaged, "unreadable")
+        else:
+            await applier.apply(0, position, [record])
+        position = record.id
+    await assert_projected(database, talk.interview.state)
+    assert await numbers(database) == {"call-1": 3, "call-2": None, "call-3": 3}
+
+
+async def test_session_whose_first_record_is_buried_has_the_calls_of_the_next(
+    hot: HotStore, applier: Applier, database: Database
+) -> None:
+    """Calls need the session's row; the commit that makes it stores them too, a note before it is let go."""
+    talk = HotInterview(hot, "s1")
+    await talk.begin()
+    await hot.note("s1", owner="anna", record=with_calls([call(1)], turn_number=0))
+    await step(hot, talk, "c1", [call(2)])
+    records = await journal_of(hot, "s1")
+    create, opening, note, command = records
+    position = await applier.position(0)
+    await applier.bury(0, position, replace(create, packed_data=with_packed([call(3)])), "for the test")
+    await applier.bury(0, create.id, opening, "for the test")
+    await applier.apply(0, opening.id, [note])
+    assert set(await all_rows(database)) == {"journal_dead", "journal_position"}
+    await applier.apply(0, note.id, [command])
+    assert await numbers(database) == {"call-2": 0}
+    await assert_projected(database, talk.interview.state)
+
+
+def with_packed(calls: Sequence[LLMCall]) -> bytes:
+    return pack(with_calls(calls), compress_above=10_000)
+
+
+async def test_note_after_an_erasure_brings_nothing_back(
+    hot: HotStore, talk: HotInterview, applier: Applier, database: Database
+) -> None:
+    """Also where the note was on its way when the session was erased."""
+    await step(hot, talk, "c1", [call(1)])
+    await hot.note("s1", owner="anna", record=with_calls([call(2)], turn_number=3))
+    records = await journal_of(hot, "s1")
+    position = await applier.position(0)
+    await applier.apply(0, position, records)
+    assert len(await numbers(database)) == 2
+    await hot.erase("s1")
+    [erase] = [record for record in await journal_of(hot, "s1") if record.kind == "erase"]
+    late = replace(records[-1], id=f"{erase.at_ms + 1}-0", packed_data=with_packed([call(3)]))
+    await applier.apply(0, records[-1].id, [erase])
+    assert "llm_calls" not in await all_rows(database)
+    await applier.apply(0, erase.id, [late])
+    assert set(await all_rows(database)) <= {"journal_position", "configurations"}
+
+
+async def test_what_a_provider_says_keeps_no_turn_from_being_stored(
+    hot: HotStore, talk: HotInterview, applier: Applier, database: Database
+) -> None:
+    odd = {
+        "id": "odd",
+        "role": "scoring",
+        "task": "x" * 300,
+        "provider": "nul\x00",
+        "model": "\ud800" + "m" * 1000,
+        "attempt": 10**12,
+        "input_tokens": 10**30,
+        "output_tokens": -5,
+        "cached_tokens": True,
+        "latency_ms": float("nan"),
+        "first_token_ms": float("inf"),
+        "cost": 10**400,
+        "currency": "EUR",
+        "a_field_of_tomorrow": {},
+    }
+    record = json.dumps({"calls": [odd]}).encode()
+    await hot.note("s1", owner="anna", record=record)
+    await applier.position(0)
+    await applier.apply(0, START, await journal_of(hot, "s1"))
+    [row] = await Repository(database).llm_calls("s1")
+    assert (row["task"], row["provider"], row["attempt"]) == ("x" * 100, "nul", 1)
+    assert row["model"].startswith("?mmm")
+    assert [row[name] for name in ("input_tokens", "output_tokens", "cached_tokens", "cost")] == [None] * 4
+    assert (row["latency_ms"], row["first_token_ms"]) == (0.0, None)

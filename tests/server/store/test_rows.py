@@ -33,7 +33,7 @@ ELSEWHERE = {
         *ONLY_IN_SNAPSHOT,
     },
     SchemaTension: {"turn"},
-    TurnRecord: {"signals", "llm_calls"},
+    TurnRecord: {"signals"},
 }
 
 
