@@ -198,3 +198,17 @@ async def test_inline_setting_names_within_the_turn() -> None:
     await interview.say("one", concepts(("fast car", "attribute")))
     assert slot_names(interview.state) == ["speed"] and interview.state.slot_backlog == ()
     assert not interview.pipeline().defers_naming(interview.configuration)
+
+
+async def test_name_that_only_describes_better_is_taken_over_too() -> None:
+    class Describing(SlowSlots):
+        async def propose(self, request: SlotRequest) -> list[SlotProposal]:
+            return [p.model_copy(update={"description": "how quick it is"}) for p in await super().propose(request)]
+
+    interview = Interview(slots=Describing({"fast car": "fast_car"}))
+    await interview.say("one", concepts(("fast car", "attribute")))
+    await interview.name_slots()
+    outcome = await interview.say("two")
+    slot = interview.state.slots[0]
+    assert (slot.slot_name, slot.description) == ("fast_car", "how quick it is")
+    assert slot.id in outcome.embeddings
