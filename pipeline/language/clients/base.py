@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from pipeline.calls import Role
 from pipeline.records import Record
@@ -56,7 +56,7 @@ class ChatMessage(Record):
     """One message of a conversation with a model."""
 
     speaker: Literal["user", "assistant"]
-    content: str
+    content: str = Field(repr=False)
 
 
 class OutputForm(Record):
@@ -68,12 +68,16 @@ class OutputForm(Record):
 
 
 class ChatRequest(Record):
-    """What a model is asked. `temperature` and `max_tokens` stand for the role's where given."""
+    """What a model is asked. `temperature` and `max_tokens` stand for the role's where given.
+
+    A role whose temperature is None is sent none, whatever a request says. Prompts and answers are left out of `repr`,
+    and so out of log lines and tracebacks: they hold what respondents say.
+    """
 
     task: str
-    system: str
-    messages: tuple[ChatMessage, ...]
-    form: OutputForm | None = None
+    system: str = Field(repr=False)
+    messages: tuple[ChatMessage, ...] = Field(repr=False)
+    form: OutputForm | None = Field(default=None, repr=False)
     temperature: float | None = None
     max_tokens: int | None = None
 
@@ -85,8 +89,8 @@ class Completion(Record):
     half); `text` is then what came instead. `stop` says why it ended.
     """
 
-    text: str = ""
-    data: dict[str, Any] | None = None
+    text: str = Field(default="", repr=False)
+    data: dict[str, Any] | None = Field(default=None, repr=False)
     stop: Literal["end", "length", "refusal", "other"] = "end"
 
 

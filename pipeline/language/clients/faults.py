@@ -1,0 +1,257 @@
+"""What went wrong with one try, in a sentence that names what to look at, and whether another try may help.
+
+Faults are values and the exceptions made from them have neither cause nor context: exceptions of the HTTP library hold
+requests, and requests hold keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Literal
+
+from pipeline.errors import LLMRateLimited, LLMRejected, LLMTimeout, LLMUnavailable, ProviderError
+from pipeline.language.clients.base import RoleModel
+from pipeline.language.clients.secrecy import shown, shown_url
+
+Kind = Literal["timeout", "rate_limit", "error", "rejected"]
+
+HINTS: Final[tuple[tuple[str, str], ...]] = (
+    (
+        r"response_format|json_schema|output_config\.format|output_format|input_schema|tool_choice|\btools?\b",
+        "structured_output",
+    ),
+    (r"temperature", "temperature"),
+    (r"effort|reasoning|thinking", "effort"),
+    (r"max_(?:completion_)?tokens|maximum context|context (?:length|size|window)|too long", "max_tokens"),
+    (r"\bmodel\b", "model"),
+)
+"""What a refusal says, and the setting to look at then; the first that fits."""
+
+NAMES: Final = {
+    "anthropic": "Anthropic",
+    "openai": "OpenAI",
+    "kimi": "Kimi",
+    "deepseek": "DeepSeek",
+    "openai_compatible": "The language model server",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a try failed.
+
+    Args:
+        error: what to raise if there is no other try.
+        message: one line for people, without secrets.
+        kind: what it counts as.
+        again: whether another try may help.
+        status: the HTTP status, if there was an answer.
+        wait_s: how long the provider asked to wait, in seconds.
+    """
+
+    error: type[ProviderError]
+    message: str
+    kind: Kind
+    again: bool
+    status: int | None = None
+    wait_s: float | None = None
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether it speaks against the provider, for the circuit breaker."""
+        return self.kind in ("timeout", "error")
+
+
+class TryFailed(Exception):
+    """Carries a fault inside this package."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def secret_of(spec: RoleModel) -> str | None:
+    """The key as sent, None where there is none."""
+    key = spec.api_key.get_secret_value().strip() if spec.api_key is not None else ""
+    return key or None
+
+
+def timed_out(spec: RoleModel, waited_s: float) -> Fault:
+    """No answer in time."""
+    return Fault(
+        LLMTimeout,
+        f"{_who(spec)} did not answer within {waited_s:.3g} s. If it needs longer, raise {spec.setting('deadline_s')} "
+        f"(now {spec.deadline_s:g}).",
+        "timeout",
+        again=True,
+    )
+
+
+def unreachable(spec: RoleModel, reason: str) -> Fault:
+    """The connection could not be made or was lost."""
+    return Fault(
+        LLMUnavailable, f"{_who(spec)} can't be reached: {_said(spec, reason)}. {_check_url(spec)}", "error", True
+    )
+
+
+def misaddressed(spec: RoleModel, reason: str) -> Fault:
+    """The base URL is none that can be used."""
+    return Fault(
+        LLMRejected, f"{_who(spec)} can't be asked: {_said(spec, reason)}. {_check_url(spec)}", "rejected", False
+    )
+
+
+def bad_key(spec: RoleModel) -> Fault:
+    """The key can't be sent at all."""
+    return Fault(
+        LLMRejected,
+        f"The key for {_who(spec, inside=True)} has characters that no key has. Check {_key(spec)}.",
+        "rejected",
+        again=False,
+    )
+
+
+def refused_to_answer(spec: RoleModel) -> Fault:
+    """The model refused."""
+    return Fault(
+        LLMRejected,
+        f"{_who(spec)} refused to answer. Another model may not: {spec.setting('model')}.",
+        "rejected",
+        again=False,
+    )
+
+
+def not_in_format(spec: RoleModel, text: str) -> Fault:
+    """It answered 200 with something else than the format has."""
+    return Fault(
+        LLMUnavailable,
+        f"{_who(spec)} answered something that is not its format: {_said(spec, text)}. {_check_url(spec)}",
+        "error",
+        again=True,
+        status=200,
+    )
+
+
+def broken_off(spec: RoleModel, text: str) -> Fault:
+    """The answer ended before its end, or did not end."""
+    return Fault(LLMUnavailable, f"The answer of {_who(spec, inside=True)} {text}.", "error", again=True, status=200)
+
+
+def not_asked(spec: RoleModel, wait_s: float) -> Fault:
+    """The circuit breaker is open."""
+    when = f"is not asked again for {max(1, round(wait_s))} s" if wait_s > 0 else "is being tried by another call"
+    return Fault(
+        LLMUnavailable,
+        f"{_who(spec)} failed several times in a row and {when}. {_check_url(spec)}",
+        "rejected",
+        again=False,
+    )
+
+
+def from_status(spec: RoleModel, status: int, text: str, wait_s: float | None = None) -> Fault:
+    """An answer with a status other than 200, or an error in a stream that stands for one.
+
+    Args:
+        spec: who was asked.
+        status: the HTTP status.
+        text: the body, or the provider's message.
+        wait_s: how long the provider asked to wait, in seconds.
+    """
+    said = _said(spec, _message(text))
+    who, quote = f"{_who(spec)}", f' It said: "{said}".' if said else ""
+    if status == 429:
+        exhausted = "insufficient_quota" in text or "exceeded_current_quota" in text
+        advice = "Its quota is used up: check the account." if exhausted else "Check the limits of the account."
+        return Fault(
+            LLMRateLimited,
+            f"{who} asked to slow down (429). {advice}{quote}",
+            "rate_limit",
+            not exhausted,
+            status,
+            wait_s,
+        )
+    if status >= 500 or status == 408:
+        what = "is overloaded" if status == 529 else "failed"
+        return Fault(LLMUnavailable, f"{who} {what} ({status}).{quote}", "error", True, status, wait_s)
+    return Fault(LLMRejected, f"{who} {_refusal(spec, status, text)}{quote}", "rejected", False, status)
+
+
+def wait_asked(headers: dict[str, str], now: float) -> float | None:
+    """How long an answer asks to wait, in seconds, at least 0: `retry-after-ms`, or `retry-after` as seconds or a date.
+
+    Args:
+        headers: of the answer, names in lower case.
+        now: seconds since 1970.
+    """
+    try:
+        if "retry-after-ms" in headers:
+            return _reasonable(float(headers["retry-after-ms"]) / 1000)
+    except ValueError:
+        pass
+    value = headers.get("retry-after", "").strip()
+    try:
+        return _reasonable(float(value))
+    except ValueError:
+        pass
+    try:
+        return _reasonable(parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def _reasonable(seconds: float) -> float | None:
+    return None if seconds != seconds else max(0.0, seconds)
+
+
+def _refusal(spec: RoleModel, status: int, text: str) -> str:
+    if status in (401, 403):
+        have = "refused the key" if secret_of(spec) else "wants a key"
+        return f"{have} ({status}). Check {_key(spec)}."
+    if status == 402:
+        return f"wants to be paid first ({status}). Check the account that {_key(spec)} belongs to."
+    if status == 404:
+        model = f"{spec.setting('model')} (now {shown(spec.model, secret_of(spec))!r})"
+        return f"knows no such model or address ({status}). Check {model}, then {_url(spec)}."
+    if status == 405 or 300 <= status < 400 or status < 200:
+        return f"does not take questions at this address ({status}). {_check_url(spec)}"
+    hint = next((setting for pattern, setting in HINTS if re.search(pattern, text, re.IGNORECASE)), None)
+    advice = f"Check {spec.setting(hint)}." if hint else f"Check {spec.setting('model')} and the settings beside it."
+    return f"refused the request ({status}). {advice}"
+
+
+def _message(text: str) -> str:
+    """The provider's own words in a body."""
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    for key in ("error", "message", "detail", "msg"):
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _who(spec: RoleModel, *, inside: bool = False) -> str:
+    name = NAMES[spec.provider]
+    if inside and name.startswith("The "):
+        name = "t" + name[1:]
+    return f"{name} ({spec.role}, model {shown(spec.model, secret_of(spec))})"
+
+
+def _said(spec: RoleModel, text: str) -> str:
+    return shown(text, secret_of(spec)).rstrip(". ")
+
+
+def _key(spec: RoleModel) -> str:
+    return spec.key_setting or spec.setting("api_key")
+
+
+def _url(spec: RoleModel) -> str:
+    return f"{spec.setting('base_url')} (now {shown_url(spec.base_url)})"
+
+
+def _check_url(spec: RoleModel) -> str:
+    return f"Check {_url(spec)}."
