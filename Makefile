@@ -24,7 +24,7 @@ if [ -n "$${ASKWELL_REQUIRE_ALL:-}" ]; then echo "required here, but missing: $(
 printf '%s\n' "$(1)" | tee -a $(SKIPS)
 endef
 
-.PHONY: help setup setup-test run test check lint types imports docker-lint web-check format bench soak chaos clean
+.PHONY: help setup setup-test run test check lint types imports docker-lint web-check format bench soak chaos try-local-llm clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -109,6 +109,9 @@ soak: $(TOOLS) ## a thousand sessions, flat memory (minutes)
 
 chaos: $(TOOLS) ## kill the server at its boundaries and let an oracle look (minutes)
 	@$(BIN)/python -m pytest -m chaos -s --timeout 3600 $(PYTEST_ARGS)
+
+try-local-llm: $(TOOLS) ## a real interview by a small local model (fetches 1.1 GB once; half an hour)
+	@$(BIN)/python -m tests.local_llm $(TRY_ARGS)
 
 clean: ## remove what the targets made
 	@rm -rf $(VENV) web/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
