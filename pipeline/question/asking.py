@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import structlog
 
@@ -22,6 +23,15 @@ CANDIDATES = 3
 log = structlog.get_logger()
 
 
+Written = str | ProviderError
+Together = Callable[[Sequence[Coroutine[Any, Any, Written]]], Awaitable[list[Written]]]
+
+
+async def one_by_one(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
+    """Each text after the one before."""
+    return [await text for text in texts]
+
+
 class Questioner:
     """Whoever phrases questions, for all sessions that ask alike."""
 
@@ -32,17 +42,20 @@ class Questioner:
         *,
         second: QuestionWriter | None = None,
         secrets: Sequence[str] = (),
+        together: Together = one_by_one,
     ) -> None:
         """Args:
         writer: writes.
         embedder: measures how close two questions are.
         second: writes where the first fails before anything is out; none where a failure is to be one.
         secrets: texts that no question may repeat.
+        together: has several texts written at once.
         """
         self.writer = writer
         self.second = second
         self.embedder = embedder
         self.secrets = tuple(secrets)
+        self.together = together
 
     def asking(self, settings: PipelineSettings, sink: QuestionSink, turn_number: int) -> Asking:
         """One question on its way to `sink`."""
@@ -57,6 +70,7 @@ class Asking:
         self._second = who.second
         self._embedder = who.embedder
         self._secrets = who.secrets
+        self._together = who.together
         self._settings = settings
         self._sink = sink
         self._turn_number = turn_number
@@ -151,16 +165,13 @@ class Asking:
         """
         acceptable: list[str] = []
         failures: list[ProviderError] = []
-        for variant in range(CANDIDATES):
-            self._attempts += 1
-            try:
-                async with aclosing(self._writer.write(request.model_copy(update={"variant": variant}))) as written:
-                    pieces = [piece async for piece in written]
-            except ProviderError as error:
-                failures.append(error)
+        self._attempts += CANDIDATES
+        written = await self._together([self._written(request, variant) for variant in range(CANDIDATES)])
+        for text in written:
+            if isinstance(text, ProviderError):
+                failures.append(text)
                 self._refused.append("provider_error")
                 continue
-            text = "".join(pieces).strip()
             refusals = check(
                 text,
                 recent_questions=request.recent_questions,
@@ -179,6 +190,14 @@ class Asking:
         if len(failures) == CANDIDATES:
             raise failures[0]
         return best(acceptable, request) if acceptable else None
+
+    async def _written(self, request: QuestionRequest, variant: int) -> Written:
+        """A whole question, or why there is none."""
+        try:
+            async with aclosing(self._writer.write(request.model_copy(update={"variant": variant}))) as written:
+                return "".join([piece async for piece in written]).strip()
+        except ProviderError as error:
+            return error
 
     async def _send(self, text: str, *, fallback: bool) -> QuestionOutput:
         for piece in in_words(text):

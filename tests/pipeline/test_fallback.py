@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -128,3 +129,24 @@ async def test_failing_rater_cancels_the_other_lane_and_leaves_no_trace() -> Non
     with pytest.raises(LLMTimeout) as failed:
         await interview.say("one", concepts(("taste", "attribute")))
     assert failed.value.stage == "rating" and interview.state == before
+
+
+async def test_candidates_for_selection_are_written_at_the_same_time() -> None:
+    class Meeting(PlainWriter):
+        """Goes on when all three are there."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.all_here = asyncio.Barrier(3)
+
+        async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+            async with asyncio.timeout(5):
+                await self.all_here.wait()
+            async for piece in super().write(request):
+                yield piece
+
+    interview = await opened(
+        Interview(writer=Meeting(), configuration=configuration(enable_question_self_selection=True))
+    )
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    assert outcome.record is not None and not outcome.record.fallback
