@@ -19,6 +19,7 @@ import uvloop
 
 from config.loader import Library, UnknownName, check_config
 from config.settings import Settings, SettingsError, load
+from config.yamlfile import ConfigError
 from pipeline.errors import PipelineError
 from server import logs
 from server.auth import moderator_token
@@ -43,6 +44,7 @@ PRIVATE = 0o077
 
 _EXPECTED = (
     SettingsError,
+    ConfigError,
     PortUnusable,
     HotError,
     StoreError,

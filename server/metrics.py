@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from pipeline.calls import LLMCall, Role
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Circuit:
+    """A model, and whether it is not asked at present because it failed again and again."""
+
+    provider: str
+    host: str
+    model: str
+    is_open: bool
+
+
+def _no_circuits() -> Iterable[Circuit]:
+    return ()
+
+
+class _Circuits(Collector):
+    """Reads the circuit breakers when somebody looks."""
+
+    def __init__(self) -> None:
+        self.read: Callable[[], Iterable[Circuit]] = _no_circuits
+
+    def collect(self) -> Iterator[Metric]:
+        family = GaugeMetricFamily(
+            "askwell_llm_circuit_open",
+            "1 while a language model is not asked because it failed again and again.",
+            labels=["provider", "host", "model"],
+        )
+        for circuit in self.read():
+            family.add_metric([circuit.provider, circuit.host, circuit.model], float(circuit.is_open))
+        yield family
 
 
 class Metrics:
@@ -51,6 +87,62 @@ class Metrics:
         )
         self.dead_letters = Gauge("askwell_journal_dead", "Records that could not be stored.", registry=registry)
         self.ready = Gauge("askwell_ready", "1 when the process can take interviews.", registry=registry)
+        self._language_models(registry)
+
+    def _language_models(self, registry: CollectorRegistry) -> None:
+        self.llm_calls = Counter(
+            "askwell_llm_calls",
+            "Calls of language models, each try by itself.",
+            ["role", "task", "provider", "model", "outcome"],
+            registry=registry,
+        )
+        self.llm_ms = Histogram(
+            "askwell_llm_ms", "Completed calls of language models, in ms.", ["role"], buckets=_MS, registry=registry
+        )
+        self.llm_first_token_ms = Histogram(
+            "askwell_llm_first_token_ms",
+            "From the request to a streaming language model to its first token, in ms.",
+            ["role"],
+            buckets=_MS,
+            registry=registry,
+        )
+        self.llm_tokens = Counter(
+            "askwell_llm_tokens",
+            "Tokens by direction: input, cached (of the input), output.",
+            ["role", "direction"],
+            registry=registry,
+        )
+        self.llm_cost = Counter("askwell_llm_cost", "Cost by the price table.", ["currency"], registry=registry)
+        self.llm_fallbacks = Counter(
+            "askwell_llm_fallbacks",
+            "Tasks that the offline provider did because a language model failed.",
+            ["role"],
+            registry=registry,
+        )
+        self._circuits = _Circuits()
+        registry.register(self._circuits)
+
+    def watch_circuits(self, read: Callable[[], Iterable[Circuit]]) -> None:
+        """Have the circuit breakers read whenever metrics are."""
+        self._circuits.read = read
+
+    def llm_call(self, call: LLMCall) -> None:
+        """Count one try to get an answer from a language model."""
+        self.llm_calls.labels(call.role, call.task, call.provider, call.model, call.outcome).inc()
+        if call.outcome == "completed":
+            self.llm_ms.labels(call.role).observe(call.latency_ms)
+        if call.first_token_ms is not None:
+            self.llm_first_token_ms.labels(call.role).observe(call.first_token_ms)
+        tokens = {"input": call.input_tokens, "cached": call.cached_tokens, "output": call.output_tokens}
+        for direction, number in tokens.items():
+            if number:
+                self.llm_tokens.labels(call.role, direction).inc(number)
+        if call.cost is not None and call.currency is not None:
+            self.llm_cost.labels(call.currency).inc(call.cost)
+
+    def llm_fallback(self, role: Role) -> None:
+        """Count one task that the offline provider did in a language model's place."""
+        self.llm_fallbacks.labels(role).inc()
 
     def turn(self, outcome: str, total_ms: float, stages_ms: Mapping[str, float], *, fallback: bool) -> None:
         """Count one turn. `outcome` is `completed`, `failed` or `cancelled`."""

@@ -17,6 +17,7 @@ from server.api.reading import load_material
 from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
 from server.export import FORMATS
+from server.language import cautions, who_does_what
 from server.serving import bind, serving, url_of
 from server.wiring import HUB_DRAIN_S, Say, Storage, open_storage, running
 
@@ -108,11 +109,11 @@ def banner(storage: Storage, url: str, version: str) -> str:
         f"  sessions   {'embedded Valkey' if embedded else 'external Redis or Valkey'} {storage.report.version}"
         + (", every write on disk before it is acknowledged" if embedded else ""),
         f"  store      {'SQLite, in the data directory' if kept.database_url is None else 'external database'}",
-        "  language   offline: extraction, scoring and questions without a language model",
+        *(f"  language   {line}" for line in who_does_what(settings)),
         "  speech     none: answers are typed",
         f"  interviews {'open to whoever reaches this address' if server.enrolment_open else 'by invitation only'}",
     ]
-    lines += [f"  careful    {caveat}" for caveat in storage.report.caveats]
+    lines += [f"  careful    {caveat}" for caveat in (*storage.report.caveats, *cautions(settings))]
     if embedded or kept.database_url is None:
         lines.append("  careful    one machine: a broken disk loses what is not backed up")
     if not server.loopback and not (server.public_url or "").startswith("https://"):

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from config.loader import Library
 from config.settings import Settings
-from pipeline.turn import TurnPipeline
 from server.auth import Authenticator
 from server.hot.redis import HotStore
 from server.limits import KeyedBuckets
 from server.metrics import Metrics
 from server.origins import Origins
+from server.pipelines import Pipelines
 from server.session.hub import Hub
 from server.store.repository import Repository
 from server.writer import Writer
@@ -36,7 +36,7 @@ class Parts:
     hot: HotStore
     store: Repository
     writer: Writer
-    pipeline: TurnPipeline
+    pipeline: Pipelines
     hub: Hub
     auth: Authenticator
     metrics: Metrics

@@ -21,9 +21,11 @@ from uuid import uuid4
 import structlog
 
 from config.loader import Library
+from config.prices import load_prices
+from config.roles import Models
 from config.settings import Settings
 from pipeline.methodology import Methodology
-from pipeline.turn import Providers, TurnPipeline
+from pipeline.turn import Providers
 from server.auth import Authenticator, moderator_token
 from server.hot.connection import Connection, open_client
 from server.hot.datadir import DataDir
@@ -33,11 +35,12 @@ from server.hot.journal import Journal, JournalRecord
 from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
 from server.hot.values import HotSettings, ServerReport
-from server.language import load_providers
+from server.language import Language, load_providers
 from server.limits import KeyedBuckets
 from server.metrics import Metrics
 from server.origins import Origins
 from server.parts import Parts
+from server.pipelines import Pipelines
 from server.session.hub import Hub
 from server.session.measure import TurnMeasure
 from server.session.settings import HubSettings
@@ -195,53 +198,85 @@ async def running(
     """A process that can take interviews; must run on the main thread. Arguments as of `open_storage`.
 
     Raises:
+        SettingsError: a role has no model or no key.
+        ConfigError: the prices can't be read.
         ProviderError: a model can't be loaded.
         DataDirInUse, DataDirUnusable, HotError, StoreError: as `open_storage`.
     """
     overrides = overrides or Overrides()
-    library = Library(settings.pipeline, config_dir=settings.storage.config_dir, max_turns=settings.sessions.max_turns)
+    models = Models(settings)
+    models.check()
+    library = Library(
+        settings.pipeline,
+        config_dir=settings.storage.config_dir,
+        max_turns=settings.sessions.max_turns,
+        models=models,
+    )
     for problem in library.problems():
         log.warning("configuration.problem", file=problem.file, line=problem.line, reason=problem.reason)
-    async with open_storage(settings, overrides=overrides, say=say, claim=claim) as storage:
-        with ThreadPoolExecutor(settings.language.language_threads, thread_name_prefix="language") as executor:
-            say("loading the language models")
-            methodologies = tuple(library.methodologies().values())
-            began = time.perf_counter()
-            providers = overrides.providers(await overrides.load(settings, executor, methodologies))
-            say(f"models are warm after {time.perf_counter() - began:.1f} s")
-            pipeline = TurnPipeline(providers, time.perf_counter)
-            hub = Hub(
+    async with (
+        open_storage(settings, overrides=overrides, say=say, claim=claim) as storage,
+        _pipelines(settings, library, storage.metrics, overrides, say) as pipelines,
+    ):
+        hub = Hub(
+            hot=storage.hot,
+            snapshots=storage.store,
+            configurations=storage.store,
+            pipeline=pipelines,
+            settings=_hub_settings(settings),
+            now=_now,
+            new_id=_new_id,
+            observe=_observer(storage.metrics),
+            drain_s=HUB_DRAIN_S,
+            turn_deadline_s=pipelines.deadline_s,
+        )
+        async with hub:
+            parts = Parts(
+                settings=settings,
+                library=library,
                 hot=storage.hot,
-                snapshots=storage.store,
-                configurations=storage.store,
-                pipeline=pipeline,
-                settings=_hub_settings(settings),
+                store=storage.store,
+                writer=storage.writer,
+                pipeline=pipelines,
+                hub=hub,
+                auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
+                metrics=storage.metrics,
+                origins=Origins(settings.server),
+                requests=KeyedBuckets(settings.limits.requests_per_s, settings.limits.request_burst, time.monotonic),
                 now=_now,
                 new_id=_new_id,
-                observe=_observer(storage.metrics),
-                drain_s=HUB_DRAIN_S,
             )
-            async with hub:
-                parts = Parts(
-                    settings=settings,
-                    library=library,
-                    hot=storage.hot,
-                    store=storage.store,
-                    writer=storage.writer,
-                    pipeline=pipeline,
-                    hub=hub,
-                    auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
-                    metrics=storage.metrics,
-                    origins=Origins(settings.server),
-                    requests=KeyedBuckets(
-                        settings.limits.requests_per_s, settings.limits.request_burst, time.monotonic
-                    ),
-                    now=_now,
-                    new_id=_new_id,
-                )
-                parts.readiness.models = True
-                yield parts, storage
-                parts.readiness.leaving = True
+            parts.readiness.models = True
+            yield parts, storage
+            parts.readiness.leaving = True
+
+
+@asynccontextmanager
+async def _pipelines(
+    settings: Settings, library: Library, metrics: Metrics, overrides: Overrides, say: Say
+) -> AsyncIterator[Pipelines]:
+    """Pipelines whose models are warm; connections to providers are closed after the sessions that use them."""
+    prices = load_prices(settings.storage.config_dir)
+    with ThreadPoolExecutor(settings.language.language_threads, thread_name_prefix="language") as executor:
+        say("loading the language models")
+        began = time.perf_counter()
+        methodologies = tuple(library.methodologies().values())
+        language = Language(
+            await overrides.load(settings, executor, methodologies),
+            settings,
+            prices,
+            prompts=library.prompts,
+            observe=metrics.llm_call,
+            on_fallback=metrics.llm_fallback,
+        )
+        metrics.watch_circuits(language.circuits)
+        try:
+            for problem in await language.warm(concept.llm for concept in library.concepts().values()):
+                log.warning("language.provider_unusable", reason=problem)
+            say(f"models are warm after {time.perf_counter() - began:.1f} s")
+            yield Pipelines(language, time.perf_counter, change=overrides.providers)
+        finally:
+            await language.aclose()
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:

@@ -5,16 +5,18 @@ Only a `ProviderError` passes the work on; a cancellation or a defect does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 
 import structlog
 
 from pipeline.calls import Role
-from pipeline.errors import ProviderError
+from pipeline.errors import LLMUnavailable, ProviderError
 from pipeline.ports import (
     Extraction,
     ExtractionRequest,
     Extractor,
+    QuestionRequest,
+    QuestionWriter,
     Rater,
     Rating,
     RatingRequest,
@@ -95,3 +97,59 @@ class FallbackSlotProposer:
         except ProviderError as error:
             report_fallback("scoring", "slots", error, self._on_fallback)
         return await self._second.propose(request)
+
+
+class CountedWriter:
+    """A writer that somebody is told about whenever it is asked for a new question."""
+
+    def __init__(self, writer: QuestionWriter, on_fallback: OnFallback) -> None:
+        self._writer = writer
+        self._on_fallback = on_fallback
+
+    def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+        """As the writer does; further tries at the same question are not counted."""
+        if request.variant == 0:
+            self._on_fallback("generation")
+        return self._writer.write(request)
+
+    def template(self, request: QuestionRequest) -> str:
+        """As the writer does."""
+        return self._writer.template(request)
+
+
+class Missing:
+    """Stands in for a role whose language model is not set up any more: each task fails, saying why.
+
+    Args:
+        reason: what to do about it, naming the setting.
+        templates: makes template questions all the same.
+    """
+
+    inline = False
+
+    def __init__(self, reason: str, templates: QuestionWriter) -> None:
+        self._reason = reason
+        self._templates = templates
+
+    async def extract(self, request: ExtractionRequest) -> Extraction:
+        """Raises LLMUnavailable."""
+        raise LLMUnavailable(self._reason)
+
+    async def rate(self, request: RatingRequest) -> Rating:
+        """Raises LLMUnavailable."""
+        raise LLMUnavailable(self._reason)
+
+    async def propose(self, request: SlotRequest) -> list[SlotProposal]:
+        """Raises LLMUnavailable."""
+        raise LLMUnavailable(self._reason)
+
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+        """Raises LLMUnavailable, from the iterator."""
+        nothing: tuple[str, ...] = ()
+        for piece in nothing:
+            yield piece
+        raise LLMUnavailable(self._reason)
+
+    def template(self, request: QuestionRequest) -> str:
+        """A template question."""
+        return self._templates.template(request)

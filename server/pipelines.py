@@ -1,0 +1,115 @@
+"""One pipeline for each combination of models, prompts and failure policy that sessions are pinned to."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from pipeline.concept import SessionConfiguration
+from pipeline.context import SlotNames, no_names
+from pipeline.ports import Clock, QuestionSink, SlotProposal, Vectors
+from pipeline.state import InterviewState
+from pipeline.turn import Answer, Outcome, Providers, TurnPipeline
+from server.language import Language
+
+MOST: Final = 64
+"""Pipelines that are kept beside the offline one; a pipeline in use lives on without being kept."""
+
+
+class Pipelines:
+    """Implements `server.session.ports.Pipeline` for sessions of any configuration.
+
+    Args:
+        language: has the providers of each configuration.
+        clock: monotonic seconds, for timings only.
+        change: what providers are replaced by before they are used.
+        most: pipelines that are kept.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        clock: Clock,
+        *,
+        change: Callable[[Providers], Providers] = lambda providers: providers,
+        most: int = MOST,
+    ) -> None:
+        self._language = language
+        self._clock = clock
+        self._change = change
+        self._most = most
+        self._offline = TurnPipeline(change(language.offline), clock)
+        self._made: OrderedDict[Hashable, TurnPipeline] = OrderedDict()
+
+    def of(self, configuration: SessionConfiguration) -> TurnPipeline:
+        """The pipeline of such a session."""
+        if not configuration.prompts:
+            return self._offline
+        key = (
+            configuration.concept.llm.model_dump_json(),
+            self._language.policy(configuration),
+            tuple(sorted(configuration.prompts.items())),
+        )
+        known = self._made.get(key)
+        if known is None:
+            known = TurnPipeline(self._change(self._language.providers_for(configuration)), self._clock)
+            self._made[key] = known
+            if len(self._made) > self._most:
+                self._made.popitem(last=False)
+        self._made.move_to_end(key)
+        return known
+
+    def deadline_s(self, configuration: SessionConfiguration) -> float:
+        """The longest that a turn of such a session may take, in seconds."""
+        return self._language.deadline_s(configuration)
+
+    async def open(
+        self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
+    ) -> Outcome:
+        """The opening question; see `TurnPipeline.open`."""
+        return await self.of(configuration).open(state, configuration, now=now, sink=sink)
+
+    async def run(
+        self,
+        state: InterviewState,
+        answer: Answer,
+        configuration: SessionConfiguration,
+        *,
+        now: datetime,
+        sink: QuestionSink,
+        embeddings: Mapping[str, Vectors],
+        names: SlotNames = no_names,
+    ) -> Outcome:
+        """One turn; see `TurnPipeline.run`."""
+        return await self.of(configuration).run(
+            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names
+        )
+
+    async def rephrase(
+        self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
+    ) -> Outcome:
+        """The present question in other words; see `TurnPipeline.rephrase`."""
+        return await self.of(configuration).rephrase(state, configuration, now=now, sink=sink)
+
+    def defers_naming(self, configuration: SessionConfiguration) -> bool:
+        """Whether slots get their names after the question is out."""
+        return self.of(configuration).defers_naming(configuration)
+
+    async def name_slots(
+        self, state: InterviewState, configuration: SessionConfiguration, *, named: Collection[str] = ()
+    ) -> list[SlotProposal]:
+        """Names for the oldest nodes of the backlog; see `TurnPipeline.name_slots`."""
+        return await self.of(configuration).name_slots(state, configuration, named=named)
+
+    async def settle(
+        self,
+        state: InterviewState,
+        configuration: SessionConfiguration,
+        names: Sequence[SlotProposal],
+        *,
+        embeddings: Mapping[str, Vectors],
+    ) -> Outcome | None:
+        """An interview that is over, with names in place; see `TurnPipeline.settle`."""
+        return await self.of(configuration).settle(state, configuration, names, embeddings=embeddings)
