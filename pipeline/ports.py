@@ -188,12 +188,12 @@ class QualitativeSignals(Record):
     """What a careful reader notices in an answer beyond its scores. Source: 004, qualitative signals.
 
     `uncertainty` is productive where the respondent is curious or thinks it through, terminal where there is nothing
-    more to know; `knowledge_ceiling` likewise: `exploratory` is a "don't know" that goes on. `contradiction` quotes
-    what contradicts something said before, empty without one.
+    more to know; `knowledge_ceiling` likewise: `exploratory` is a "don't know" that goes on. `reasoning` is the most
+    demanding kind that shows. `contradiction` is a quote of what contradicts something said, empty without one.
     """
 
     uncertainty: Literal["none", "productive", "terminal"] = "none"
-    reasoning: Literal["none", "descriptive", "causal", "counterfactual"] = "none"
+    reasoning: Literal["none", "descriptive", "causal", "counterfactual", "metacognitive"] = "none"
     emotion: Literal["none", "mild", "strong"] = "none"
     contradiction: str = ""
     knowledge_ceiling: Literal["none", "exploratory", "terminal"] = "none"

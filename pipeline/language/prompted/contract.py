@@ -1,0 +1,184 @@
+"""Which variables a prompt file may use, in its system part and in its user part, with values to try it with.
+
+The system part has only what stays the same from turn to turn, so that providers can keep it in their caches.
+Variables marked as a JSON string or a block are respondents' words, ready to be put in as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+TEMPLATES = ("extraction", "rating", "slots", "opening", "question", "rephrase", "repair")
+RUBRICS = "signals"
+PROMPT_NAMES = (*TEMPLATES, RUBRICS)
+"""Names of all prompt files, without `.md`: the templates, and the rubrics that `rating` includes."""
+
+Values = Mapping[str, Any]
+
+_TYPES = [
+    {
+        "name": "attribute",
+        "label": "attribute",
+        "level": 1,
+        "terminal": False,
+        "description": "Feature of the product.",
+        "examples": ["creamy texture"],
+    },
+    {
+        "name": "terminal_value",
+        "label": "terminal value",
+        "level": 5,
+        "terminal": True,
+        "description": "A goal of life.",
+        "examples": [],
+    },
+]
+_BLOCK = "<answer-0f1e2d3c4b5a>\nIt is quick.\n</answer-0f1e2d3c4b5a>"
+_METHOD: dict[str, Any] = {
+    "method": "means end chain",
+    "goal": "Explore chains from features to values.",
+    "method_description": "Laddering.",
+}
+_ASKING: dict[str, Any] = {"topic": "coffee", "language": "English", "max_words": 25}
+_CONVERSATION: dict[str, Any] = {
+    "lines": [{"speaker": "interviewer", "text": '"Why?"'}, {"speaker": "respondent", "text": '"It is quick."'}],
+    "recent_questions": ['"Why?"'],
+    "variant": 0,
+}
+
+
+@dataclass(frozen=True)
+class PromptVariables:
+    """Variables of one file. `rich` and `bare` values together reach every branch a file may have."""
+
+    system: Values
+    user: Values
+    bare: Values
+    """Replaces some values of both parts by what they are when there is nothing to say."""
+
+
+VARIABLES: Mapping[str, PromptVariables] = {
+    "extraction": PromptVariables(
+        system={
+            **_METHOD,
+            "node_types": _TYPES,
+            "edge_types": [
+                {
+                    "name": "leads_to",
+                    "description": "The source brings the target about.",
+                    "connections": ["attribute → attribute, terminal_value"],
+                }
+            ],
+            "levelled": True,
+            "revises": True,
+            "guidelines": ["Never add a concept that was not said."],
+            "relationship_examples": [
+                {"utterance": "It is creamy, so …", "source": "creamy", "target": "filling", "type": "leads_to"}
+            ],
+            "extract": ["Features"],
+            "skip": ["Small talk"],
+            "naming": "Short phrase in the respondent's words.",
+            "max_concepts": 40,
+        },
+        user={
+            "topic": "coffee",
+            "language": "English",
+            "question": '"Why?"',
+            "focus": '"creamy texture"',
+            "focus_type": "attribute",
+            "existing": [{"label": '"creamy texture"', "type": "attribute"}],
+            "discourse": [{"kind": "cause", "marker": '"so"', "antecedent": '"quick"', "consequent": '"more time"'}],
+            "frames": ['"it is quick"'],
+            "answer": _BLOCK,
+        },
+        bare={
+            "method_description": "",
+            "levelled": False,
+            "revises": False,
+            "guidelines": [],
+            "relationship_examples": [],
+            "extract": [],
+            "skip": [],
+            "naming": "",
+            "focus": None,
+            "focus_type": None,
+            "existing": [],
+            "discourse": [],
+            "frames": [],
+            "edge_types": [{"name": "leads_to", "description": "", "connections": ["any → any"]}],
+        },
+    ),
+    "rating": PromptVariables(
+        system={"rubrics": "response_depth: How much elaboration?\n    1 = …"},
+        user={"language": "English", "question": '"Why?"', "answer": _BLOCK},
+        bare={},
+    ),
+    "slots": PromptVariables(
+        system={**_METHOD, "node_types": _TYPES},
+        user={
+            "language": "English",
+            "nodes": [{"number": 1, "label": '"quick"', "type": "attribute", "quote": '"It is quick."'}],
+            "slots": [{"name": "speed", "type": "attribute", "description": '"how fast it is"'}],
+        },
+        bare={"method_description": "", "slots": []},
+    ),
+    "opening": PromptVariables(
+        system={**_METHOD, **_ASKING, "opening_bias": "Invite an experience."},
+        user={
+            **_ASKING,
+            "objective": "Understand why people drink coffee.",
+            "recent_questions": ['"Why?"'],
+            "variant": 1,
+        },
+        bare={"method_description": "", "opening_bias": "", "objective": "", "recent_questions": [], "variant": 0},
+    ),
+    "question": PromptVariables(
+        system={**_METHOD, **_ASKING},
+        user={
+            **_ASKING,
+            **_CONVERSATION,
+            "strategy": "Ask why a concept matters.",
+            "closing": True,
+            "focus": '"creamy texture"',
+            "focus_type": "attribute",
+            "focus_quote": '"it is so creamy"',
+            "jump": True,
+            "turns_ago": 3,
+            "avoid_similar": True,
+            "deep": True,
+            "depth": 3,
+            "signals": [{"name": "response depth", "value": "surface", "description": "How much elaboration."}],
+            "rationale": "response depth: surface",
+        },
+        bare={
+            "method_description": "",
+            "lines": [],
+            "recent_questions": [],
+            "strategy": "",
+            "closing": False,
+            "focus": None,
+            "focus_type": None,
+            "focus_quote": None,
+            "jump": False,
+            "turns_ago": 0,
+            "avoid_similar": False,
+            "deep": False,
+            "depth": 0,
+            "signals": [],
+            "rationale": "",
+            "variant": 1,
+        },
+    ),
+    "rephrase": PromptVariables(
+        system=_ASKING,
+        user={**_ASKING, **_CONVERSATION, "original": '"Why does that matter to you?"'},
+        bare={"lines": [], "recent_questions": [], "variant": 1},
+    ),
+    "repair": PromptVariables(
+        system={"system": "You are a researcher."},
+        user={"user": "Read the answer.", "output": _BLOCK, "errors": ['"concepts: missing"'], "truncated": True},
+        bare={"output": None, "truncated": False},
+    ),
+}

@@ -1,0 +1,136 @@
+"""Questions by a language model: the decision in a moderator's words, streamed as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest
+from pipeline.language.prompted.delimiting import quoted
+from pipeline.language.prompted.languages import language_name
+from pipeline.language.prompted.memo import PerObject
+from pipeline.language.prompted.prompts import Prompts
+from pipeline.language.prompted.terms import in_words, method_values, signal_words, spaced
+from pipeline.language.prompted.tidying import Tidying
+from pipeline.ports import QuestionRequest, QuestionWriter
+
+DEEP_FROM = 2
+"""Depth of the graph from which a question is reminded of the topic. Source: 000, topic anchoring."""
+_PROMPTS = {"opening": "opening", "follow_up": "question", "closing": "question", "rephrase": "rephrase"}
+_TASKS = {"opening": "opening", "follow_up": "question", "closing": "closing", "rephrase": "rephrase"}
+
+
+class PromptedQuestionWriter:
+    """QuestionWriter of the ports; safe to share between sessions."""
+
+    def __init__(
+        self, client: ChatClient, prompts: Prompts, templates: QuestionWriter, opening_temperature: float = 0.9
+    ) -> None:
+        """Args: templates: whoever has a template question ready; opening_temperature: for the first question."""
+        self._client = client
+        self._prompts = prompts
+        self._templates = templates
+        self._opening_temperature = opening_temperature
+        self._systems: PerObject[str] = PerObject()
+
+    async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+        """The question in pieces, as the model writes it, without quotation marks or labels around it.
+
+        Raises:
+            ProviderError: as the client raises it.
+        """
+        tidying = Tidying()
+        pieces = self._client.stream(self._chat(request))
+        try:
+            async for piece in pieces:
+                ready = tidying.feed(piece)
+                if ready:
+                    yield ready
+                if tidying.ended:
+                    return
+            rest = tidying.finish()
+            if rest:
+                yield rest
+        finally:
+            close = getattr(pieces, "aclose", None)
+            if close is not None:
+                await close()
+
+    def template(self, request: QuestionRequest) -> str:
+        """A template question of the strategy, from `templates`."""
+        return self._templates.template(request)
+
+    def _chat(self, request: QuestionRequest) -> ChatRequest:
+        name = _PROMPTS[request.kind]
+        system = self._systems.get(
+            request.methodology,
+            (name, request.topic, request.language, request.max_words),
+            lambda: self._prompts.system(name, system_values(request)),
+        )
+        user = self._prompts.user(name, user_values(request))
+        takes_temperature = request.kind == "opening" and self._client.spec.temperature is not None
+        return ChatRequest(
+            task=_TASKS[request.kind],
+            system=system,
+            messages=(ChatMessage(speaker="user", content=user),),
+            temperature=self._opening_temperature if takes_temperature else None,
+        )
+
+
+def system_values(request: QuestionRequest) -> dict[str, Any]:
+    """What a prompt says about the interview as a whole."""
+    if request.kind == "rephrase":
+        return _asking(request)
+    values: dict[str, Any] = {**method_values(request.methodology), **_asking(request)}
+    if request.kind == "opening":
+        values["opening_bias"] = request.methodology.method.opening_bias
+    return values
+
+
+def user_values(request: QuestionRequest) -> dict[str, Any]:
+    """What a prompt says about this question; what was said so far comes as JSON strings."""
+    recent = [quoted(question) for question in request.recent_questions]
+    if request.kind == "opening":
+        told = {"objective": request.objective, "recent_questions": recent, "variant": request.variant}
+        return {**_asking(request), **told}
+    talk: dict[str, Any] = {
+        **_asking(request),
+        "lines": [{"speaker": line.speaker, "text": quoted(line.text)} for line in request.lines],
+        "recent_questions": recent,
+        "variant": request.variant,
+    }
+    if request.kind == "rephrase":
+        return {**talk, "original": quoted(request.original or "")}
+    return {
+        **talk,
+        "strategy": request.strategy.description if request.strategy else "",
+        "closing": request.kind == "closing",
+        "focus": quoted(request.focus_label) if request.focus_label else None,
+        "focus_type": spaced(request.focus_type) if request.focus_type else None,
+        "focus_quote": quoted(request.focus_quote) if request.focus_quote else None,
+        "jump": request.focus_is_jump,
+        "turns_ago": request.focus_said_earlier_turns,
+        "avoid_similar": request.avoid_similar,
+        "deep": request.depth >= DEEP_FROM,
+        "depth": request.depth,
+        "signals": [
+            {"name": signal_words(signal.name), "value": _shown(signal.value), "description": signal.description}
+            for signal in request.signals
+        ],
+        "rationale": in_words(request.rationale),
+    }
+
+
+def _asking(request: QuestionRequest) -> dict[str, Any]:
+    return {
+        "topic": request.topic,
+        "language": language_name(request.language),
+        "max_words": request.max_words,
+    }
+
+
+def _shown(value: bool | int | float | str) -> str:
+    """A signal's value as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
