@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -59,6 +58,9 @@ class ModelsUnusable(UnknownName):
 class Library:
     """The concepts, methodologies and texts that new sessions may begin with."""
 
+    prompt_files: PromptFiles
+    """The prompts, with what is wrong with them."""
+
     def __init__(
         self,
         settings: PipelineSettings,
@@ -86,7 +88,7 @@ class Library:
         self._methodologies = Folder("methodologies", roots, read_methodology)
         self._concepts = Folder("concepts", roots, read_concept)
         self._texts = Folder("texts", roots, read_texts)
-        self._prompts = PromptFiles(roots)
+        self.prompt_files = PromptFiles(roots)
         self.refresh()
 
     def refresh(self) -> None:
@@ -214,7 +216,7 @@ class Library:
 
     def prompts(self) -> dict[str, str]:
         """The prompts as they are now, by file name without `.md`. Raises ModelsUnusable: they can't be used."""
-        texts = self._prompts.texts()
+        texts = self.prompt_files.texts()
         if not texts:
             raise ModelsUnusable("The prompts can't be used; `askwell check-config` says what is wrong with them.")
         return texts
@@ -236,7 +238,7 @@ class Library:
         ]
         found = [*self._methodologies.problems(), *self._concepts.problems(), *self._texts.problems(), *crossing]
         if any(self._is_remote(concept) for concept in self._concepts.values().values()):
-            found += self._prompts.problems()
+            found += self.prompt_files.problems()
         found += [problem for concept in self._concepts.values().values() for problem in self._model_problems(concept)]
         return tuple(sorted(found))
 
@@ -294,29 +296,3 @@ def content_hash(configuration: SessionConfiguration) -> str:
     data = configuration.model_dump(mode="json")
     canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """What `check_config` found."""
-
-    concepts: tuple[str, ...]
-    methodologies: tuple[str, ...]
-    languages: tuple[str, ...]
-    problems: tuple[ConfigProblem, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything can be used."""
-        return not self.problems
-
-
-def check_config(config_dir: Path | None = None) -> CheckReport:
-    """Read and check all files: the packaged ones, and those of a directory over them."""
-    library = Library(PipelineSettings(), config_dir=config_dir)
-    return CheckReport(
-        concepts=tuple(library.concepts()),
-        methodologies=tuple(library.methodologies()),
-        languages=library.languages(),
-        problems=library.problems(),
-    )

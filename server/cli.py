@@ -17,7 +17,8 @@ from urllib.parse import quote
 
 import uvloop
 
-from config.loader import Library, UnknownName, check_config
+from config.checking import Sample, check_config, prompt_samples
+from config.loader import Library, UnknownName
 from config.settings import Settings, SettingsError, load
 from config.yamlfile import ConfigError
 from pipeline.errors import PipelineError
@@ -145,8 +146,16 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--output", "-o", metavar="FILE", help="where to write; standard output if not given")
     add_data(export)
 
-    check = add("check-config", _check_config, "Check concept, methodology and text files.")
+    check = add("check-config", _check_config, "Check concepts, methodologies, texts, prompts and prices.")
     check.add_argument("directory", nargs="?", metavar="DIR", help="your configuration directory (ASKWELL_CONFIG_DIR)")
+    check.add_argument(
+        "--prompts",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="print the prompts as they would be sent, or one of them",
+    )
+    check.add_argument("--methodology", metavar="M", help="with --prompts: for this methodology only")
 
     schema = add("export-schema", _export_schema, "Write the reference of protocol and configuration.")
     schema.add_argument("--to", default="docs", metavar="DIR", help="where docs are (docs)")
@@ -337,7 +346,10 @@ def _check_config(options: argparse.Namespace) -> int:
     directory = options.directory or os.environ.get("ASKWELL_CONFIG_DIR") or None
     if directory is not None and not Path(directory).is_dir():
         raise CommandFailed(f"{directory} is not a directory")
-    report = check_config(Path(directory) if directory else None)
+    path = Path(directory) if directory else None
+    if options.prompts is not None:
+        return _print_prompts(prompt_samples(path), options.prompts, options.methodology)
+    report = check_config(path)
     for problem in report.problems:
         print(problem)
     if not report.ok:
@@ -345,8 +357,22 @@ def _check_config(options: argparse.Namespace) -> int:
         return 1
     print(
         f"{len(report.concepts)} concepts, {len(report.methodologies)} methodologies, "
-        f"texts in {', '.join(report.languages)}: all good."
+        f"{len(report.prompts)} prompts, texts in {', '.join(report.languages)}: all good."
     )
+    return 0
+
+
+def _print_prompts(samples: Sequence[Sample], name: str, methodology: str | None) -> int:
+    for kind, wanted, known in (
+        ("prompt", name or None, [sample.name for sample in samples]),
+        ("methodology", methodology, [sample.methodology for sample in samples]),
+    ):
+        if wanted is not None and wanted not in known:
+            raise CommandFailed(str(UnknownName.of(kind, wanted, dict.fromkeys(known))))
+    for sample in samples:
+        if name in ("", sample.name) and methodology in (None, sample.methodology):
+            print(f"===== {sample.name}: {sample.methodology}, {sample.topic} =====\n")
+            print(f"----- system -----\n\n{sample.system}\n\n----- user -----\n\n{sample.user}\n")
     return 0
 
 

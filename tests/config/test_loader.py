@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config.checking import check_config
 from config.files import read_concept, read_methodology
 from config.loader import (
     LanguageUnsupported,
     Library,
     UnknownName,
-    check_config,
     content_hash,
 )
 from config.yamlfile import ConfigError, dotted, parse

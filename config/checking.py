@@ -1,0 +1,126 @@
+"""What `askwell check-config` looks at: files by themselves and together, prompts as they would be sent."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.loader import Library
+from config.prices import load_prices
+from config.yamlfile import ConfigError, ConfigProblem
+from pipeline.concept import PipelineSettings
+from pipeline.methodology import Methodology
+
+if TYPE_CHECKING:
+    from pipeline.language.prompted.prompts import Prompts, Rendered
+
+TOPIC, OBJECTIVE = "running shoes", "Which features of running shoes matter to people, and what for."
+"""What a methodology is tried with that has no concept."""
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What `check_config` found."""
+
+    concepts: tuple[str, ...]
+    methodologies: tuple[str, ...]
+    languages: tuple[str, ...]
+    prompts: tuple[str, ...]
+    problems: tuple[ConfigProblem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything can be used."""
+        return not self.problems
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A prompt as it would be sent for a turn of some methodology."""
+
+    name: str
+    methodology: str
+    topic: str
+    system: str
+    user: str
+
+
+def check_config(config_dir: Path | None = None) -> CheckReport:
+    """Read and check all files, the packaged ones and those of a directory over them, and render every prompt."""
+    library = Library(PipelineSettings(), config_dir=config_dir)
+    problems = [*library.problems(), *library.prompt_files.problems()]
+    samples: list[Sample] = []
+    if not library.prompt_files.problems():
+        for found in _samples(library):
+            if isinstance(found, Sample):
+                samples.append(found)
+            else:
+                problems.append(found)
+    try:
+        load_prices(config_dir)
+    except ConfigError as exc:
+        problems += exc.problems
+    return CheckReport(
+        concepts=tuple(library.concepts()),
+        methodologies=tuple(library.methodologies()),
+        languages=library.languages(),
+        prompts=tuple(dict.fromkeys(sample.name for sample in samples)),
+        problems=tuple(sorted(set(problems))),
+    )
+
+
+def prompt_samples(config_dir: Path | None = None) -> list[Sample]:
+    """Every prompt as it would be sent, for every methodology.
+
+    Raises:
+        ConfigError: one can't be rendered.
+    """
+    library = Library(PipelineSettings(), config_dir=config_dir)
+    problems = [*library.prompt_files.problems()]
+    found = [] if problems else list(_samples(library))
+    problems += [problem for problem in found if isinstance(problem, ConfigProblem)]
+    if problems:
+        raise ConfigError(sorted(problems))
+    return [sample for sample in found if isinstance(sample, Sample)]
+
+
+def _samples(library: Library) -> Iterator[Sample | ConfigProblem]:
+    from pipeline.language.prompted.prompts import Prompts
+
+    prompts = Prompts(library.prompts())
+    for methodology in library.methodologies().values():
+        topic, objective = _subject(library, methodology)
+        rendered = _rendered(prompts, methodology, topic, objective, library)
+        if isinstance(rendered, ConfigProblem):
+            yield rendered
+            continue
+        for name, parts in rendered.items():
+            yield Sample(name, methodology.name, topic, parts.system, parts.user)
+
+
+def _rendered(
+    prompts: Prompts, methodology: Methodology, topic: str, objective: str, library: Library
+) -> dict[str, Rendered] | ConfigProblem:
+    """All prompts for one methodology, or what goes wrong first."""
+    from jinja2 import TemplateError
+
+    from pipeline.language.prompted.samples import render_samples
+
+    try:
+        return render_samples(prompts, methodology, topic, objective)
+    except (TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as exc:
+        frames = [f for f in traceback.extract_tb(exc.__traceback__) if f.filename.endswith(".md")]
+        name, line = (Path(frames[-1].filename).stem, frames[-1].lineno or 1) if frames else ("", 1)
+        reason = f"can't be rendered for the methodology `{methodology.name}`: {exc}"
+        return ConfigProblem(library.prompt_files.file(name) if name else "prompts", line, reason)
+
+
+def _subject(library: Library, methodology: Methodology) -> tuple[str, str]:
+    """What a concept of that methodology is about."""
+    for concept in library.concepts().values():
+        if concept.methodology == methodology.name:
+            return concept.name, concept.goal
+    return TOPIC, OBJECTIVE
