@@ -40,7 +40,7 @@ class Pace:
         whole_s: until a whole answer leaves, headers and body.
         headers_s: until the headers of a stream leave.
         first_token_s: until the first token of a stream leaves.
-        token_s: between two tokens of a stream.
+        token_s: between two tokens of a stream, or two chunks of a whole answer.
     """
 
     whole_s: float = 0.0

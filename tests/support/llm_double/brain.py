@@ -7,6 +7,7 @@ respondent in the request gives the words: labels and quotes are verbatim stretc
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,13 +18,30 @@ from tests.support.llm_double.wire import Wire
 
 Task = Literal["extraction", "rating", "slots", "question", "other"]
 QUESTIONS = (
-    "What makes that so important to you?",
-    "How did that come about for you?",
+    "What makes that important to you?",
+    "How did that come about at first?",
     "When did you last notice that yourself?",
-    "What would be different for you without it?",
-    "Why does that matter in your everyday life?",
-    "What do you get out of that in the end?",
+    "What would you miss without it?",
+    "Why does that matter in everyday life?",
     "How does that make you feel afterwards?",
+    "What did you do right after that happened?",
+    "Who else was part of that moment?",
+    "Where were you when that came up?",
+    "What had you tried before you settled on this?",
+    "How would you describe it to a friend?",
+    "What gets in the way on a busy day?",
+    "What does a good day with it look like?",
+    "How has your view of it changed over time?",
+    "What went through your mind just then?",
+    "Which part of it stays with you most?",
+    "What would have to happen for you to stop?",
+    "How do other people around you react to it?",
+    "What does it allow you to do instead?",
+    "When does it work less well for you?",
+    "What surprised you most about all of this?",
+    "How do you decide between one option and another?",
+    "What were you hoping for in the beginning?",
+    "What do you get out of that in the end?",
 )
 _BLOCK = re.compile(r"<(answer-\w+)>\n(.*?)\n</\1>", re.DOTALL)
 _SMALL = set(
@@ -81,9 +99,16 @@ def answer_for(asked: Asked, latencies: Latencies | None = None) -> Answer:
     task = task_of(asked)
     if task == "question":
         pace = Pace(whole_s=known.first_token_s, first_token_s=known.first_token_s, token_s=known.token_s)
-        return Answer(QUESTIONS[len(asked.text) % len(QUESTIONS)], pace=pace)
+        return Answer(question_for(asked), pace=pace)
     whole = {"extraction": known.extraction_s, "rating": known.rating_s, "slots": known.slots_s}.get(task, 0.0)
     return Answer(data=structured(asked), pace=Pace(whole_s=whole))
+
+
+def question_for(asked: Asked) -> str:
+    """A question that does not occur in the request, and so was not asked lately."""
+    start = zlib.crc32(asked.said[-1][1].encode()) if asked.said else 0
+    turned = (QUESTIONS[(start + step) % len(QUESTIONS)] for step in range(len(QUESTIONS)))
+    return next((question for question in turned if question not in asked.text), QUESTIONS[0])
 
 
 def structured(asked: Asked) -> dict[str, Any]:
@@ -175,12 +200,12 @@ class _Filling:
         own = self._stretches[number % len(self._stretches)]
         if name == "target":
             return self._stretches[(number + 1) % len(self._stretches)]
-        if name in ("contradiction",):
+        if name == "contradiction":
             return ""
         return own
 
 
 def _choice(options: list[Any], name: str, number: int) -> Any:
-    """One of several: the middle, but the first of a pair, and another for each element of an array."""
+    """One of several: types go up with the number of the element, everything else is in the middle."""
     real = [option for option in options if option is not None] or options
-    return real[(number + (len(real) - 1) // 2) % len(real)]
+    return real[number % len(real)] if name.endswith("type") else real[(len(real) - 1) // 2]

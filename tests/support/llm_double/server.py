@@ -22,6 +22,7 @@ from tests.support.llm_double.wire import Gone, Wire, abort
 
 Rule = Callable[[Asked], bool]
 PATHS: dict[str, FormatName] = {"/v1/messages": "anthropic", "/v1/chat/completions": "openai"}
+MODELS = "/v1/models"
 BIGGEST = 32 * 2**20
 
 
@@ -62,6 +63,8 @@ class LLMDouble:
     asked: list[Asked] = field(default_factory=list)
     connections: int = 0
     """How many were accepted so far."""
+    broken: list[Exception] = field(default_factory=list)
+    """What went wrong in the double itself; raised at its end."""
     _queue: deque[tuple[Rule, Behaviour]] = field(default_factory=deque)
     _rules: list[tuple[Rule, Behaviour]] = field(default_factory=list)
     _open: dict[int, _Connection] = field(default_factory=dict)
@@ -143,6 +146,8 @@ class LLMDouble:
         async with asyncio.timeout(5):
             while self._open:
                 await asyncio.sleep(0.001)
+        if self.broken and error is None:
+            raise ExceptionGroup("the double itself is broken", self.broken)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -153,8 +158,11 @@ class LLMDouble:
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             await self._talk(reader, connection)
-        except (Gone, ConnectionError, h11.RemoteProtocolError, h11.LocalProtocolError):
+        except (Gone, ConnectionError, h11.RemoteProtocolError):
             pass
+        except Exception as error:
+            self.broken.append(error)
+            raise
         finally:
             del self._open[connection.number]
             writer.close()
@@ -238,15 +246,15 @@ class LLMDouble:
         if asked.path == "/double/seen":
             body = json.dumps([_summary(one) for one in self.asked]).encode()
             await wire.respond(asked, 200, body, "application/json")
-        elif asked.path == "/v1/models" and asked.method == "GET":
-            body = json.dumps(form.models(self.models or ("double-1",))).encode()
-            await wire.respond(asked, 200, body, "application/json")
-        elif asked.path not in PATHS:
+        elif asked.path not in (*PATHS, MODELS):
             await wire.error(asked, 404, f"Invalid URL ({asked.method} {asked.path})")
-        elif asked.method != "POST":
+        elif asked.method != ("GET" if asked.path == MODELS else "POST"):
             await wire.error(asked, 405, f"{asked.method} is not allowed here")
         elif self.key is not None and asked.key != self.key:
             await wire.error(asked, 401, "Incorrect API key provided.")
+        elif asked.path == MODELS:
+            body = json.dumps(form.models(self.models or ("double-1",))).encode()
+            await wire.respond(asked, 200, body, "application/json")
         else:
             await self._reply(asked, wire)
 

@@ -10,6 +10,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 import h11
@@ -96,7 +97,7 @@ class Wire:
         found = FORMATS[asked.format].body(answer, asked)
         if not answer.shape.usage:
             found.pop("usage", None)
-        body = json.dumps(found, ensure_ascii=False).encode()
+        body = _json(found)
         extra = [("content-length", str(len(body)))] if answer.shape.piece_bytes is None else []
         await self._begin(asked, 200, "application/json", [*extra, *_closing(answer)])
         asked.first_piece_s = time.monotonic()
@@ -110,7 +111,9 @@ class Wire:
             if cut.how == "error" or cut.how == "end":
                 raise ValueError(f"a whole answer has no cut like {cut.how!r}")
             await self.leave(cut.how)
-        for piece in _pieces(body, answer.shape.piece_bytes):
+        for number, piece in enumerate(_pieces(body, answer.shape.piece_bytes)):
+            if answer.pace.token_s:
+                await self.until(asked, answer.pace.whole_s + number * answer.pace.token_s)
             await self._send(piece)
         await self._end(silently=answer.shape.close == "silent")
 
@@ -189,8 +192,17 @@ def abort(writer: asyncio.StreamWriter) -> None:
     """Reset a connection."""
     found = writer.get_extra_info("socket")
     if found is not None:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with suppress(OSError):
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
+
+
+def _json(value: object) -> bytes:
+    """JSON with text as it is; halves of surrogate pairs, which UTF-8 has no place for, are escaped."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
 
 
 def _closing(answer: Answer) -> list[tuple[str, str]]:
