@@ -416,3 +416,40 @@ async def test_writer_whose_cancellation_is_swallowed_ends_all_the_same(
         await until(reads)
         running.cancel()
     await journal.close()
+
+
+async def test_note_is_stored_before_the_keys_of_its_session_may_go(
+    hot: HotStore, writer: Writer, database: Database
+) -> None:
+    interview = await talk(hot, "s1", 1)
+    assert await writer.drain(5)
+    keys = hot.keys.session("s1")
+    assert await hot.client.execute_command("TTL", keys.state) > 0
+    record = json.dumps({"turn_number": 1, "calls": [{"id": "c1", "role": "scoring", "task": "slots"}]}).encode()
+    await hot.note("s1", owner=None, record=record)
+    assert await hot.client.execute_command("TTL", keys.state) == -1
+    assert await leaked_keys(hot) == []
+    assert await writer.drain(5)
+    assert await hot.client.execute_command("TTL", keys.state) > 0
+    assert await leaked_keys(hot) == []
+    [row] = await Repository(database).llm_calls("s1")
+    assert (row["id"], row["turn_number"]) == ("c1", 1)
+    await assert_projected(database, interview.interview.state)
+
+
+async def test_note_among_erasures_is_neither_stored_nor_buried(
+    hot: HotStore, writer: Writer, database: Database
+) -> None:
+    """A note on the way when its session is erased, and one that was written by a program without the guard."""
+    await talk(hot, "s1", 1)
+    record = json.dumps({"turn_number": 1, "calls": [{"id": "c1"}]}).encode()
+    await hot.note("s1", owner="anna", record=record)
+    await hot.erase("s1")
+    journal = hot.keys.session("s1").journal
+    late = ("kind", "note", "session", "s1", "rev", "1", "data", b"r" + record)
+    await hot.client.execute_command("XADD", journal, "*", *late)
+    assert await writer.drain(5)
+    assert await hot.erasure("s1") is Erasure.ERASED
+    assert not await Repository(database).exists("s1")
+    assert await Repository(database).dead_letter_count() == 0
+    assert await leaked_keys(hot) == []

@@ -19,6 +19,7 @@ from pipeline.graph.surface import KGEdge, KGNode, Mention
 from pipeline.state import InterviewState, Utterance
 from server.export import FORMATS
 from server.export.material import Material
+from server.usage import SessionUsage
 from tests.support.interview import NOW, configuration, new_state
 
 QUESTION = "What matters most to you?"
@@ -74,7 +75,8 @@ def material() -> Material:
         ),
     )
     turns = [{"turn_number": 1, "strategy": "deepen", "depth_score": 0.5, "candidates": [{"rank": 1}]}]
-    return Material(state, configuration(), turns)
+    calls = [{"id": "c1", "turn_number": 1, "model": "=m", "input_tokens": 7, "cost": None}]
+    return Material(state, configuration(), turns, calls=calls, usage=SessionUsage(calls=1, input_tokens=7))
 
 
 def _written(material: Material, name: str) -> bytes:
@@ -87,6 +89,8 @@ def test_json_holds_everything_and_the_configuration(material: Material) -> None
     assert data["nodes"][0]["quotes"] == [{"utterance_id": "u1", "quote": QUOTE}]
     assert data["edges"][0]["source_id"] == "n1"
     assert data["turns"] == material.turns
+    assert data["llm_calls"] == material.calls
+    assert (data["usage"]["calls"], data["usage"]["input_tokens"]) == (1, 7)
     assert data["configuration"]["methodology"]["method"]["name"] == "small"
 
 
@@ -110,6 +114,8 @@ def test_csv_tables_open_in_a_spreadsheet_and_hold_no_formulas(material: Materia
     assert {row["quote"] for row in tables["quotes.csv"]} == {QUOTE, "not word for word"}
     assert tables["scores.csv"] == [{"turn_number": "1", "strategy": "deepen", "depth_score": "0.5"}]
     assert tables["session.csv"][0]["concept_id"] == "coffee"
+    [call] = tables["usage.csv"]
+    assert call == {"id": "c1", "turn_number": "1", "model": "'=m", "input_tokens": "7", "cost": ""}
 
 
 def test_graphml_opens_in_networkx(material: Material) -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from server.errors import STATUS
 from server.protocol.codes import NOTICES, SENTENCES, ErrorCode, NoticeCode
+from server.protocol.moderator import Usage
 from server.protocol.schema import CHANNELS, published, write
+from server.usage import SessionUsage
 
 
 @pytest.mark.parametrize("name", sorted(published()))
@@ -56,3 +58,10 @@ def test_schemas_are_json_and_name_their_dialect() -> None:
     for channel in CHANNELS:
         schema = json.loads(published()[channel.file])
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_usage_is_told_in_the_same_figures_everywhere() -> None:
+    assert set(Usage.model_fields) - set(SessionUsage.model_fields) == {"type", "session_id", "turn_number"}
+    schema = json.loads(published()["moderator-server.json"])
+    assert set(schema["$defs"]["RoleUsage"]["properties"]) == {"calls", "input_tokens", "output_tokens", "cost"}
+    assert schema["$defs"]["Usage"]["properties"]["by_role"]["additionalProperties"] == {"$ref": "#/$defs/RoleUsage"}

@@ -7,13 +7,16 @@ from datetime import timedelta
 
 import pytest
 
+from pipeline.calls import LLMCall, Role
 from pipeline.state import InterviewState
 from server.auth import TokenEntry
 from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.repository import Repository
-from server.store.rows import project
-from tests.support.interview import NOW, configuration, new_state
+from server.store.rows import call_rows, project, table_of, turn_rows
+from server.store.tables import LLMCallRow
+from server.usage import SessionUsage
+from tests.support.interview import NOW, Interview, configuration, new_state
 
 
 @pytest.fixture
@@ -123,3 +126,79 @@ async def test_respondents_tokens_are_not_listed(repository: Repository) -> None
     await repository.put_token(TokenEntry("t1", "respondent", "c" * 64, "", "s1", None, NOW))
     assert await repository.tokens() == []
     assert await repository.exists("s1")
+
+
+async def put_calls(database: Database, session_id: str, *calls: LLMCall) -> None:
+    rows = call_rows(session_id, [call.model_dump(mode="json") for call in calls], 1, NOW)
+    async with database.write() as connection:
+        await upsert(connection, table_of(LLMCallRow), rows)
+
+
+def call(name: str, role: Role, **changes: object) -> LLMCall:
+    values = {"id": name, "role": role, "task": "rating", "provider": "p", "model": "m", "latency_ms": 100.0}
+    return LLMCall.model_validate(values | changes)
+
+
+async def test_usage_sums_calls_by_role_and_currency(database: Database, repository: Repository) -> None:
+    await put(database, numbered(1), numbered(2))
+    known = {"input_tokens": 1000, "output_tokens": 10}
+    await put_calls(
+        database,
+        "s01",
+        call("a", "extraction", **known, cached_tokens=800, cost=0.1, currency="USD"),
+        call("b", "extraction", **known, cost=0.2, currency="USD"),
+        call("c", "generation", **known, cost=0.3, currency="CNY"),
+        call("d", "generation", **known, outcome="discarded", cost=0.4, currency="USD"),
+        call("e", "scoring", outcome="failed", error="LLMTimeout"),
+        call("f", "scoring", outcome="failed", **known),
+        call("g", "scoring", outcome="discarded"),
+        call("h", "scoring", **known),
+    )
+    await put_calls(database, "s02", call("a", "extraction", **known, cost=9.0, currency="USD"))
+    usage = await repository.usage("s01")
+    assert usage.model_dump() == {
+        "calls": 8,
+        "failed": 2,
+        "discarded": 2,
+        "input_tokens": 6000,
+        "output_tokens": 60,
+        "cached_tokens": 800,
+        "cost": {"CNY": 0.3, "USD": 0.7},
+        "unpriced_calls": 3,
+        "latency_ms": 800.0,
+        "by_role": {
+            "extraction": {"calls": 2, "input_tokens": 2000, "output_tokens": 20, "cost": {"USD": 0.3}},
+            "generation": {"calls": 2, "input_tokens": 2000, "output_tokens": 20, "cost": {"CNY": 0.3, "USD": 0.4}},
+            "scoring": {"calls": 4, "input_tokens": 2000, "output_tokens": 20, "cost": {}},
+        },
+        "fallback_questions": 0,
+        "fallback_tasks": {},
+    }
+    assert [row["id"] for row in await repository.llm_calls("s01")] == list("abcdefgh")
+
+
+async def test_usage_counts_what_other_providers_did(database: Database, repository: Repository) -> None:
+    interview = Interview()
+    await interview.open()
+    for number in range(2):
+        await interview.say(f"Answer {number}")
+    said = [
+        u.model_copy(update={"fallback": u.speaker == "interviewer" and u.turn_number != 1})
+        for u in interview.state.utterances
+    ]
+    await put(database, interview.state.model_copy(update={"utterances": tuple(said)}))
+    record = interview.last.record
+    assert record is not None
+    async with database.write() as connection:
+        for number, tasks in ((1, ("rating",)), (2, ("extraction", "rating")), (3, ())):
+            turn = record.model_copy(update={"turn_number": number, "fallbacks": tasks})
+            [scoring, *_] = turn_rows(interview.state.session_id, turn.model_dump(mode="json"))
+            await upsert(connection, scoring.table, scoring.upserts)
+    usage = await repository.usage(interview.state.session_id)
+    assert usage.fallback_questions == 2
+    assert usage.fallback_tasks == {"extraction": 1, "rating": 2}
+    assert usage.calls == 0
+
+
+async def test_usage_of_a_session_without_calls_is_nothing(repository: Repository) -> None:
+    assert await repository.usage("nobody") == SessionUsage()

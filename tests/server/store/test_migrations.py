@@ -1,0 +1,115 @@
+"""Steps between schemas, with rows in the tables."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from alembic import command
+from sqlalchemy import Connection, inspect, text
+
+from server.store.apply import upsert
+from server.store.engine import Database
+from server.store.migrations.run import configuration
+from server.store.rows import project, table_of
+from server.store.tables import Base, SessionRow
+from tests.support.interview import new_state
+
+TURN = {
+    "session_id": "s1",
+    "turn_number": 1,
+    "turn_key": "k1",
+    "recorded_at": "2026-01-01 10:00:00+00:00",
+    "has_methodology_signals": True,
+    "should_continue": True,
+    "reason": "so",
+    "candidates": '[{"rank": 1}]',
+    "candidate_count": 1,
+    "saturation": "{}",
+    "stages_ms": '{"graph": 1.5}',
+    "fallback": False,
+}
+
+
+@pytest.fixture
+async def first(tmp_path: Path) -> AsyncIterator[Database]:
+    """A database with the first schema, a session and a turn."""
+    url = os.environ.get("ASKWELL_TEST_DATABASE_URL")
+    store = Database(url) if url else Database.file(tmp_path / "askwell.db")
+    async with store.write() as connection:
+        await connection.run_sync(Base.metadata.drop_all)
+        await connection.execute(text("DROP TABLE IF EXISTS alembic_version"))
+        await connection.run_sync(_forth_to("0001"))
+        sessions = table_of(SessionRow)
+        await upsert(connection, sessions, project(new_state(session_id="s1"))[sessions])
+        await connection.execute(text(_turn()))
+    yield store
+    await store.close()
+
+
+def _forth_to(revision: str) -> Callable[[Connection], None]:
+    return lambda connection: command.upgrade(configuration(connection), revision)
+
+
+def _back_to(revision: str) -> Callable[[Connection], None]:
+    return lambda connection: command.downgrade(configuration(connection), revision)
+
+
+def _turn() -> str:
+    def literal(value: object) -> str:
+        return str(value).lower() if isinstance(value, bool | int) else f"'{value}'"
+
+    return f"INSERT INTO scoring_history ({', '.join(TURN)}) VALUES ({', '.join(map(literal, TURN.values()))})"
+
+
+async def _turns(store: Database) -> list[dict[str, object]]:
+    async with store.read() as connection:
+        return [dict(row) for row in (await connection.execute(text("SELECT * FROM scoring_history"))).mappings()]
+
+
+def _plain(value: object) -> object:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+async def test_turns_of_the_first_schema_have_no_fallbacks_in_the_second(first: Database) -> None:
+    [before] = await _turns(first)
+    await first.migrate()
+    [after] = await _turns(first)
+    assert _plain(after.pop("fallbacks")) == []
+    assert after == before
+
+
+async def test_way_back_and_forth_again_keeps_turns(first: Database) -> None:
+    before = await _turns(first)
+    assert before
+    await first.migrate()
+    async with first.write() as connection:
+        await connection.run_sync(_back_to("0001"))
+    assert await _turns(first) == before
+    async with first.read() as connection:
+        columns = await connection.run_sync(
+            lambda c: {column["name"] for column in inspect(c).get_columns("llm_calls")}
+        )
+    assert "ordinal" in columns
+    assert "task" not in columns
+    await first.migrate()
+    assert len(await _turns(first)) == 1
+
+
+async def test_migrated_turns_still_go_with_their_session(first: Database) -> None:
+    """The table is made anew where a column can't be changed in place; its foreign key comes along."""
+    await first.migrate()
+    async with first.write() as connection:
+        await connection.execute(text("DELETE FROM sessions"))
+    assert await _turns(first) == []
+
+
+async def test_way_back_to_nothing_leaves_nothing(first: Database) -> None:
+    await first.migrate()
+    async with first.write() as connection:
+        await connection.run_sync(_back_to("base"))
+    async with first.read() as connection:
+        assert await connection.run_sync(lambda c: inspect(c).get_table_names()) == ["alembic_version"]
