@@ -156,9 +156,12 @@ class AnthropicReader:
 
     def finish(self) -> Completion:
         """The whole answer so far."""
-        data = object_in("".join(self._json)) if self._json and self.stop is not None else None
-        text = "".join(self._texts) if self._texts or data is not None else "".join(self._json)
-        return _completion(text, data, self.stop or "other", self._form)
+        arguments = "".join(self._json)
+        text = "".join(self._texts)
+        if self.stop is None and not self.done:
+            return Completion(text=text or arguments, stop="other")
+        data = object_in(arguments) if arguments else None
+        return _completion(text or arguments, data, self.stop or "end", self._form)
 
     def _start(self, payload: dict[str, Any]) -> str:
         block = payload.get("content_block")

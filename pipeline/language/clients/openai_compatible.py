@@ -185,11 +185,11 @@ class OpenAIReader:
         """The whole answer so far."""
         if self._refusal:
             return Completion(text="".join(self._refusal), stop="refusal")
-        arguments = "".join(self._json) if self.stop is not None else ""
-        text = "".join(self._texts) or "".join(self._json)
-        if self.stop is None and self._form is not None:
-            return Completion(text=text, stop="other")
-        return _completion(text, arguments, self.stop or "other", self._form)
+        arguments = "".join(self._json)
+        text = "".join(self._texts)
+        if self.stop is None and not self.done:
+            return Completion(text=text or arguments, stop="other")
+        return _completion(text, arguments, self.stop or "end", self._form)
 
     def _delta(self, delta: Any) -> str:
         if not isinstance(delta, dict):

@@ -11,24 +11,24 @@ import logging
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import httpcore
 import httpx
 from httpx_sse import EventSource, ServerSentEvent, SSEError
 
 from pipeline.language.clients.base import RoleModel
+from pipeline.language.clients.connections import KeptConnections
 from pipeline.language.clients.faults import Fault, TryFailed, bad_key, broken_off, misaddressed, secret_of, unreachable
 
 CONNECT_S: Final = 5.0
 KEEP_ALIVE_S: Final = 55.0
 """Below the minute after which balancers in front of providers close idle connections."""
 
-IDLE_CONNECTIONS: Final = 64
+IDLE_CONNECTIONS: Final = 256
 CLOSING_S: Final = 2.0
-FREE_ATTEMPTS: Final = 3
-"""How often a request is sent while nothing but closed keep-alive connections is met."""
-
 _TIMEOUT = httpx.Timeout(None, connect=CONNECT_S)
 _HEADERS = {
     "accept": "application/json, text/event-stream",
@@ -36,7 +36,18 @@ _HEADERS = {
     "content-type": "application/json",
     "user-agent": "askwell",
 }
-_ERRORS = (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, ssl.SSLError, OSError, UnicodeError)
+_EXTENSIONS = {"timeout": _TIMEOUT.as_dict()}
+_ERRORS = (
+    httpx.HTTPError,
+    httpx.StreamError,
+    httpx.InvalidURL,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.TimeoutException,
+    ssl.SSLError,
+    OSError,
+    UnicodeError,
+)
 
 # They write a line for every request, with URLs that may hold passwords.
 for _name in ("httpx", "httpcore"):
@@ -78,8 +89,6 @@ class Pool:
     ) -> Exchange:
         """Send a request and wait for the head of the response.
 
-        A kept connection that the other side had closed meanwhile, so that not one byte came back, is replaced at once.
-
         Raises:
             TryFailed: there is no response.
         """
@@ -101,35 +110,26 @@ class Pool:
         if self._closed:
             raise TryFailed(unreachable(spec, "its connections were closed"))
         check_key(spec)
-        for attempt in range(1, FREE_ATTEMPTS + 1):
-            trace = _Trace()
-            fault: Fault | None = None
-            try:
-                client = self._opened()
-                request = client.build_request(
-                    method,
-                    self.base_url + path,
-                    content=content,
-                    headers=headers,
-                    extensions={"trace": trace, "timeout": _TIMEOUT.as_dict()},
-                )
-                return Exchange(spec, await client.send(request, auth=auth, stream=True))
-            except (httpx.UnsupportedProtocol, httpx.InvalidURL) as exc:
-                fault = misaddressed(spec, _reason(exc))
-            except httpx.LocalProtocolError:
-                fault = bad_key(spec)
-            except _ERRORS as exc:
-                if attempt < FREE_ATTEMPTS and trace.is_stale:
-                    continue
-                fault = unreachable(spec, _reason(exc))
-            raise TryFailed(fault)
-        raise AssertionError("unreachable")
+        fault: Fault
+        try:
+            client = self._opened()
+            request = client.build_request(
+                method, self.base_url + path, content=content, headers=headers, extensions=_EXTENSIONS
+            )
+            return Exchange(spec, await client.send(request, auth=auth, stream=True))
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpcore.UnsupportedProtocol) as exc:
+            fault = misaddressed(spec, _reason(exc))
+        except (httpx.LocalProtocolError, httpcore.LocalProtocolError):
+            fault = bad_key(spec)
+        except _ERRORS as exc:
+            fault = unreachable(spec, _reason(exc))
+        raise TryFailed(fault)
 
     def _opened(self) -> httpx.AsyncClient:
         if self._client is None:
             parts = urlsplit(self.base_url)
-            host = parts.hostname or ""
-            local = host == "localhost" or host == "::1" or host.startswith("127.")
+            trust = _trust() if parts.scheme == "https" else None
+            transport = None if _is_behind_proxy(parts.hostname or "", parts.scheme) else _lean(trust)
             self._client = httpx.AsyncClient(
                 auth=None,
                 headers=_HEADERS,
@@ -138,8 +138,9 @@ class Pool:
                     max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS, keepalive_expiry=KEEP_ALIVE_S
                 ),
                 follow_redirects=False,
-                trust_env=not local,
-                verify=_trust() if parts.scheme == "https" else False,
+                trust_env=transport is None,
+                transport=transport,
+                verify=trust if trust is not None else False,
             )
         return self._client
 
@@ -242,28 +243,6 @@ class _Bounded(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-class _Trace:
-    """Hears from the HTTP library whether a request went out on a kept connection, and whether bytes came back."""
-
-    __slots__ = ("_answered", "_connected", "_sent")
-
-    def __init__(self) -> None:
-        self._connected = self._sent = self._answered = False
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether the connection was a kept one, and not one byte of a response came."""
-        return self._sent and not self._connected and not self._answered
-
-    async def __call__(self, name: str, info: dict[str, Any]) -> None:
-        if name.startswith("connection."):
-            self._connected = True
-        elif name == "http11.send_request_headers.started":
-            self._sent = True
-        elif name == "http11.receive_response_headers.complete":
-            self._answered = True
-
-
 def check_key(spec: RoleModel) -> None:
     """Refuse a key that can't stand in a header.
 
@@ -279,9 +258,21 @@ def check_key(spec: RoleModel) -> None:
 
 def _reason(exc: Exception) -> str:
     """What the library says went wrong."""
-    if isinstance(exc, httpx.ConnectTimeout):
+    if isinstance(exc, httpx.ConnectTimeout | httpcore.ConnectTimeout):
         return f"no connection within {CONNECT_S:g} s"
     return str(exc) or f"the connection was lost ({type(exc).__name__})"
+
+
+def _is_behind_proxy(host: str, scheme: str) -> bool:
+    """Whether the environment names a proxy for a host; never for this machine."""
+    if host in ("localhost", "::1") or host.startswith("127."):
+        return False
+    proxies = getproxies()
+    return (scheme in proxies or "all" in proxies) and not proxy_bypass(host)
+
+
+def _lean(trust: ssl.SSLContext | None) -> KeptConnections:
+    return KeptConnections(trust, IDLE_CONNECTIONS, KEEP_ALIVE_S)
 
 
 _context: ssl.SSLContext | None = None
