@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pipeline.concept import SessionConfiguration
 from pipeline.context import Answer, SlotNames, TurnContext, no_names
@@ -29,7 +29,7 @@ from pipeline.ports import (
     SlotProposer,
     Vectors,
 )
-from pipeline.question.asking import Questioner
+from pipeline.question.asking import Questioner, Written
 from pipeline.signals.rating import AnswerRating
 from pipeline.stages.base import Stage
 from pipeline.stages.context import ContextStage
@@ -69,7 +69,20 @@ class Providers:
 
 def questioner(providers: Providers) -> Questioner:
     """Who phrases questions."""
-    return Questioner(providers.writer, providers.embedder, second=providers.fallback_writer, secrets=providers.secrets)
+    return Questioner(
+        providers.writer,
+        providers.embedder,
+        second=providers.fallback_writer,
+        secrets=providers.secrets,
+        together=at_once,
+    )
+
+
+async def at_once(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
+    """All texts at the same time, in the order asked for."""
+    async with asyncio.TaskGroup() as tasks:
+        running = [tasks.create_task(text) for text in texts]
+    return [task.result() for task in running]
 
 
 def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) -> list[tuple[Lane, Stage]]:
