@@ -368,7 +368,7 @@ def _print_prompts(samples: Sequence[Sample], name: str, methodology: str | None
         ("methodology", methodology, [sample.methodology for sample in samples]),
     ):
         if wanted is not None and wanted not in known:
-            raise CommandFailed(str(UnknownName.of(kind, wanted, dict.fromkeys(known))))
+            raise CommandFailed(f"there is no {kind} `{wanted}`; there are: {', '.join(dict.fromkeys(known))}")
     for sample in samples:
         if name in ("", sample.name) and methodology in (None, sample.methodology):
             print(f"===== {sample.name}: {sample.methodology}, {sample.topic} =====\n")

@@ -69,7 +69,7 @@ def test_serve_in_a_directory_that_can_not_be_written_says_so(
     ("variable", "value", "words"),
     [
         ("ASKWELL_PORT", "abc", "ASKWELL_PORT: "),
-        ("ASKWELL_SCORING_PROVIDER", "anthropic", "comes with the language-model clients"),
+        ("ASKWELL_SCORING_PROVIDER", "anthropic", "ASKWELL_SCORING_MODEL is not set: `anthropic` needs the name"),
         ("ASKWELL_HOST", "203.0.113.7", "203.0.113.7 is not an address of this machine"),
         ("ASKWELL_DATABASE_URL", "mysql://x/y", "databases of the kind mysql are not supported"),
         (
@@ -162,6 +162,41 @@ def test_check_config_lists_mistakes_with_file_and_line(capfd: pytest.CaptureFix
     line = len(path.read_text().splitlines())
     assert capfd.readouterr().out.strip() == f"{path}:{line}: nmae: unknown key; did you mean `name`?"
     assert "is not a directory" in _refused(capfd, "check-config", str(tmp_path / "none"))
+
+
+def test_check_config_reports_mistakes_in_prompts_and_prices(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, root: Path
+) -> None:
+    config = write_config(tmp_path)
+    (config / "prompts").mkdir()
+    packaged = (root / "config" / "prompts" / "question.md").read_text()
+    prompt = config / "prompts" / "question.md"
+    prompt.write_text(packaged + "\nMind {{ toppic }}.\n")
+    (config / "prompts" / "questoin.md").write_text("# System\n\n# User\n")
+    (config / "prices.yaml").write_text("mine: {input: 1}\n")
+    assert run(["check-config", str(config)])[0] == 1
+    said = capfd.readouterr().out.splitlines()
+    assert f"{config / 'prices.yaml'}:1: mine: the key `output` is missing" in said
+    assert f"{config / 'prompts' / 'questoin.md'}:1: there is no prompt `questoin`; did you mean `question`?" in said
+    line = len(prompt.read_text().splitlines())
+    assert [words for words in said if words.startswith(f"{prompt}:{line}: ") and "`toppic`" in words]
+    assert len(said) == 3
+
+
+def test_check_config_prints_prompts_as_they_would_be_sent(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    assert run(["check-config", str(config), "--prompts"])[0] == 0
+    said = capfd.readouterr().out
+    for name in ("extraction", "rating", "slots", "opening", "question", "rephrase", "repair"):
+        assert f"===== {name}: small, coffee =====" in said
+    assert "===== question: means_end_chain," in said
+    assert "{{" not in said
+    assert run(["check-config", str(config), "--prompts", "opening", "--methodology", "small"])[0] == 0
+    said = capfd.readouterr().out
+    assert [line for line in said.splitlines() if line.startswith("=====")] == ["===== opening: small, coffee ====="]
+    assert "Find out why" in said
+    refused = _refused(capfd, "check-config", str(config), "--prompts", "opning")
+    assert "there is no prompt `opning`; there are: extraction, rating," in refused
 
 
 def test_export_schema_writes_both_references(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
