@@ -33,9 +33,13 @@ class KeptConnections(httpx.AsyncBaseTransport):
         trust: certificates, for https.
         idle: so many connections are kept at most.
         keep_s: for so long, in seconds.
+        clock: seconds, monotonic.
     """
 
-    def __init__(self, trust: ssl.SSLContext | None, idle: int, keep_s: float) -> None:
+    def __init__(
+        self, trust: ssl.SSLContext | None, idle: int, keep_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
         self._trust = trust
         self._most_idle = idle
         self._keep_s = keep_s
@@ -56,11 +60,11 @@ class KeptConnections(httpx.AsyncBaseTransport):
         )
         kept = await self._kept()
         if kept is not None:
-            began = time.monotonic()
+            began = self._clock()
             try:
                 return await self._carry(kept, sent)
             except _LOST:
-                if time.monotonic() - began > STALE_S:
+                if self._clock() - began > STALE_S:
                     raise
         return await self._carry(self._new(sent.url.origin), sent)
 

@@ -12,7 +12,7 @@ import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import suppress
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore
@@ -46,8 +46,11 @@ _ERRORS = (
     httpcore.TimeoutException,
     ssl.SSLError,
     OSError,
-    UnicodeError,
+    ValueError,
+    RuntimeError,
+    ExceptionGroup,
 )
+"""What the HTTP library and those below it raise, also where they did not foresee it."""
 
 # They write a line for every request, with URLs that may hold passwords.
 for _name in ("httpx", "httpcore"):
@@ -127,7 +130,7 @@ class Pool:
 
     def _opened(self) -> httpx.AsyncClient:
         if self._client is None:
-            parts = urlsplit(self.base_url)
+            parts = _usable(self.base_url)
             trust = _trust() if parts.scheme == "https" else None
             transport = None if _is_behind_proxy(parts.hostname or "", parts.scheme) else _lean(trust)
             self._client = httpx.AsyncClient(
@@ -261,6 +264,21 @@ def _reason(exc: Exception) -> str:
     if isinstance(exc, httpx.ConnectTimeout | httpcore.ConnectTimeout):
         return f"no connection within {CONNECT_S:g} s"
     return str(exc) or f"the connection was lost ({type(exc).__name__})"
+
+
+def _usable(base_url: str) -> SplitResult:
+    """The parts of a base URL.
+
+    Raises:
+        httpx.InvalidURL: it is none.
+    """
+    try:
+        parts = urlsplit(base_url)
+        if parts.port == 0:
+            raise ValueError("port 0 is none")
+    except ValueError as exc:
+        raise httpx.InvalidURL(str(exc)) from exc
+    return parts
 
 
 def _is_behind_proxy(host: str, scheme: str) -> bool:
