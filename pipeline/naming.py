@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, MutableMapping, Sequence
 
 from pipeline.concept import SessionConfiguration
-from pipeline.graph.identity import follow_mappings, refresh_edge_counts
 from pipeline.graph.slotting import SlotAssignment, completed, slot_name, slot_text
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.outcome import Outcome
 from pipeline.ports import Embedder, Parser, SlotProposal, SlotProposer, SlotRequest, Vectors
 from pipeline.state import InterviewState
 
@@ -59,52 +57,6 @@ async def names_for(
     complete = completed(await lemmatised(proposals, parser), batch)
     await embedder.embed([slot_text(proposal.slot_name, proposal.description) for proposal in complete])
     return complete
-
-
-async def settled(
-    state: InterviewState,
-    configuration: SessionConfiguration,
-    proposals: Sequence[SlotProposal],
-    embedder: Embedder,
-    embeddings: Mapping[str, Vectors],
-) -> Outcome | None:
-    """The state of an interview that is over, with these names in place; none if none of them fits any more.
-
-    Only for a session that takes no more answers: everywhere else the next turn applies names.
-
-    Raises:
-        ProviderError: a vector could not be made.
-    """
-    graph, before = state.surface_graph(), state.canonical_graph()
-    waiting = {i for i in state.slot_backlog if i in graph.nodes and graph.nodes[i].superseded_by is None}
-    settings = configuration.settings
-    assignment = SlotAssignment(
-        before.copy(),
-        graph,
-        configuration.methodology,
-        session_id=state.session_id,
-        turn=state.turn_count,
-        threshold=settings.canonical_similarity_threshold,
-        min_support=settings.canonical_min_support_nodes,
-    )
-    fitting = fitting_names(proposals, graph, waiting)
-    if not fitting:
-        return None
-    await apply_names(assignment, fitting, embedder, {**embeddings})
-    assignment.settle()
-    after = assignment.canonical
-    tracker = state.node_tracker()
-    follow_mappings(tracker, before, after, graph, configuration.methodology.ontology)
-    refresh_edge_counts(tracker, graph, after.key_of)
-    update = {
-        "rev": state.rev + 1,
-        "slots": tuple(after.slots.values()),
-        "mappings": tuple(after.mappings.values()),
-        "canonical_edges": tuple(after.edges.values()),
-        "slot_backlog": tuple(i for i in state.slot_backlog if i in waiting - assignment.named),
-        "tracker": tracker.snapshot(),
-    }
-    return Outcome(state=state.model_copy(update=update), events=(), embeddings=assignment.vectors_created)
 
 
 def fitting_names(

@@ -14,7 +14,7 @@ from pipeline.contracts import Contract
 from pipeline.engines.base import DecisionEngine
 from pipeline.engines.signal_pools import SignalPools
 from pipeline.errors import PipelineError, PipelineMisbuilt
-from pipeline.naming import names_for, settled
+from pipeline.naming import names_for
 from pipeline.opening import opened, rephrased
 from pipeline.outcome import Outcome, answer_digest, outcome_of
 from pipeline.ports import (
@@ -30,6 +30,7 @@ from pipeline.ports import (
     Vectors,
 )
 from pipeline.question.asking import Questioner, Written
+from pipeline.settling import settled
 from pipeline.signals.rating import AnswerRating
 from pipeline.stages.base import Stage
 from pipeline.stages.context import ContextStage
