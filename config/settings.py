@@ -18,10 +18,11 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
+from config.bounds import LimitSettings, SessionSettings
 from config.group import Group, check_url
 from config.models import ExtractionSettings, GenerationSettings, ModelSettings, RoleSettings, ScoringSettings
 from pipeline.calls import Role
-from pipeline.concept import DEFAULT_MAX_TURNS, PipelineSettings
+from pipeline.concept import PipelineSettings
 
 PREFIX = "ASKWELL_"
 TOML_NAME = "askwell.toml"
@@ -152,58 +153,6 @@ def _expanded(path: Path) -> Path:
         return path.expanduser()
     except RuntimeError as exc:
         raise ValueError(f"{path}: there is no user of that name") from exc
-
-
-class SessionSettings(Group):
-    """How long things may take and last."""
-
-    max_turns: int = Field(
-        default=DEFAULT_MAX_TURNS,
-        ge=3,
-        le=200,
-        description="Turns of an interview at the most, where its concept does not say.",
-    )
-    turn_deadline_s: float = Field(
-        default=45.0, gt=0, description="Longest time for one turn, in seconds; then it fails and can be retried."
-    )
-    abandon_after_s: int = Field(
-        default=86_400, ge=60, description="A session without a sign of life for this long is abandoned, in seconds."
-    )
-    resume_until_s: int = Field(
-        default=604_800,
-        ge=60,
-        description="An abandoned session can be resumed until this long after the last sign of life, in seconds.",
-    )
-    idle_release_s: float = Field(
-        default=120.0,
-        gt=0,
-        description="A session that nobody is connected to leaves the process's memory after this long, in seconds.",
-    )
-
-
-class LimitSettings(Group):
-    """What the server refuses to protect itself."""
-
-    max_message_bytes: int = Field(default=131_072, ge=131_072, description="Largest WebSocket message, in bytes.")
-    max_body_bytes: int = Field(default=262_144, ge=16_384, description="Largest HTTP request body, in bytes.")
-    handshake_s: float = Field(default=5.0, gt=0, description="Time for the first message on a socket, in seconds.")
-    messages_per_s: float = Field(
-        default=20.0, gt=0, description="Messages one socket may send per second, on average."
-    )
-    message_burst: int = Field(default=60, ge=1, description="Messages one socket may send at once.")
-    requests_per_s: float = Field(
-        default=20.0, gt=0, description="HTTP requests that change something, per second and address, on average."
-    )
-    request_burst: int = Field(
-        default=100, ge=1, description="HTTP requests that change something one address may send at once."
-    )
-    max_sessions: int = Field(default=1000, ge=1, description="Sessions that one process runs at the same time.")
-    max_connections: int = Field(
-        default=4000, ge=1, description="Sockets and requests that one process serves at the same time."
-    )
-    outbox_events: int = Field(
-        default=256, ge=16, description="Events waiting for a slow client before its connection is dropped."
-    )
 
 
 class LanguageSettings(Group):

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final
 
+import structlog
+
+from config.loader import Library
+from config.prices import load_prices
+from config.settings import Settings
 from pipeline.concept import SessionConfiguration
 from pipeline.context import SlotNames, no_names
+from pipeline.methodology import Methodology
 from pipeline.ports import Clock, QuestionSink, SlotProposal, Vectors
 from pipeline.state import InterviewState
 from pipeline.turn import Answer, Outcome, Providers, TurnPipeline
 from server.language import Language
+from server.metrics import Metrics
+
+log = structlog.get_logger("askwell.language")
+
+Load = Callable[[Settings, Executor, tuple[Methodology, ...]], Awaitable[Providers]]
+"""Loads what works on this machine; see `server.language.load_providers`."""
 
 MOST: Final = 64
 """Pipelines that are kept beside the offline one; a pipeline in use lives on without being kept."""
@@ -113,3 +128,49 @@ class Pipelines:
     ) -> Outcome | None:
         """An interview that is over, with names in place; see `TurnPipeline.settle`."""
         return await self.of(configuration).settle(state, configuration, names, embeddings=embeddings)
+
+
+@asynccontextmanager
+async def open_pipelines(
+    settings: Settings,
+    library: Library,
+    metrics: Metrics,
+    *,
+    load: Load,
+    change: Callable[[Providers], Providers],
+    say: Callable[[str], None],
+) -> AsyncIterator[Pipelines]:
+    """Pipelines whose models are warm. Enter before the sessions that use them: connections to providers end with it.
+
+    Args:
+        settings: of the process.
+        library: what new sessions begin with.
+        metrics: told of calls and circuits.
+        load: loads what works on this machine.
+        change: what providers are replaced by before they are used.
+        say: told what is being done.
+    Raises:
+        ConfigError: the prices can't be read.
+        ProviderError: a model of this machine can't be loaded.
+    """
+    prices = load_prices(settings.storage.config_dir)
+    with ThreadPoolExecutor(settings.language.language_threads, thread_name_prefix="language") as executor:
+        say("loading the language models")
+        began = time.perf_counter()
+        methodologies = tuple(library.methodologies().values())
+        language = Language(
+            await load(settings, executor, methodologies),
+            settings,
+            prices,
+            prompts=library.prompts,
+            observe=metrics.llm_call,
+            on_fallback=metrics.llm_fallback,
+        )
+        metrics.watch_circuits(language.circuits)
+        try:
+            for problem in await language.warm(concept.llm for concept in library.concepts().values()):
+                log.warning("language.provider_unusable", reason=problem)
+            say(f"models are warm after {time.perf_counter() - began:.1f} s")
+            yield Pipelines(language, time.perf_counter, change=change)
+        finally:
+            await language.aclose()

@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,10 +20,8 @@ from uuid import uuid4
 import structlog
 
 from config.loader import Library
-from config.prices import load_prices
 from config.roles import Models
 from config.settings import Settings
-from pipeline.methodology import Methodology
 from pipeline.turn import Providers
 from server.auth import Authenticator, moderator_token
 from server.hot.connection import Connection, open_client
@@ -35,12 +32,12 @@ from server.hot.journal import Journal, JournalRecord
 from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
 from server.hot.values import HotSettings, ServerReport
-from server.language import Language, load_providers
+from server.language import load_providers
 from server.limits import KeyedBuckets
 from server.metrics import Metrics
 from server.origins import Origins
 from server.parts import Parts
-from server.pipelines import Pipelines
+from server.pipelines import Load, open_pipelines
 from server.session.hub import Hub
 from server.session.measure import TurnMeasure
 from server.session.settings import HubSettings
@@ -85,7 +82,7 @@ class Overrides:
     hot: Callable[[HotStore], HotStore] = _same
     writer: Callable[[Writer], Writer] = _same_writer
     providers: Callable[[Providers], Providers] = _same_providers
-    load: Callable[[Settings, Executor, tuple[Methodology, ...]], Awaitable[Providers]] = load_providers
+    load: Load = load_providers
 
 
 @dataclass(frozen=True)
@@ -216,7 +213,9 @@ async def running(
         log.warning("configuration.problem", file=problem.file, line=problem.line, reason=problem.reason)
     async with (
         open_storage(settings, overrides=overrides, say=say, claim=claim) as storage,
-        _pipelines(settings, library, storage.metrics, overrides, say) as pipelines,
+        open_pipelines(
+            settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
+        ) as pipelines,
     ):
         hub = Hub(
             hot=storage.hot,
@@ -249,34 +248,6 @@ async def running(
             parts.readiness.models = True
             yield parts, storage
             parts.readiness.leaving = True
-
-
-@asynccontextmanager
-async def _pipelines(
-    settings: Settings, library: Library, metrics: Metrics, overrides: Overrides, say: Say
-) -> AsyncIterator[Pipelines]:
-    """Pipelines whose models are warm; connections to providers are closed after the sessions that use them."""
-    prices = load_prices(settings.storage.config_dir)
-    with ThreadPoolExecutor(settings.language.language_threads, thread_name_prefix="language") as executor:
-        say("loading the language models")
-        began = time.perf_counter()
-        methodologies = tuple(library.methodologies().values())
-        language = Language(
-            await overrides.load(settings, executor, methodologies),
-            settings,
-            prices,
-            prompts=library.prompts,
-            observe=metrics.llm_call,
-            on_fallback=metrics.llm_fallback,
-        )
-        metrics.watch_circuits(language.circuits)
-        try:
-            for problem in await language.warm(concept.llm for concept in library.concepts().values()):
-                log.warning("language.provider_unusable", reason=problem)
-            say(f"models are warm after {time.perf_counter() - began:.1f} s")
-            yield Pipelines(language, time.perf_counter, change=overrides.providers)
-        finally:
-            await language.aclose()
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:

@@ -76,7 +76,7 @@ async def test_session_with_models_is_understood_and_asked_by_them(tmp_path: Pat
         assert tasks(double) >= {"extraction", "rating", "question"}
         assert (one.extractor.requests, one.writer.requests) == ([], [])
         state = (await one.call("GET", f"/api/sessions/{session_id}", headers=one.moderator)).json()
-        assert len(state["transcript"]) == 5
+        assert state["usage"]["calls"] >= 7
         page = one.parts.metrics.page().decode()
         labels = {"provider": "openai_compatible", "model": "double-1"}
         call = {**labels, "role": "extraction", "task": "extraction", "outcome": "completed"}
