@@ -39,13 +39,37 @@ class Answer:
         exact = quote.strip()
         if not exact:
             return None
-        if exact in self.text:
-            return exact
+        whole = self._whole_words(exact)
+        if whole is not None:
+            return whole
         parts = [part for part in (_letters(part) for part in _GAP.split(exact)) if part]
         if not parts:
             return None
         span = self._span(parts)
         return self.text[span[0] : self._end(span[1])] if span else None
+
+    def _whole_words(self, exact: str) -> str | None:
+        """This very stretch of the answer, with the rest of a word that it cuts in two; none if it is not there."""
+        at = cut = self.text.find(exact)
+        while at >= 0:
+            if not self._cuts(at) and not self._cuts(at + len(exact)):
+                return exact
+            at = self.text.find(exact, at + 1)
+        if cut < 0:
+            return None
+        start, end = cut, cut + len(exact)
+        while self._cuts(start):
+            start -= 1
+        while self._cuts(end):
+            end += 1
+        return self.text[start:end]
+
+    def _cuts(self, at: int) -> bool:
+        """Whether a word of a script with spaces goes on across this place."""
+        if not 0 < at < len(self.text):
+            return False
+        left, right = self.text[at - 1], self.text[at]
+        return left.isalnum() and right.isalnum() and not (_is_dense(left) or _is_dense(right))
 
     def _span(self, parts: Sequence[str]) -> tuple[int, int] | None:
         """First and last character, in the text, of a run of parts that follow each other."""

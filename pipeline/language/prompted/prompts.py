@@ -95,7 +95,8 @@ class Prompts:
             if unknown:
                 yield from (_unknown(tree, variable, allowed, part, file) for variable in sorted(unknown))
                 continue
-            template = environment.from_string(environment.parse(source, name, file))
+            code = environment.compile(tree, name, file)
+            template = Template.from_code(environment, code, environment.make_globals(None))
             self._templates[name, part] = template
             for values in ({**allowed}, {**allowed, **{k: v for k, v in VARIABLES[name].bare.items() if k in allowed}}):
                 problem = _tried(template, values, file)
@@ -147,7 +148,7 @@ def _tried(template: Template, values: dict[str, Any], file: str) -> PromptProbl
     try:
         text = template.render(values)
     except (TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as exc:
-        lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == file]
+        lines = [line for frame, line in traceback.walk_tb(exc.__traceback__) if frame.f_code.co_filename == file]
         line = getattr(exc, "lineno", None) or (lines[-1] if lines else None) or 1
         return PromptProblem(file, line, f"can't be rendered: {exc}")
     return None if text.strip() else PromptProblem(file, 1, "a part renders to nothing")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest
@@ -16,6 +16,8 @@ from pipeline.ports import QuestionRequest, QuestionWriter
 
 DEEP_FROM = 2
 """Depth of the graph from which a question is reminded of the topic. Source: 000, topic anchoring."""
+PIECES_AFTER = 4
+"""Pieces behind the question that are still read, so that a model that is about to end can do so."""
 _PROMPTS = {"opening": "opening", "follow_up": "question", "closing": "question", "rephrase": "rephrase"}
 _TASKS = {"opening": "opening", "follow_up": "question", "closing": "closing", "rephrase": "rephrase"}
 
@@ -33,7 +35,7 @@ class PromptedQuestionWriter:
         self._opening_temperature = opening_temperature
         self._systems: PerObject[str] = PerObject()
 
-    async def write(self, request: QuestionRequest) -> AsyncIterator[str]:
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         """The question in pieces, as the model writes it, without quotation marks or labels around it.
 
         Raises:
@@ -41,12 +43,14 @@ class PromptedQuestionWriter:
         """
         tidying = Tidying()
         pieces = self._client.stream(self._chat(request))
+        left = PIECES_AFTER
         try:
             async for piece in pieces:
                 ready = tidying.feed(piece)
                 if ready:
                     yield ready
-                if tidying.ended:
+                left -= tidying.ended
+                if left < 0:
                     return
             rest = tidying.finish()
             if rest:

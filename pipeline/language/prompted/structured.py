@@ -20,7 +20,8 @@ Validator = Callable[[dict[str, Any]], T]
 MAX_ECHO_CHARS = 6000
 """Of a broken answer, what its repair shows again."""
 MAX_ERRORS = 8
-_TRIES = 32
+_OPENING = re.compile(r'\{(?=\s*["}])')
+"""Where an object begins, other than braces in prose. What is inside a broken object is never taken for the whole."""
 _THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
 
@@ -71,24 +72,16 @@ def model_validator(model: type[BaseModel]) -> Validator[Any]:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The first JSON object in a text: alone, in a code fence, or with prose around; none when it breaks off."""
+    """The first JSON object in a text: alone, in a code fence, or with prose around; none when it is broken."""
     text = _THOUGHT.sub("", text)
-    decoder = json.JSONDecoder(parse_constant=_no_constant)
-    at = -1
-    for _ in range(_TRIES):
-        at = text.find("{", at + 1)
-        if at < 0:
-            return None
-        try:
-            found, _end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as exc:
-            if exc.pos >= len(text.rstrip()) or "Unterminated" in exc.msg:
-                return None
-            continue
-        except (ValueError, RecursionError):
-            return None
-        return found if isinstance(found, dict) else None
-    return None
+    opening = _OPENING.search(text)
+    if opening is None:
+        return None
+    try:
+        found, _end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, opening.start())
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _no_constant(name: str) -> Any:

@@ -85,11 +85,14 @@ class Tidying:
             if not text:
                 return final
             thought = _thought_end(text)
-            if thought is not None and (thought > 0 or not final):
-                if thought < 0:
-                    return False
+            if thought is not None and thought > 0:
                 self._waiting = text[thought:]
                 continue
+            if thought is not None and not final:
+                return False
+            if final and text.casefold().startswith(tuple(opening for opening, _ in _THOUGHTS)):
+                self._waiting = ""
+                return True
             lowered = text.casefold()
             label = next((label for label in _LABELS if lowered.startswith(label)), None)
             if label is not None:
