@@ -16,8 +16,13 @@ import structlog
 
 from config.settings import LogSettings
 
-_SECRET_KEY = re.compile(r"(?:^|[._-])(?:token|api_key|password|secret|authorization|cookie)s?$", re.IGNORECASE)
-_SECRET_TEXT = re.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9_\-.~+/]{8,}|([?#&]token=)[^&\s\"']+|(://[^/\s:@]*:)[^@/\s]+@")
+_SECRET_KEY = re.compile(r"(?:^|[._-])(?:token|api[_-]?key|password|secret|authorization|cookie)s?$", re.IGNORECASE)
+_SECRET_TEXT = re.compile(
+    r"(?i)\b(bearer\s+)[A-Za-z0-9_\-.~+/]{8,}|([?#&](?:token|key)=)[^&\s\"']+|(://[^/\s:@]*:)[^@/\s]+@"
+    r"|\b(x-api-key\W{1,4})[A-Za-z0-9_\-.~+/]{8,}|\b(sk-)[A-Za-z0-9_\-]{8,}"
+)
+_COUNTS = frozenset({"input_tokens", "cached_tokens", "output_tokens", "max_tokens"})
+"""Keys that count what language models read and write."""
 HIDDEN = "[hidden]"
 
 EventDict = MutableMapping[str, Any]
@@ -37,7 +42,7 @@ class _Guard:
     def _clean(self, value: Any) -> Any:
         if isinstance(value, MutableMapping):
             return {
-                key: HIDDEN if _SECRET_KEY.search(str(key)) else self._clean(inner)
+                key: HIDDEN if _is_secret(str(key)) else self._clean(inner)
                 for key, inner in value.items()
                 if self._pii or not _is_pii(str(key))
             }
@@ -46,6 +51,10 @@ class _Guard:
         if isinstance(value, str):
             return _SECRET_TEXT.sub(lambda m: next(g for g in m.groups() if g) + HIDDEN, value)
         return value
+
+
+def _is_secret(key: str) -> bool:
+    return key not in _COUNTS and _SECRET_KEY.search(key) is not None
 
 
 def _is_pii(key: str) -> bool:
@@ -99,5 +108,5 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
         logger.handlers[:] = []
         logger.propagate = True
     logging.getLogger("uvicorn.access").disabled = True
-    for name in ("uvicorn.error", "websockets", "asyncio", "alembic", "aiosqlite", "sqlalchemy"):
+    for name in ("uvicorn.error", "websockets", "asyncio", "alembic", "aiosqlite", "sqlalchemy", "httpx", "httpcore"):
         logging.getLogger(name).setLevel(max(level, logging.WARNING))

@@ -12,6 +12,7 @@ import pytest
 import structlog
 
 from config.settings import LogSettings
+from pipeline.errors import LLMRejected
 from server.logs import HIDDEN, configure
 
 
@@ -73,6 +74,11 @@ def test_what_respondents_say_is_dropped_unless_enabled() -> None:
         {"path": "/x?token=s3cret&y=1"},
         {"header": "Authorization: Bearer s3cret-s3cret"},
         {"url": "redis://user:s3cret@host:6379"},
+        {"anthropic_api_key": "s3cret"},
+        {"headers": {"x-api-key": "s3cret"}},
+        {"request": "POST x-api-key: s3cret-s3cret"},
+        {"reason": "Incorrect API key provided: sk-proj-s3cret-s3cret."},
+        {"url": "https://api.example.org/v1?key=s3cret"},
     ],
 )
 def test_secrets_are_hidden_wherever_they_stand(keys: dict[str, Any]) -> None:
@@ -91,6 +97,36 @@ def test_secret_in_an_exception_of_a_library_is_hidden() -> None:
     (line,) = _logged(work)
     assert "s3cret" not in json.dumps(line)
     assert "OSError" in line["exception"]
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_exception_is_written_without_local_variables(form: Any) -> None:
+    def work() -> None:
+        held = "s3cr" + "et-in-a-variable"
+        try:
+            raise LLMRejected(f"refused a key of {len(held)} characters")
+        except LLMRejected:
+            structlog.get_logger().exception("turn.defect")
+
+    stream = io.StringIO()
+    configure(LogSettings(log_format=form), stream)
+    work()
+    assert "refused a key of" in stream.getvalue()
+    assert "s3cret-in-a-variable" not in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("event", "level"), [("llm_call_complete", "info"), ("llm_timeout", "warning"), ("llm_http_error", "error")]
+)
+def test_events_of_language_models_pass_with_their_figures(event: str, level: str) -> None:
+    figures = {"role": "scoring", "model": "claude-x", "input_tokens": 7, "cached_tokens": 0, "latency_ms": 1.5}
+    (line,) = _logged(lambda: getattr(structlog.get_logger(), level)(event, **figures))
+    assert {key: line[key] for key in figures} == figures
+    assert (line["event"], line["level"]) == (event, level)
+
+
+def test_lines_of_the_http_client_are_left_out() -> None:
+    assert _logged(lambda: logging.getLogger("httpx").info("HTTP Request: POST https://api.example.org")) == []
 
 
 def test_console_form_is_for_people() -> None:
