@@ -11,22 +11,22 @@ from dataclasses import dataclass
 
 QUOTED = "«q»"
 
-_QUOTES = re.compile(r"[\"“„”»][^\"“”„»«]{1,200}[\"“”«»]|«[^«»]{1,200}»|(?<!\w)[‘‚'][^‘’‚'\n]{2,200}[’‘'](?!\w)")
+QUOTES = re.compile(r"[\"“„”»][^\"“”„»«]{1,200}[\"“”«»]|«[^«»]{1,200}»|(?<!\w)[‘‚'][^‘’‚'\n]{2,200}[’‘'](?!\w)")
 
 
 def normalise(text: str) -> str:
     """Lower case, straight apostrophes, white space collapsed, quoted stretches replaced by `«q»`."""
-    unquoted = _QUOTES.sub(QUOTED, text)
+    unquoted = QUOTES.sub(QUOTED, text)
     return " ".join(unquoted.replace("’", "'").casefold().split())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LanguageTable:
     """What the checker knows of one language.
 
     `lead_ins` may stand before a question and are stripped, repeatedly. `interrogatives` are the question words,
     `auxiliaries` the verb forms with which a closed question begins; `polite` are requests that are closed in form
-    and open in fact; `requests` are imperatives that invite a story. `function_words` tell the language of a text.
+    and open in fact; `requests` are imperatives that invite a story.
     """
 
     lead_ins: re.Pattern[str]
@@ -41,7 +41,6 @@ class LanguageTable:
     double_spared: re.Pattern[str]
     machinery: re.Pattern[str]
     machinery_spared: re.Pattern[str]
-    function_words: frozenset[str]
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -212,7 +211,7 @@ ENGLISH = LanguageTable(
         r"gain points?|critical incidents?|jobs[- ]to[- ]be[- ]done|focus (?:concept|node|label)|"
         r"interview (?:guide|protocol|phase)|"
         r"turn number|max turns|follow-up (?:type|strategy)|knowledge (?:graph|base)|"
-        r"probing (?:question|technique))\b"
+        r"probing (?:question|technique)|(?:the|a|this) (?:respondent|interviewee)s?)\b"
     ),
     machinery_spared=re.compile(
         r"\b(?:time|parking|delivery|free|booking|appointment|coin|card|memory|collection|landing) slots?\b"
@@ -220,10 +219,6 @@ ENGLISH = LanguageTable(
         r"cell|network|tv) signals?\b"
         r"|\bsignal (?:strength|failure|failures|box|loss)\b|\blymph nodes?\b|\b(?:email|meal|planning|"
         r"spreadsheet) templates?\b"
-    ),
-    function_words=word_set(
-        "the of and to in that it is was for you your what how why when which who with this about did do does tell me "
-        "are have has on from most more as at by be an or not there would could"
     ),
 )
 
@@ -315,72 +310,14 @@ GERMAN = LanguageTable(
         r"wissensgraph\w*|"
         r"sprachmodell\w*|ki-modell\w*|algorithm(?:us|en)|json|yaml|embeddings?|sättigung\w*|"
         r"datenpunkt\w*|chatbots?|"
-        r"psychosozial\w*|terminalwert\w*|kritische[srn]? ereignis\w*)\b"
+        r"psychosozial\w*|d(?:er|ie|en|em) befragten?|terminalwert\w*|kritische[srn]? ereignis\w*)\b"
     ),
     machinery_spared=re.compile(
         r"\b(?:handy|funk|wlan|gps|warn)-?signal\w*\b|\bkein signal\b|\b(?:zeit|liefer)-?slots?\b"
     ),
-    function_words=word_set(
-        "der die das und ist in zu den mit sich auf für von sie es ein eine wie was haben ihnen ihr dem nicht war bei "
-        "wenn als auch am im an wurde würden mir über welche warum dass aus noch"
-    ),
 )
 
 TABLES: dict[str, LanguageTable] = {"en": ENGLISH, "de": GERMAN}
-
-FUNCTION_WORDS: dict[str, frozenset[str]] = {
-    "en": ENGLISH.function_words,
-    "de": GERMAN.function_words,
-    "fr": word_set(
-        "le la les des est et que qui vous dans pour une un avec sur pas quoi comment pourquoi votre ce cela"
-    ),
-    "es": word_set("el la los las que es en por para una un con su qué cómo cuándo usted le más del al"),
-    "nl": word_set("het een van en dat u uw wat hoe waarom voor met op zijn niet aan er bij"),
-    "it": word_set("il lo gli che di per una con del della cosa come perché suo lei sono più nel"),
-}
-
-UNSAFE = (
-    ("a web address", re.compile(r"https?://|\bwww\.|\b[\w-]+\.(?:com|net|org|io|ai|dev|info)\b", re.I)),
-    (
-        "markup",
-        re.compile(
-            r"</?[a-z!][^>]{0,200}>|<\|[^|]{0,40}\|?>?|```|`[^`]*`|\*\*|__\w|^\s{0,3}#{1,6}\s|\]\(|"
-            r"^\s*[-*•]\s",
-            re.I | re.M,
-        ),
-    ),
-    (
-        "an unfilled placeholder",
-        re.compile(r"[{}]|\[(?:topic|focus|name|insert|concept)[^\]]*\]|<(?:topic|focus)>", re.I),
-    ),
-    (
-        "a speaker label",
-        re.compile(
-            r"^\s*(?:question|interviewer|moderator|assistant|system|user|ai|bot|frage|antwort|answer|"
-            r"output)\s*\d*\s*:",
-            re.I,
-        ),
-    ),
-    (
-        "prompt leakage",
-        re.compile(
-            r"\b(?:system prompt|(?:my|the|these|your|previous|above|prior) instructions|ignore (?:all|"
-            r"any|the|previous|my)|"
-            r"as an? (?:ai|language model|assistant|llm)|i am an? (?:ai|language model)|i'm an? (?:ai|"
-            r"language model)|"
-            r"you are an? (?:interviewer|moderator|assistant|experienced|qualitative)|here(?:'s| is|"
-            r" are) (?:a|the|your|my|an?other|some) "
-            r"(?:\w+ )?questions?|i was (?:told|instructed|prompted)|i cannot (?:help|assist|comply)|"
-            r"i can't (?:help|assist|comply)|"
-            r"als ki\b|als sprachmodell|hier ist (?:eine|die|ihre) frage|meine anweisungen)",
-            re.I,
-        ),
-    ),
-    (
-        "control characters",
-        re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffd]"),
-    ),
-)
 
 CLOSED_GENERIC: dict[str, re.Pattern[str]] = {
     "ar": re.compile(r"^(?:هل|أليس|ألم|ألا|أ(?=\w{2,}\s))"),

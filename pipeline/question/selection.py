@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import has_bridge
 from pipeline.question.checker import check
-from pipeline.question.patterns import FUNCTION_WORDS
+from pipeline.question.languages import FUNCTION_WORDS
 from pipeline.question.text import jaccard, word_count, words
 from pipeline.records import Record
 

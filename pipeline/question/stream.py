@@ -7,16 +7,17 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from pipeline.question.checker import (
+    LONGEST_RUN,
     REPEAT_COSINE,
     REPEAT_JACCARD,
     REPEAT_WINDOW,
     RETRACTING,
+    Checker,
     Refusal,
     Similarity,
-    check,
-    prefix_refusals,
+    ends_in_a_scene,
     question_part,
-    sets_a_scene,
+    repeat_refusals,
 )
 from pipeline.question.text import word_count
 from pipeline.records import Record
@@ -64,6 +65,7 @@ class StreamGuard:
         repeat_window: int = REPEAT_WINDOW,
         repeat_jaccard: float = REPEAT_JACCARD,
         repeat_cosine: float = REPEAT_COSINE,
+        secrets: Sequence[str] = (),
     ) -> None:
         self.out = ""
         """What has gone out so far."""
@@ -71,13 +73,12 @@ class StreamGuard:
         self._mode = mode
         self._hold_words = hold_words
         self._language = language
-        self._max_words = max_words
-        self._recent = tuple(recent_questions)
-        self._allowed = tuple(allowed_words)
+        self._checker = Checker(language=language, max_words=max_words, allowed_words=allowed_words, secrets=secrets)
+        self._recent = tuple(recent_questions[-repeat_window:]) if repeat_window else ()
         self._cosine = cosine
-        self._repeat_window = repeat_window
         self._repeat_jaccard = repeat_jaccard
         self._repeat_cosine = repeat_cosine
+        self._judged = 0
         self._over = False
         self._codes: frozenset[str] = frozenset()
 
@@ -95,17 +96,17 @@ class StreamGuard:
         if self._over:
             raise ValueError("this stream is over")
         self._pending += piece
+        if len(self.out) + len(self._pending) > self._checker.most_characters or len(self._last_run()) > LONGEST_RUN:
+            return self._refuse([Refusal(code="too_long", detail="no end of it")])
         complete = self._complete_words()
         if not complete.strip():
             return Verdict()
-        refusals = prefix_refusals(
-            self.out + complete,
-            language=self._language,
-            max_words=self._max_words,
-            allowed_words=self._allowed,
-        )
-        if refusals:
-            return self._refuse(refusals)
+        so_far = len(self.out) + len(complete)
+        if so_far > self._judged:
+            self._judged = so_far
+            refusals = self._checker.beginning(self.out + complete)
+            if refusals:
+                return self._refuse(refusals)
         return self._release(self._due(complete))
 
     def finish(self) -> Verdict:
@@ -116,17 +117,11 @@ class StreamGuard:
         """
         if self._over:
             raise ValueError("this stream is over")
-        refusals = check(
-            self.text,
-            recent_questions=self._recent,
-            language=self._language,
-            max_words=self._max_words,
-            cosine=self._cosine,
-            allowed_words=self._allowed,
-            repeat_window=self._repeat_window,
-            repeat_jaccard=self._repeat_jaccard,
-            repeat_cosine=self._repeat_cosine,
-        )
+        text = self.text
+        refusals = [
+            *self._checker.whole(text),
+            *repeat_refusals(text, self._recent, self._cosine, self._repeat_jaccard, self._repeat_cosine),
+        ]
         if refusals:
             return self._refuse(refusals)
         self._over = True
@@ -143,11 +138,11 @@ class StreamGuard:
             return text
         question = question_part(text, self._language)
         if _ENDED.search(self.out):
-            scene = sets_a_scene(self.out, self._language)
+            scene = ends_in_a_scene(self.out, self._language)
             return ("" if self.out[-1].isspace() else " ") + (self._instead(question) if scene else question)
         if "double" in self._codes:
             closed = self.out + "?"
-            if not check(closed, language=self._language, max_words=self._max_words, allowed_words=self._allowed):
+            if not self._checker.whole(closed):
                 return "?"
         return ("– " if self.out[-1].isspace() else " – ") + self._repaired(question)
 
@@ -164,11 +159,16 @@ class StreamGuard:
 
     def _complete_words(self) -> str:
         """The pending text up to the last white space: a word may still grow until then."""
-        at = max((index for index, letter in enumerate(self._pending) if letter.isspace()), default=-1)
-        return self._pending[: at + 1]
+        return self._pending[: len(self._pending) - len(self._last_run())]
+
+    def _last_run(self) -> str:
+        """The pending text behind the last white space."""
+        parts = self._pending.split()
+        return parts[-1] if parts and not self._pending[-1:].isspace() else ""
 
     def _due(self, complete: str) -> str:
         """The part of the complete words that need not wait."""
+        complete = self._checker.secrets.without_suspect_words(self.out, complete)
         if self._mode == "held":
             ends = [match.end() for match in _BOUNDARY.finditer(complete)]
             return complete[: ends[-1]] if ends else ""

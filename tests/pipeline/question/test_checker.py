@@ -22,8 +22,8 @@ def codes(text: str, **arguments: object) -> set[str]:
         ("Surely ", "leading"),
         ("When you drink coffee, do you ", "closed"),
         ("The node you ", "machinery"),
-        ("**Question", "unsafe"),
-        ("Interviewer: ", "unsafe"),
+        ("**Question", "markup"),
+        ("Interviewer: ", "markup"),
         ("Haben Sie ", "closed"),
     ],
 )

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.question.checker import check
+from pipeline.question.checker import RETRACTING, check
 from pipeline.question.stream import Mode, StreamGuard, Verdict
+from tests.corpus.questions import BAD_QUESTIONS, GOOD_QUESTIONS, Labelled
 
 GOOD = "I see. Earlier you mentioned the battery life. What does a long battery life give you?"
 
@@ -125,31 +123,18 @@ def test_scene_that_was_set_is_left_for_another_question_in_so_many_words() -> N
     assert final == "Think of your last coffee. Let me put that differently: who else has a say in it?"
 
 
-CORPUS = Path(__file__).parents[2] / "corpus" / "questions"
-GOOD_ONES = [
-    (item["text"], item.get("language", "en"))
-    for item in yaml.safe_load((CORPUS / "good.yaml").read_text("utf-8"))
-    if "recent" not in item
-]
-BAD_ONES = [
-    (item["text"], item.get("language", "en"), item["code"])
-    for item in yaml.safe_load((CORPUS / "bad.yaml").read_text("utf-8"))
-    if "recent" not in item
-]
-
-
 @pytest.mark.parametrize("mode", ["live", "held"])
-@pytest.mark.parametrize(("text", "language"), GOOD_ONES)
-def test_every_good_question_streams_through(text: str, language: str, mode: Mode) -> None:
-    out, verdict = run(StreamGuard(mode=mode, language=language), text, size=3)
+@pytest.mark.parametrize("item", [item for item in GOOD_QUESTIONS if not item.recent], ids=str)
+def test_every_good_question_streams_through(item: Labelled, mode: Mode) -> None:
+    out, verdict = run(item.guard(mode=mode), item.text, size=3)
     assert verdict.action == "go", verdict.refusals
-    assert "".join(out) == text
+    assert "".join(out) == item.text
 
 
-@pytest.mark.parametrize(("text", "language", "code"), BAD_ONES)
-def test_no_bad_question_gets_out_whole(text: str, language: str, code: str) -> None:
-    out, verdict = run(StreamGuard(language=language), text, size=3)
+@pytest.mark.parametrize("item", [item for item in BAD_QUESTIONS if not item.recent], ids=str)
+def test_no_bad_question_gets_out_whole(item: Labelled) -> None:
+    out, verdict = run(item.guard(), item.text, size=3)
     assert verdict.action != "go"
-    assert "".join(out) != text or not text
-    if code in ("machinery", "unsafe"):
+    assert "".join(out) != item.text or not item.text
+    if {refusal.code for refusal in verdict.refusals} & RETRACTING:
         assert verdict.action in ("rewrite", "retract")

@@ -1,0 +1,243 @@
+"""The form of a question: how many there are, open or closed, neutral or leading.
+
+Everything here works on text that went through `normalise`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from pipeline.question.patterns import CLOSED_GENERIC, TABLES, LanguageTable, word_set
+from pipeline.question.refusals import Refusal
+from pipeline.question.text import sentences
+from pipeline.question.unions import union
+
+_SCENES = (
+    "think ", "please think ", "picture ", "imagine ", "take me back ", "put yourself ",
+    "denken sie ", "stellen sie sich ", "versetzen sie sich ",
+)  # fmt: skip
+_INTEREST = re.compile(
+    r"i(?:'d| would) (?:love|like) to (?:understand|hear|know|learn) (?:that|this|it|more)\b[^?,:;]*\.$"
+)
+QUESTION_MARKS = re.compile(r"[?؟？]")
+
+
+def table_of(language: str) -> LanguageTable | None:
+    """What is known of a language's forms; none for a language without a table."""
+    return TABLES.get(language.casefold()[:2])
+
+
+def whole_refusals(plain: str, language: str) -> list[Refusal]:
+    """Refusals about how many questions there are and of which form.
+
+    Args:
+        plain: the whole text, normalised.
+        language: code of the respondent's language.
+    """
+    table = table_of(language)
+    parts = sentences(plain)
+    marked = [part for part in parts if QUESTION_MARKS.search(part)]
+    if table is None:
+        generic = CLOSED_GENERIC.get(language.casefold()[:2])
+        if len(QUESTION_MARKS.findall(plain)) > 1:
+            return [Refusal(code="double", detail="more than one question mark")]
+        if not marked:
+            return [Refusal(code="not_a_question", detail="no question mark")]
+        if generic and any(generic.match(part) for part in marked):
+            return [Refusal(code="closed", detail="begins like a yes-or-no question")]
+        return []
+    requests = [part for part in parts if part not in marked and is_request(part, table)]
+    asks = [*requests, *marked]
+    found: list[Refusal] = []
+    if len(QUESTION_MARKS.findall(plain)) > 1 or len([a for a in asks if not sets_a_scene(a)]) > 1:
+        found.append(Refusal(code="double", detail="more than one question"))
+    if not asks:
+        return [*found, Refusal(code="not_a_question", detail="nothing is asked")]
+    for part in asks:
+        found += _double_inside(part, table)
+        found += _closed(part, table)
+    return found
+
+
+def beginning_refusals(plain: str, language: str) -> list[Refusal]:
+    """Refusals about the form that hold for a text and for everything that continues it.
+
+    The polite forms ("Could you tell me …") need up to seven words; until then they are given the benefit of doubt.
+    """
+    table = table_of(language)
+    if table is None:
+        generic = CLOSED_GENERIC.get(language.casefold()[:2])
+        if generic and generic.match(plain) and len(plain.split()) >= 2:
+            return [Refusal(code="closed", detail="begins like a yes-or-no question")]
+        return []
+    parts = sentences(plain)
+    current = parts[-1] if parts else ""
+    asked = [
+        part
+        for part in parts[:-1]
+        if QUESTION_MARKS.search(part) or (is_request(part, table) and not sets_a_scene(part))
+    ]
+    core = _core(current, table)
+    found: list[Refusal] = []
+    if asked and (table.interrogatives.match(core) or is_request(current, table)):
+        found.append(Refusal(code="double", detail="a second question begins"))
+    found += _double_inside(current, table)
+    head = table.auxiliaries.match(core)
+    if head and not _may_be_polite(core, table):
+        found.append(Refusal(code="closed", detail=f"begins with “{head.group(0)}”"))
+    suggested = _suggestion(core, current, _leading_so_far(table))
+    return [*found, suggested] if suggested else found
+
+
+def leading_refusals(plain: str, language: str) -> list[Refusal]:
+    """A text that suggests its answer."""
+    table = table_of(language)
+    for part in sentences(plain) if table else ():
+        assert table is not None
+        if suggested := _suggestion(_core(part, table), part, _leading(table)):
+            return [suggested]
+    return []
+
+
+Rules = tuple[re.Pattern[str], re.Pattern[str]]
+
+
+@cache
+def _leading(table: LanguageTable) -> Rules:
+    return _parted(table.leading)
+
+
+@cache
+def _leading_so_far(table: LanguageTable) -> Rules:
+    return _parted([pattern for pattern in table.leading if not pattern.pattern.endswith("$")])
+
+
+def _parted(patterns: Iterable[re.Pattern[str]]) -> Rules:
+    """Patterns that look at where the question proper begins, and those that are the same wherever it does."""
+    sources = [pattern.pattern for pattern in patterns]
+    return union(*(s for s in sources if "^" in s)), union(*(s for s in sources if "^" not in s))
+
+
+def _suggestion(core: str, part: str, rules: Rules) -> Refusal | None:
+    anchored, floating = rules
+    match = anchored.search(core) or anchored.search(part) or floating.search(part)
+    return Refusal(code="leading", detail=f"“{match.group(0).strip()}”") if match else None
+
+
+def loaded_refusals(spared: str, language: str) -> list[Refusal]:
+    """A word that judges and is not the respondent's own."""
+    table = table_of(language)
+    if table and table.leading_words and (match := table.leading_words.search(spared)):
+        return [Refusal(code="leading", detail=f"“{match.group(0)}” judges")]
+    return []
+
+
+def sets_a_scene(part: str) -> bool:
+    """“Think of the last time …” prepares a question, it isn't one."""
+    return part.startswith(_SCENES) or bool(_INTEREST.match(part))
+
+
+def _double_inside(part: str, table: LanguageTable) -> list[Refusal]:
+    spared = table.double_spared.sub(" ", part)
+    if not table.interrogatives.search(part) and not table.auxiliaries.search(part):
+        return []
+    for pattern in table.double:
+        match = pattern.search(spared)
+        asked_before = match and (
+            table.interrogatives.search(spared[: match.start()])
+            or table.auxiliaries.match(_core(spared[: match.start()] + " ", table))
+            or is_request(spared, table)
+        )
+        if match and asked_before:
+            return [Refusal(code="double", detail=f"“{match.group(0).strip()}” begins a second question")]
+    return []
+
+
+def _closed(part: str, table: LanguageTable) -> list[Refusal]:
+    core = _core(part, table)
+    for pattern in table.closed:
+        if match := pattern.search(core) or pattern.search(part):
+            if _pair_of_opposites(match.group(0)):
+                continue
+            return [Refusal(code="closed", detail=f"“{match.group(0).strip()}” offers the answers")]
+    if table.polite.match(core) or is_request(part, table):
+        return []
+    if match := table.auxiliaries.match(core):
+        return [Refusal(code="closed", detail=f"begins with “{match.group(0)}”")]
+    if not table.interrogatives.search(part):
+        return [Refusal(code="closed", detail="a statement with a question mark")]
+    return []
+
+
+def _pair_of_opposites(text: str) -> bool:
+    pairs = (
+        "good or bad",
+        "big or small",
+        "small or big",
+        "large or small",
+        "positive or negative",
+        "small or large",
+    )
+    return any(pair in text for pair in pairs) or "one way or" in text or "gut oder schlecht" in text
+
+
+def _core(part: str, table: LanguageTable) -> str:
+    """The sentence without conjunctions, acknowledgements and subordinate clauses in front of the question."""
+    core = part.lstrip(" -–—,;:…¿¡\"“'")
+    for _ in range(6):
+        if table.auxiliaries.match(core) and not table.lead_ins.match(core):
+            break
+        match = table.lead_ins.match(core)
+        if not match or match.end() == 0:
+            break
+        rest = core[match.end() :].lstrip()
+        if not rest:
+            break
+        core = rest
+    return core
+
+
+def is_request(part: str, table: LanguageTable) -> bool:
+    """Whether a sentence asks for a story without being a question."""
+    core = _core(part, table)
+    return bool(table.requests.match(core) or table.requests.match(part) or table.polite.match(core))
+
+
+def _may_be_polite(core: str, table: LanguageTable) -> bool:
+    """Whether the opening is, or may still become, a polite request."""
+    if table.polite.match(core):
+        return True
+    said = core.split()
+    if table is TABLES["de"]:
+        return said[0] in (
+            "können",
+            "könnten",
+            "würden",
+            "möchten",
+            "mögen",
+            "kannst",
+            "könntest",
+            "würdest",
+            "magst",
+        )
+    return (
+        len(said) < 7
+        and said[0] in ("can", "could", "would", "will", "might", "may")
+        and (len(said) < 3 or (said[1] in ("you", "i", "we") and _polite_so_far(said)))
+    )
+
+
+_POLITE_STARTS = word_set(
+    "tell describe walk talk take explain say share give help paint put think expand elaborate go bring "
+    "remember recall "
+    "name picture imagine hear show sketch unpack ask please perhaps maybe just kindly be like care try invite"
+)
+
+
+def _polite_so_far(said: Sequence[str]) -> bool:
+    """Whether the verb after “could you …” is one that invites a story, or still to come."""
+    if said[2] not in _POLITE_STARTS:
+        return False
+    return not {"if", "whether"} & set(said[3:])
