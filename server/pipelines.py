@@ -6,13 +6,13 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import Final
 
 import structlog
 
-from config.loader import Library
+from config.loader import Library, UnknownName
 from config.prices import load_prices
 from config.settings import Settings
 from pipeline.concept import SessionConfiguration
@@ -170,7 +170,11 @@ async def open_pipelines(
         try:
             for problem in await language.warm(concept.llm for concept in library.concepts().values()):
                 log.warning("language.provider_unusable", reason=problem)
+            pipelines = Pipelines(language, time.perf_counter, change=change)
+            for concept_id in library.concepts():
+                with suppress(UnknownName):
+                    pipelines.of(library.configuration(concept_id))
             say(f"models are warm after {time.perf_counter() - began:.1f} s")
-            yield Pipelines(language, time.perf_counter, change=change)
+            yield pipelines
         finally:
             await language.aclose()

@@ -15,11 +15,14 @@ from config.files import read_concept, read_methodology
 from config.loader import (
     LanguageUnsupported,
     Library,
+    ModelsUnusable,
     UnknownName,
     content_hash,
 )
+from config.roles import Models
+from config.settings import load
 from config.yamlfile import ConfigError, dotted, parse
-from pipeline.concept import PipelineSettings
+from pipeline.concept import ModelOverrides, PipelineSettings
 
 METHODOLOGY = """\
 method:
@@ -276,6 +279,90 @@ def test_library_concept_without_its_methodology_is_reported_and_not_offered(hom
 def test_library_concept_naming_unknown_strategy_is_reported(home: Path) -> None:
     _write(home, "concepts/coffee.yaml", CONCEPT + "phases:\n  late:\n    phase_bonuses:\n      deepn: 1\n")
     assert [(p.line, "deepen" in p.reason) for p in _library(home).problems()] == [(9, True)]
+
+
+def _remote(**environment: str) -> Models:
+    usual = {"ASKWELL_SCORING_PROVIDER": "anthropic", "ASKWELL_SCORING_MODEL": "claude-x", "ANTHROPIC_API_KEY": "sk-1"}
+    return Models(load({**usual, **environment}).settings)
+
+
+def _with_prompts(home: Path, root: Path) -> Path:
+    for path in (root / "config" / "prompts").glob("*.md"):
+        _write(home, f"prompts/{path.name}", path.read_text(encoding="utf-8"))
+    return home
+
+
+def test_configuration_without_a_language_model_has_no_prompts(home: Path) -> None:
+    assert _library(home).configuration("coffee").prompts == {}
+    library = Library(PipelineSettings(), packaged=home, models=Models(load({}).settings))
+    configuration = library.configuration("coffee")
+    assert (configuration.prompts, configuration.concept.llm) == ({}, ModelOverrides())
+
+
+def test_configuration_with_a_language_model_pins_model_and_prompts(home: Path, root: Path) -> None:
+    library = Library(PipelineSettings(), packaged=_with_prompts(home, root), models=_remote())
+    configuration = library.configuration("coffee")
+    assert configuration.prompts["question"] == (root / "config/prompts/question.md").read_text(encoding="utf-8")
+    llm = configuration.concept.llm
+    assert llm.scoring is not None
+    assert llm.extraction is not None
+    assert (llm.scoring.provider, llm.scoring.model, llm.extraction.provider) == ("anthropic", "claude-x", "offline")
+    assert "sk-1" not in configuration.model_dump_json()
+
+
+def test_configuration_changes_its_hash_with_model_and_prompts(home: Path, root: Path) -> None:
+    _with_prompts(home, root)
+    hashes = {content_hash(_library(home).configuration("coffee"))}
+    for models in (_remote(), _remote(ASKWELL_SCORING_MODEL="claude-y"), _remote(ANTHROPIC_API_KEY="sk-2")):
+        hashes.add(content_hash(Library(PipelineSettings(), packaged=home, models=models).configuration("coffee")))
+    assert len(hashes) == 3
+    text = (home / "prompts/question.md").read_text()
+    _write(home, "prompts/question.md", text + "\nMore.\n")
+    hashes.add(content_hash(Library(PipelineSettings(), packaged=home, models=_remote()).configuration("coffee")))
+    assert len(hashes) == 4
+
+
+def test_prompt_that_broke_keeps_last_good_version_and_is_reported(home: Path, root: Path) -> None:
+    library = Library(PipelineSettings(), packaged=_with_prompts(home, root), models=_remote())
+    good = library.configuration("coffee").prompts
+    text = good["question"]
+    path = _write(home, "prompts/question.md", text + "\n{{ toppic }}\n")
+    assert library.configuration("coffee").prompts == good
+    (problem,) = library.problems()
+    assert (problem.file, problem.line) == (str(path), len(text.splitlines()) + 2)
+    assert "toppic" in problem.reason
+    _write(home, "prompts/question.md", text + "\nBe kind.\n")
+    assert library.problems() == ()
+    assert library.configuration("coffee").prompts["question"].endswith("Be kind.\n")
+
+
+def test_prompt_of_the_own_directory_goes_first(home: Path, root: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    _write(own, "prompts/question.md", (root / "config/prompts/question.md").read_text() + "\nOurs.\n")
+    library = Library(PipelineSettings(), packaged=_with_prompts(home, root), config_dir=own, models=_remote())
+    assert library.configuration("coffee").prompts["question"].endswith("Ours.\n")
+
+
+def test_prompts_that_were_never_good_refuse_the_session(home: Path, root: Path) -> None:
+    _with_prompts(home, root)
+    (home / "prompts/rating.md").unlink()
+    library = Library(PipelineSettings(), packaged=home, models=_remote())
+    assert any("rating.md" in problem.file for problem in library.problems())
+    with pytest.raises(ModelsUnusable, match="check-config"):
+        library.configuration("coffee")
+
+
+def test_concept_without_its_key_is_listed_reported_and_refused(home: Path, root: Path) -> None:
+    text = CONCEPT + "llm:\n  generation:\n    provider: kimi\n    model: k2\n"
+    path = _write(_with_prompts(home, root), "concepts/coffee.yaml", text)
+    library = Library(PipelineSettings(), packaged=home, models=_remote())
+    reason = "ASKWELL_GENERATION_API_KEY or KIMI_API_KEY is not set: `kimi` needs a key"
+    assert [str(problem) for problem in library.problems()] == [f"{path}:7: llm.generation.api_key: {reason}"]
+    assert "coffee" in library.concepts()
+    with pytest.raises(ModelsUnusable) as caught:
+        library.configuration("coffee")
+    assert str(caught.value) == f"The concept `coffee` can't be used here as it is set up: generation: {reason}."
+    assert "sk-1" not in str(caught.value)
 
 
 def test_content_hash_is_stable_and_sensitive(home: Path) -> None:
