@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 import unicodedata
-from functools import lru_cache
 
 _NONCE_CHARS = 12
 _INVISIBLE = (
@@ -20,7 +19,23 @@ _INVISIBLE = (
 """Letters and marks that show nothing, besides the categories below: fillers, joiners, variation selectors, tags."""
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
 _BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*\n")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs"})
+
+
+class _Visible(dict[int, int | None]):
+    """A translation table that leaves hidden characters out; it learns each character once."""
+
+    def __missing__(self, code: int) -> int | None:
+        character = chr(code)
+        shown = character in "\n\t" or not (
+            unicodedata.category(character) in _HIDDEN_CATEGORIES or _HIDDEN.match(character)
+        )
+        self[code] = found = code if shown else None
+        return found
+
+
+_VISIBLE = _Visible()
 
 
 def clean(text: str) -> str:
@@ -31,18 +46,12 @@ def clean(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    broken = _HIDDEN.sub("", _BREAKS.sub("\n", text))
-    return "".join(ch for ch in broken if ch in "\n\t" or not _is_hidden(ch))
+    return _BREAKS.sub("\n", text).translate(_VISIBLE)
 
 
 def is_hidden(character: str) -> bool:
     """Whether `clean` leaves this character out."""
-    return character not in "\n\t" and (bool(_HIDDEN.match(character)) or _is_hidden(character))
-
-
-@lru_cache(maxsize=4096)
-def _is_hidden(character: str) -> bool:
-    return unicodedata.category(character) in _HIDDEN_CATEGORIES
+    return _VISIBLE[ord(character)] is None
 
 
 def quoted(text: str) -> str:
@@ -51,14 +60,14 @@ def quoted(text: str) -> str:
 
 
 def block(tag: str, text: str, seed: int = 0) -> str:
-    """The text between an opening and a closing tag that no part of it can imitate.
+    """The text between an opening and a closing tag that no part of it can imitate; many blank lines become one.
 
     Args:
         tag: what it is, such as "answer"; letters only.
         text: anything.
         seed: the session's, so that the number can't be told from the text alone.
     """
-    body = clean(text)
+    body = _BLANK_LINES.sub("\n\n", clean(text)).strip("\n")
     name = f"{tag}-{nonce(body, seed)}"
     return f"<{name}>\n{body}\n</{name}>"
 

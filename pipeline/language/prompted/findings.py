@@ -21,6 +21,8 @@ from pipeline.question.text import words
 MAX_CONCEPTS = 40
 """Concepts taken from one answer at the most."""
 MAX_RELATIONSHIPS = 80
+MOST_READ = 160
+"""Entries of a list that are looked at; what comes behind them is out of all proportion."""
 MAX_LABEL_CHARS = 200
 MAX_TRACE_CHARS = 300
 _UNSET = 0.7
@@ -66,8 +68,8 @@ class Findings:
 
     def add_concepts(self, items: Sequence[Any]) -> None:
         """Use what can be used of a list of concepts."""
-        for item in items:
-            if len(self._concepts) >= MAX_CONCEPTS:
+        for number, item in enumerate(items):
+            if len(self._concepts) >= MAX_CONCEPTS or number >= MOST_READ:
                 self._drop_concept(item, "too_many")
                 continue
             try:
@@ -77,8 +79,8 @@ class Findings:
 
     def add_relationships(self, items: Sequence[Any]) -> None:
         """Use what can be used of a list of relations; all concepts must have been added."""
-        for item in items:
-            if len(self.relationships) >= MAX_RELATIONSHIPS:
+        for number, item in enumerate(items):
+            if len(self.relationships) >= MAX_RELATIONSHIPS or number >= MOST_READ:
                 self._drop_relationship(item, "too_many")
                 continue
             try:

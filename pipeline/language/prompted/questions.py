@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest
-from pipeline.language.prompted.delimiting import quoted
+from pipeline.language.prompted.delimiting import clean, quoted
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
@@ -16,6 +16,7 @@ from pipeline.ports import QuestionRequest, QuestionWriter
 
 DEEP_FROM = 2
 """Depth of the graph from which a question is reminded of the topic. Source: 000, topic anchoring."""
+NO_ANSWER = "(preferred not to answer)"
 PIECES_AFTER = 4
 """Pieces behind the question that are still read, so that a model that is about to end can do so."""
 _PROMPTS = {"opening": "opening", "follow_up": "question", "closing": "question", "rephrase": "rephrase"}
@@ -99,7 +100,7 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         return {**_asking(request), **told}
     talk: dict[str, Any] = {
         **_asking(request),
-        "lines": [{"speaker": line.speaker, "text": quoted(line.text)} for line in request.lines],
+        "lines": [{"speaker": line.speaker, "text": _said(line.text)} for line in request.lines],
         "recent_questions": recent,
         "variant": request.variant,
     }
@@ -123,6 +124,11 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         ],
         "rationale": in_words(request.rationale),
     }
+
+
+def _said(text: str) -> str:
+    """What was said, as a JSON string; a question that was skipped has no answer."""
+    return quoted(text) if clean(text).strip() else NO_ANSWER
 
 
 def _asking(request: QuestionRequest) -> dict[str, Any]:

@@ -27,7 +27,11 @@ def test_block_of_any_text_is_closed_by_its_last_line_only(text: str, seed: int)
     assert tag is not None
     assert last == f"</{tag[1]}>"
     assert tag[1].removeprefix("answer-") not in "\n".join(body).lower()
-    assert "\n".join(body) == clean(text)
+    assert "\n".join(body).split() == clean(text).split()
+
+
+def test_block_keeps_lines_apart_and_makes_many_blank_ones_one() -> None:
+    assert block("answer", "\n\none\ntwo\n \n\n\nthree\n", 1).split("\n")[1:-1] == ["one", "two", "", "three"]
 
 
 def test_block_repeating_its_own_tag_gets_another_tag() -> None:

@@ -131,6 +131,11 @@ async def test_refusal_is_told_and_not_repaired() -> None:
     assert "ASKWELL_EXTRACTION_MODEL" in message
 
 
+async def test_refusal_of_the_repair_is_told_as_a_refusal() -> None:
+    message = await failing(ScriptedModel("Hm.", Completion(text="No.", stop="refusal")))
+    assert "refused the task `rating`" in message
+
+
 async def test_answer_cut_off_twice_names_the_token_limit() -> None:
     model = ScriptedModel(Completion(text='{"verdict": "fi', stop="length"))
     message = await failing(model)
