@@ -49,7 +49,7 @@ def test_concepts_and_methodologies_that_pages_name_come_along(root: Path) -> No
     assert all(f"`{path.stem}`" in text for path in (root / "config/methodologies").glob("*.yaml"))
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/methodologies.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/methodologies.md", "docs/language-models.md"])
 def test_concept_in_the_page_is_a_valid_concept(root: Path, page: str) -> None:
     blocks = [body for kind, body in CODE.findall((root / page).read_text()) if kind == "yaml"]
     assert blocks
