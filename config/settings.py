@@ -99,8 +99,8 @@ class StorageSettings(Group):
     data: Path = Field(default_factory=default_data_dir, description="Data directory.")
     config_dir: Path | None = Field(
         default=None,
-        description="Directory with your own `concepts/`, `methodologies/`, `prompts/`, `texts/` and `prices.yaml`, over those "
-        "that come along.",
+        description="Directory with your own `concepts/`, `methodologies/`, `prompts/`, `texts/` and `prices.yaml`, "
+        "over those that come along.",
     )
     redis_url: SecretStr | None = Field(
         default=None, description="Redis or Valkey to use instead of the embedded one, such as `redis://host:6379/0`."
