@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import signal
 import sys
 import tempfile
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 from tests.local_llm import model_server, weights
@@ -25,6 +23,7 @@ from tests.local_llm.wiretap import Wiretap
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = Path(__file__).with_name("answers.txt")
 MODEL_VARIABLE = "ASKWELL_TRY_GGUF"
+JOURNAL = "calls.jsonl"
 
 
 def main() -> int:
@@ -40,7 +39,7 @@ def main() -> int:
     except KeyboardInterrupt:
         say("stopped")
         return 130
-    except (weights.WeightsError, model_server.ModelServerError, OSError) as exc:
+    except (weights.WeightsError, model_server.ModelServerError) as exc:
         print(f"error: {exc}", file=sys.stderr)
         return 1
     head = [f"Model: {model.name}, {options.threads} threads. Concept: coffee, means-end chain. {time.strftime('%F')}."]
@@ -48,10 +47,7 @@ def main() -> int:
     print(text)
     if options.report:
         options.report.write_text(text, encoding="utf-8")
-        exchanges = [asdict(e) for turn in (held[0].opening, *held[0].turns) for e in turn.exchanges]
-        raw = options.report.with_suffix(".json")
-        raw.write_text(json.dumps({"calls": exchanges, "records": [h.record for h in held]}, indent=1))
-        say(f"written: {options.report}, and every call word for word in {raw.name}")
+        say(f"written: {options.report}; every call word for word: {options.place / JOURNAL}")
     return 0
 
 
@@ -62,11 +58,12 @@ async def both(
     with tempfile.TemporaryDirectory(prefix="askwell-local-") as folder:
         offline = await interview("offline", answers, {}, Path(folder) / "offline", patience_s=60, say=say)
         say(f"starting the model server with {model.name}")
-        log = options.place / "server.log"
+        log, journal = options.place / "server.log", options.place / JOURNAL
+        journal.unlink(missing_ok=True)
         sizes = {"threads": options.threads, "slots": 4, "slot_tokens": options.context}
         with (
             model_server.running(python, model, log, **sizes) as address,
-            Wiretap(address).listening() as tap,
+            Wiretap(address, journal).listening() as tap,
         ):
             environment = model_environment(f"{tap.url}/v1", model_server.MODEL_NAME, options.deadline)
             local = await interview(

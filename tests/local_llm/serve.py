@@ -12,6 +12,8 @@ import sys
 from typing import Any
 
 CACHE_MIB = 1024
+BATCH_TOKENS = 128
+"""Read in one go: between two of them the server sees who hung up, and others get their turn."""
 NICENESS = 10
 
 
@@ -35,6 +37,7 @@ def main(model: str, name: str, threads: int, slots: int, slot_tokens: int) -> N
     params.n_parallel = slots
     params.n_ctx = slots * slot_tokens
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    params.n_batch = params.n_ubatch = BATCH_TOKENS
     params.cache_ram_mib = CACHE_MIB
     params.ui = False
     server = llama.Server(params)

@@ -14,8 +14,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -58,9 +59,14 @@ class Exchange:
 class Wiretap:
     """The relay; `exchanges` grows as answers end."""
 
-    def __init__(self, target: str) -> None:
-        """Args: target: base URL of the server behind, `http://host:port`."""
+    def __init__(self, target: str, journal: Path | None = None) -> None:
+        """Args:
+        target: base URL of the server behind, `http://host:port`.
+        journal: file that gets a line of JSON per exchange, as it ends.
+        """
         self.exchanges: list[Exchange] = []
+        self._journal = journal
+        self._writing = threading.Lock()
         self._target = urlsplit(target).netloc
         tap = self
 
@@ -123,11 +129,18 @@ class Wiretap:
             behind.close()
         if client.command == "POST":
             took = time.monotonic() - began
-            self.exchanges.append(
+            self._keep(
                 exchange_of(
                     body, bytes(received), at_s=began, seconds=took, first_byte_s=first_s, status=status, cut=cut
                 )
             )
+
+    def _keep(self, exchange: Exchange) -> None:
+        with self._writing:
+            self.exchanges.append(exchange)
+            if self._journal is not None:
+                with self._journal.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(exchange)) + "\n")
 
 
 def _pass_on(answer: http.client.HTTPResponse, client: BaseHTTPRequestHandler) -> Iterator[bytes]:
