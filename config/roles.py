@@ -208,11 +208,15 @@ def host_of(base_url: str) -> str:
     return f"{host}:{parts.port}" if parts.port else host
 
 
+def is_local(model: RoleModel) -> bool:
+    """Whether the model is on this machine."""
+    host = urlsplit(model.base_url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
 def unencrypted(model: RoleModel) -> bool:
     """Whether answers, and the key if there is one, travel unencrypted to another machine."""
-    parts = urlsplit(model.base_url)
-    host = parts.hostname or ""
-    return parts.scheme == "http" and host not in ("localhost", "::1") and not host.startswith("127.")
+    return urlsplit(model.base_url).scheme == "http" and not is_local(model)
 
 
 def _of_role(overrides: ModelOverrides | None, role: Role) -> RoleOverrides:

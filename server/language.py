@@ -14,7 +14,7 @@ import structlog
 
 from config.models import Temperature
 from config.prices import Price, price_table
-from config.roles import ModelMisconfigured, Models, describe, host_of, unencrypted
+from config.roles import ModelMisconfigured, Models, describe, host_of, is_local, unencrypted
 from config.settings import PREFIX, ROLES, Settings
 from pipeline.calls import LLMCall, Role
 from pipeline.concept import FailurePolicy, ModelOverrides, SessionConfiguration
@@ -275,9 +275,9 @@ def cautions(settings: Settings) -> list[str]:
     """What the person who started the process should know about language models."""
     models = [model for _, model in Models(settings).used() if model is not None]
     found = []
-    if models:
-        hosts = ", ".join(dict.fromkeys(host_of(model.base_url) for model in models))
-        found.append(f"what respondents say is sent to {hosts}")
+    hosts = dict.fromkeys(host_of(model.base_url) for model in models if not is_local(model))
+    if hosts:
+        found.append(f"what respondents say is sent to {', '.join(hosts)}")
     found += [
         f"{PREFIX}{model.role.upper()}_BASE_URL is http: answers{' and the key' if model.api_key else ''} travel "
         "unencrypted"
