@@ -16,6 +16,8 @@ from typing import Final
 import httpcore
 import httpx
 
+from pipeline.language.clients.sockets import SocketBackend
+
 STALE_S: Final = 1.0
 """Within so many seconds a closed connection shows that it is closed."""
 
@@ -105,7 +107,12 @@ class KeptConnections(httpx.AsyncBaseTransport):
         return None
 
     def _new(self, origin: httpcore.Origin) -> httpcore.AsyncHTTPConnection:
-        return httpcore.AsyncHTTPConnection(origin, ssl_context=self._trust, keepalive_expiry=self._keep_s)
+        return httpcore.AsyncHTTPConnection(
+            origin,
+            ssl_context=self._trust,
+            keepalive_expiry=self._keep_s,
+            network_backend=SocketBackend(is_tls=origin.scheme == b"https"),
+        )
 
     def _give_back(self, connection: httpcore.AsyncHTTPConnection) -> httpcore.AsyncHTTPConnection | None:
         """Keep a connection if it can be used again; returns one to be closed."""
