@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks [turns|latency]`: all of them without an argument."""
+"""`python -m tests.benchmarks [turns|latency|models|models-short]`: all but the last without an argument."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from config.loader import Library
 from config.settings import Settings
 from server.language import load_providers
-from tests.benchmarks import latency, turns
+from tests.benchmarks import language_models, latency, turns
 
 
 async def main(wanted: list[str]) -> None:
@@ -24,6 +24,10 @@ async def main(wanted: list[str]) -> None:
             await turns.run(library, offline)
     if not wanted or "latency" in wanted:
         await latency.run()
+    if not wanted or "models" in wanted:
+        await language_models.run()
+    if "models-short" in wanted:
+        await language_models.run(short=True)
 
 
 if __name__ == "__main__":

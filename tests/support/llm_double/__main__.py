@@ -7,6 +7,8 @@ import asyncio
 import signal
 from pathlib import Path
 
+import uvloop
+
 from tests.support.llm_double.brain import Brain, Latencies
 from tests.support.llm_double.server import LLMDouble
 
@@ -42,4 +44,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    uvloop.run(main())

@@ -6,9 +6,9 @@ respondent in the request gives the words: labels and quotes are verbatim stretc
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -44,6 +44,7 @@ QUESTIONS = (
     "What do you get out of that in the end?",
 )
 _BLOCK = re.compile(r"<(answer-\w+)>\n(.*?)\n</\1>", re.DOTALL)
+_NUMBERED = re.compile(r'^\d+\. ("(?:[^"\\]|\\.)*")', re.MULTILINE)
 _SMALL = set(
     """a about after all also an and are as at be because been but by can could did do does for from get had has have he
     her his how i if in into is it its just like me more most my no not of on one or our out she so some than that the
@@ -147,8 +148,10 @@ class _Filling:
 
     def __init__(self, asked: Asked, root: dict[str, Any]) -> None:
         self._root = root
-        self._stretches = stretches(respondent_words(asked)) or ["it"]
-        self._numbers = [int(found) for found in re.findall(r"^\s*(\d+)[.:)]", asked.said[-1][1], re.MULTILINE)]
+        self._words_said = respondent_words(asked)
+        self._stretches = stretches(self._words_said) or ["it"]
+        self._labels = [json.loads(label) for label in _NUMBERED.findall(asked.said[-1][1])]
+        """Labels that the request lists by number, from 1."""
 
     def value(self, schema: dict[str, Any], name: str, number: int) -> Any:
         """A value for the field `name`, in the element `number` of the array around it."""
@@ -156,17 +159,19 @@ class _Filling:
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
-            return _choice(schema["enum"], name, number)
+            return self._choice(schema["enum"], name, number)
         kind = schema.get("type")
         if isinstance(kind, list):
             kind = next((one for one in kind if one != "null"), "null")
         if kind == "object" or "properties" in schema:
             return {key: self.value(part, key, number) for key, part in schema.get("properties", {}).items()}
         if kind == "array":
-            return list(self._elements(schema, name))
+            return [
+                self.value(schema.get("items", {}), name, element) for element in self._elements(schema, name, number)
+            ]
         if kind in ("integer", "number"):
-            return self._figure(schema, name, number, whole=kind == "integer")
-        return {"boolean": name != "fallback", "null": None}.get(str(kind), self._words(name, number))
+            return number + 1 if kind == "integer" else min(0.7, float(schema.get("maximum", 1.0)))
+        return True if kind == "boolean" else None if kind == "null" else self._words(name, number)
 
     def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
         while "$ref" in schema:
@@ -180,32 +185,25 @@ class _Filling:
         resolved = [self._resolved(option) for option in options]
         return next((option for option in resolved if option.get("type") != "null"), resolved[0])
 
-    def _elements(self, schema: dict[str, Any], name: str) -> Iterator[Any]:
-        many = len(self._stretches) - ("relation" in name)
-        if self._numbers and "slot" in name:
-            many = len(self._numbers)
-        if "slot" in name or "concept" in name or "relation" in name or "node" in name:
-            for number in range(max(many, int(schema.get("minItems", 0)))):
-                yield self.value(schema.get("items", {}), name, number)
+    def _elements(self, items: dict[str, Any], name: str, number: int) -> range:
+        """One element per numbered label, else per stretch; relations join neighbours; lists of numbers have one."""
+        if self._resolved(items).get("type") == "integer":
+            return range(number, number + 1)
+        return range(len(self._labels) or max(0, len(self._stretches) - ("relation" in name)))
 
-    def _figure(self, schema: dict[str, Any], name: str, number: int, *, whole: bool) -> int | float:
-        if name in ("number", "numbers", "node"):
-            return self._numbers[number % len(self._numbers)] if self._numbers else number + 1
-        least, most = schema.get("minimum", 1 if whole else 0.0), schema.get("maximum", 5 if whole else 1.0)
-        if name == "stance" or least < 0:
-            return 0
-        return (least + most + 1) // 2 if whole else float(0.7 if least <= 0.7 <= most else least)
+    def _choice(self, options: list[Any], name: str, number: int) -> Any:
+        """Types go up with the number of the element; scores vary around the middle; the rest is in the middle."""
+        real = [option for option in options if option is not None] or options
+        if name.endswith("type"):
+            return real[number % len(real)]
+        middle = (len(real) - 1) // 2
+        if name == "score" and len(real) >= 3:
+            return real[middle - 1 + zlib.crc32(f"{self._words_said}{number}".encode()) % 3]
+        return real[middle]
 
     def _words(self, name: str, number: int) -> str:
-        own = self._stretches[number % len(self._stretches)]
-        if name == "target":
-            return self._stretches[(number + 1) % len(self._stretches)]
         if name == "contradiction":
             return ""
-        return own
-
-
-def _choice(options: list[Any], name: str, number: int) -> Any:
-    """One of several: types go up with the number of the element, everything else is in the middle."""
-    real = [option for option in options if option is not None] or options
-    return real[number % len(real)] if name.endswith("type") else real[(len(real) - 1) // 2]
+        if name == "slot_name" and self._labels:
+            return "_".join(re.findall(r"\w+", self._labels[number].lower())[:STRETCH])
+        return self._stretches[(number + (name == "target")) % len(self._stretches)]

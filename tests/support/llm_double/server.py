@@ -23,6 +23,10 @@ from tests.support.llm_double.wire import Gone, Wire, abort
 Rule = Callable[[Asked], bool]
 PATHS: dict[str, FormatName] = {"/v1/messages": "anthropic", "/v1/chat/completions": "openai"}
 MODELS = "/v1/models"
+SEEN = "/double/seen"
+"""Every request without its contents, for measurements."""
+LATEST = "/double/latest"
+"""The body of the latest request by the name of its form, "" for those without one."""
 BIGGEST = 32 * 2**20
 
 
@@ -243,9 +247,12 @@ class LLMDouble:
 
     async def _play(self, asked: Asked, wire: Wire) -> None:
         form = FORMATS[asked.format]
-        if asked.path == "/double/seen":
-            body = json.dumps([_summary(one) for one in self.asked]).encode()
+        if asked.path == SEEN:
+            body = json.dumps([_summary(one) for one in self.requests]).encode()
             await wire.respond(asked, 200, body, "application/json")
+        elif asked.path == LATEST:
+            latest = {one.form_name: one.body for one in self.requests}
+            await wire.respond(asked, 200, json.dumps(latest).encode(), "application/json")
         elif asked.path not in (*PATHS, MODELS):
             await wire.error(asked, 404, f"Invalid URL ({asked.method} {asked.path})")
         elif asked.method != ("GET" if asked.path == MODELS else "POST"):
