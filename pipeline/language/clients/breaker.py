@@ -29,7 +29,7 @@ class CircuitOpen(Exception):
     """Not asked.
 
     Args:
-        wait_s: for so much longer, in seconds.
+        wait_s: for so much longer, in seconds; 0 while another call finds out.
     """
 
     def __init__(self, wait_s: float) -> None:
@@ -74,7 +74,7 @@ class Breaker:
         if wait_s > 0:
             raise CircuitOpen(wait_s)
         if self._probe is not None:
-            raise CircuitOpen(self._pause_s)
+            raise CircuitOpen(0.0)
         self._probe = Permit(self)
         return self._probe
 

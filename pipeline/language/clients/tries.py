@@ -199,7 +199,13 @@ class _Stream:
                 if reader.stop is None and not (self._question.request.form is not None and self._chars):
                     raise TryFailed(broken_off(self._question.spec, "broke off before its end"))
                 return None
-            text = self._fed(*event)
+            was_whole = reader.stop is not None
+            try:
+                text = self._fed(*event)
+            except TryFailed:
+                if was_whole:
+                    return None
+                raise
             _copy(reader.usage, usage)
             if text:
                 self._chars += len(text)
