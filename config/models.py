@@ -1,4 +1,4 @@
-"""Settings of language models: three roles, what goes for all of them, and the providers' keys."""
+"""Settings of language: what works on this machine, three roles, what goes for all models, the providers' keys."""
 
 from __future__ import annotations
 
@@ -11,6 +11,23 @@ from config.group import Group, check_url
 from pipeline.concept import Effort, FailurePolicy, ProviderName, StructuredOutput
 
 Temperature = float | Literal["unset"]
+
+
+class LanguageSettings(Group):
+    """What understands and measures text on this machine."""
+
+    embedder: Literal["onnx", "sentence-transformers"] = Field(
+        default="onnx",
+        description="Sentence embeddings: the packaged ONNX model, or any model of the `sentence-transformers` extra.",
+    )
+    embedder_model: str = Field(
+        default="sentence-transformers/all-MiniLM-L6-v2",
+        description="Model of the sentence-transformers embedder, by name or path.",
+    )
+    spacy_model: str | None = Field(
+        default=None, description="spaCy model by name; if not set, the best one that is installed."
+    )
+    language_threads: int = Field(default=2, ge=1, le=64, description="Threads for parsing and embedding.")
 
 
 class RoleSettings(Group):
@@ -59,7 +76,7 @@ class RoleSettings(Group):
     @field_validator("api_key")
     @classmethod
     def _key_sendable(cls, key: SecretStr | None) -> SecretStr | None:
-        return _checked_key(key)
+        return checked_key(key)
 
     @field_validator("temperature", mode="before")
     @classmethod
@@ -118,7 +135,7 @@ class ModelSettings(Group):
     @field_validator("anthropic_api_key", "openai_api_key", "kimi_api_key", "deepseek_api_key")
     @classmethod
     def _key_sendable(cls, key: SecretStr | None) -> SecretStr | None:
-        return _checked_key(key)
+        return checked_key(key)
 
 
 def checked_base_url(url: str) -> str:
@@ -145,7 +162,8 @@ def checked_base_url(url: str) -> str:
     return plain
 
 
-def _checked_key(key: SecretStr | None) -> SecretStr | None:
+def checked_key(key: SecretStr | None) -> SecretStr | None:
+    """A key without blanks around it, None for nothing. Raises ValueError, without repeating it."""
     if key is None:
         return None
     text = key.get_secret_value().strip()

@@ -20,7 +20,15 @@ from pydantic.fields import FieldInfo
 
 from config.bounds import LimitSettings, SessionSettings
 from config.group import Group, check_url
-from config.models import ExtractionSettings, GenerationSettings, ModelSettings, RoleSettings, ScoringSettings
+from config.models import (
+    ExtractionSettings,
+    GenerationSettings,
+    LanguageSettings,
+    ModelSettings,
+    RoleSettings,
+    ScoringSettings,
+    checked_key,
+)
 from pipeline.calls import Role
 from pipeline.concept import PipelineSettings
 
@@ -156,23 +164,6 @@ def _expanded(path: Path) -> Path:
         raise ValueError(f"{path}: there is no user of that name") from exc
 
 
-class LanguageSettings(Group):
-    """What understands and measures text on this machine."""
-
-    embedder: Literal["onnx", "sentence-transformers"] = Field(
-        default="onnx",
-        description="Sentence embeddings: the packaged ONNX model, or any model of the `sentence-transformers` extra.",
-    )
-    embedder_model: str = Field(
-        default="sentence-transformers/all-MiniLM-L6-v2",
-        description="Model of the sentence-transformers embedder, by name or path.",
-    )
-    spacy_model: str | None = Field(
-        default=None, description="spaCy model by name; if not set, the best one that is installed."
-    )
-    language_threads: int = Field(default=2, ge=1, le=64, description="Threads for parsing and embedding.")
-
-
 class LogSettings(Group):
     """What is logged, and how."""
 
@@ -304,14 +295,21 @@ def _from_environment(
         raw = env[variable]
         setting = by_env.get(variable)
         if setting is not None:
-            if raw != "":
+            problem = _unusable_key(raw) if setting.is_shared else None
+            if problem is not None:
+                warnings.append(f"{variable}: {problem}; it is ignored")
+            elif raw != "":
                 found[setting.name] = (_split(raw) if setting.is_list else raw, variable)
             continue
         owner = by_env.get(variable.removesuffix("_FILE"))
         if variable.endswith("_FILE") and owner is not None and owner.secret:
             if raw != "" and not env.get(owner.env):
                 try:
-                    found[owner.name] = (_read_secret(Path(raw), variable), variable)
+                    secret = _read_secret(Path(raw), variable)
+                    problem = _unusable_key(secret) if owner.is_shared else None
+                    if problem is not None:
+                        raise SettingsError(f"{variable}: {problem}")
+                    found[owner.name] = (secret, variable)
                 except SettingsError as exc:
                     if not owner.is_shared:
                         raise
@@ -321,6 +319,15 @@ def _from_environment(
         hint = f"; did you mean {near[0]}?" if near else ""
         warnings.append(f"{variable} is not a setting of askwell and is ignored{hint}")
     return found
+
+
+def _unusable_key(raw: str) -> str | None:
+    """Why a key that may be meant for another program can't be used; nothing if it can."""
+    try:
+        checked_key(SecretStr(raw))
+    except ValueError as exc:
+        return str(exc)
+    return None
 
 
 def _split(raw: str) -> list[str]:

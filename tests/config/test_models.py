@@ -136,7 +136,6 @@ def test_check_compatible_server_needs_an_address_and_no_key() -> None:
         ("ASKWELL_OPENING_TEMPERATURE", "-1", "should be a number from 0 to 2, or `unset`"),
         ("ASKWELL_SCORING_API_KEY", "pa55 pa55", "has characters that no key has"),
         ("ASKWELL_SCORING_API_KEY", "pa55\u00e9", "has characters that no key has"),
-        ("ANTHROPIC_API_KEY", "pa55\npa55", "has characters that no key has"),
         ("ASKWELL_SCORING_PROVIDER", "acme", "Input should be 'offline'"),
         ("ASKWELL_ON_LLM_FAILURE", "ignore", "Input should be 'fail' or 'offline'"),
     ],
@@ -146,6 +145,15 @@ def test_load_value_that_can_not_work_names_its_variable(variable: str, value: s
         load({variable: value})
     assert str(caught.value).startswith(f"{variable}: {reason}")
     assert "pa55" not in str(caught.value)
+
+
+def test_load_key_of_another_program_that_is_no_key_is_a_warning_only(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("your pa55 here")
+    (warning,) = load({"KIMI_API_KEY_FILE": str(tmp_path / "key")}).warnings
+    assert warning == "KIMI_API_KEY_FILE: has characters that no key has; it is ignored"
+    loaded = load({"OPENAI_API_KEY": "your pa55 here"})
+    assert loaded.warnings == ("OPENAI_API_KEY: has characters that no key has; it is ignored",)
+    assert loaded.settings.models.openai_api_key is None
 
 
 def test_load_model_of_an_offline_role_is_said_to_have_no_effect() -> None:
