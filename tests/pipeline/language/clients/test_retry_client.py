@@ -203,6 +203,15 @@ async def test_stream_that_is_whole_is_not_spoilt_by_what_comes_after(double: LL
     await clients.aclose()
 
 
+async def test_stream_with_separators_of_unicode_is_not_cut_at_them(double: LLMDouble) -> None:
+    clients = Clients()
+    text = "Why\u2028tea\x85 or\u2029not?"
+    double.next(Body(PIECE.replace(b"Why?", text.encode()) + END, content_type="text/event-stream"))
+    pieces, _ = await stream(clients, double)
+    await clients.aclose()
+    assert pieces == [text]
+
+
 async def test_stream_that_is_whole_keeps_its_connection(double: LLMDouble) -> None:
     clients = Clients()
     for shape in (Shape(), Shape(done=False), Shape(piece_bytes=7)):

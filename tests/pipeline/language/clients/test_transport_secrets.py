@@ -20,7 +20,7 @@ from pipeline.language.clients.clients import Clients
 from pipeline.language.clients.timing import Timing
 from tests.support.llm_double import Answer, Behaviour, Break, Bytes, Cut, Fail, LLMDouble, page, refused_url
 
-KEY = "sk-proj-Q7vX2mLkP9dRtB4wYzN8cF6hJ1sG3aE5"
+KEY = "Q7vX2mLkP9dRtB4wYzN8cF6hJ1sG3aE5"
 SAID = "My neighbour Aloysius drinks it."
 PROVIDERS: tuple[ProviderName, ...] = ("anthropic", "openai")
 FAULTS: dict[str, Behaviour] = {
