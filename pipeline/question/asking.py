@@ -182,6 +182,7 @@ class Asking:
                 repeat_window=self._settings.repeat_window,
                 repeat_jaccard=self._settings.repeat_jaccard,
                 repeat_cosine=self._settings.repeat_cosine,
+                secrets=self._secrets,
             )
             if refusals:
                 self._note(refusals)
@@ -222,6 +223,7 @@ class Asking:
             repeat_window=self._settings.repeat_window,
             repeat_jaccard=self._settings.repeat_jaccard,
             repeat_cosine=self._settings.repeat_cosine,
+            secrets=self._secrets,
         )
 
     def _note(self, refusals: Sequence[Refusal]) -> None:
