@@ -39,7 +39,7 @@ def main() -> int:
     except KeyboardInterrupt:
         say("stopped")
         return 130
-    except (weights.WeightsError, model_server.ModelServerError) as exc:
+    except (weights.WeightsError, model_server.ModelServerError, RuntimeError) as exc:
         print(f"error: {exc}", file=sys.stderr)
         return 1
     head = [f"Model: {model.name}, {options.threads} threads. Concept: coffee, means-end chain. {time.strftime('%F')}."]

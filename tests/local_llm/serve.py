@@ -14,7 +14,7 @@ from typing import Any
 CACHE_MIB = 1024
 BATCH_TOKENS = 128
 """Read in one go: between two of them the server sees who hung up, and others get their turn."""
-NICENESS = 10
+NICENESS = 5
 
 
 def main(model: str, name: str, threads: int, slots: int, slot_tokens: int) -> None:
