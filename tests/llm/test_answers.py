@@ -115,7 +115,7 @@ async def test_pieces_leave_as_they_come(rig: Rig) -> None:
 async def test_one_huge_chunk_is_read_whole(rig: Rig, mode: Mode) -> None:
     text = "ünendlich " * 1200
     rig.double.next(Answer(text, shape=Shape(one_chunk=True)))
-    assert (await rig.ask(mode, deadline_s=5.0)).text == text
+    assert (await rig.ask(mode)).text == text
 
 
 async def test_one_event_too_long_for_any_answer_is_not_kept(rig: Rig, mode: Mode) -> None:
@@ -123,7 +123,7 @@ async def test_one_event_too_long_for_any_answer_is_not_kept(rig: Rig, mode: Mod
     body = b'data: {"choices": [{"delta": {"content": "' + b"x" * 8_000_000 + b'"}}]}\n\n'
     rig.double.always(Body(body, content_type=kind))
     with pytest.raises(LLMUnavailable):
-        await rig.ask(mode, request(max_tokens=50), deadline_s=20.0)
+        await rig.ask(mode, request(max_tokens=50))
     assert rig.outcomes[0] == (1, "failed", "LLMUnavailable")
 
 
@@ -194,7 +194,7 @@ async def ask_for_form(rig: Rig, way: StructuredOutput, answer: Answer, **fields
 async def test_form_is_asked_for_and_read_in_every_way(form: FormatName, way: StructuredOutput) -> None:
     async with rigged(form) as rig:
         for shape in (Shape(), Shape(piece_bytes=1), Shape(usage=False)):
-            completion = await ask_for_form(rig, way, Answer(data=MOOD, shape=shape), deadline_s=5.0)
+            completion = await ask_for_form(rig, way, Answer(data=MOOD, shape=shape))
             assert (completion.data, completion.stop) == (MOOD, "end")
         expected = {"auto": "tool" if form == "anthropic" else "json_schema"}.get(way, way)
         asked = rig.double.requests[0]
@@ -266,7 +266,7 @@ async def test_form_with_other_fields_and_odd_values_is_handed_on(form: FormatNa
 async def test_form_with_400_elements_is_handed_on(form: FormatName, way: StructuredOutput) -> None:
     many = {"concepts": [{"label": f"concept {number}", "quote": "tea"} for number in range(400)]}
     async with rigged(form) as rig:
-        answer = await ask_for_form(rig, way, Answer(data=many), deadline_s=5.0, max_tokens=4000)
+        answer = await ask_for_form(rig, way, Answer(data=many), max_tokens=4000)
         assert answer.data == many
 
 

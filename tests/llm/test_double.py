@@ -243,8 +243,8 @@ async def test_pace_is_kept(double: LLMDouble, http: httpx.AsyncClient, form: st
     for asked, least in zip(double.requests, (0.09, 0.05), strict=True):
         assert asked.first_piece_s is not None
         assert asked.ended_s is not None
-        assert 0.05 <= asked.first_piece_s - asked.arrived_s < 0.08
-        assert least <= asked.ended_s - asked.arrived_s < least + 0.05
+        assert 0.05 <= asked.first_piece_s - asked.arrived_s < 0.3
+        assert least <= asked.ended_s - asked.arrived_s < least + 0.3
 
 
 async def test_ports_where_nobody_answers(http: httpx.AsyncClient) -> None:

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from pipeline.errors import LLMRateLimited, LLMRejected, LLMTimeout, LLMUnavailable, ProviderError
-from tests.llm.rig import DEADLINE_S, KEY, Mode, Rig, request, rigged
+from tests.llm.rig import DEADLINE_S, KEY, SHORT_S, Mode, Rig, request, rigged
 from tests.support.llm_double import (
     Answer,
     Behaviour,
@@ -45,6 +45,11 @@ class Fault:
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def deadline_s(self) -> float:
+        """Short where time is to run out."""
+        return SHORT_S if self.error is LLMTimeout else DEADLINE_S
 
 
 FAULTS = [
@@ -125,7 +130,7 @@ ANNOUNCED = {
 async def test_fault_that_stays_is_raised_after_the_tries_it_deserves(rig: Rig, fault: Fault, mode: Mode) -> None:
     rig.double.always(fault.behaviour)
     with pytest.raises(fault.error) as caught:
-        await rig.ask(mode)
+        await rig.ask(mode, deadline_s=fault.deadline_s)
     tries = 2 if fault.again else 1
     assert type(caught.value) is fault.error
     assert caught.value.retryable is fault.error.retryable
@@ -147,21 +152,21 @@ async def test_fault_that_stays_is_raised_after_the_tries_it_deserves(rig: Rig, 
 @pytest.mark.parametrize(("fault", "mode"), MENDED)
 async def test_fault_that_passes_is_mended_by_the_second_try(rig: Rig, fault: Fault, mode: Mode) -> None:
     rig.double.next(fault.behaviour, GOOD)
-    answer = await rig.ask(mode)
+    answer = await rig.ask(mode, deadline_s=fault.deadline_s)
     assert answer.text == GOOD.text
     assert len(rig.double.requests) == 2
     assert rig.outcomes == [(1, "failed", fault.error.__name__), (2, "completed", None)]
     assert rig.events[-1] == "llm_call_complete"
     assert rig.double.requests[0].raw == rig.double.requests[1].raw
     assert len(rig.slept) == 1
-    assert 0 <= rig.slept[0] < DEADLINE_S
+    assert 0 <= rig.slept[0] < min(1.0, fault.deadline_s)
 
 
 @pytest.mark.parametrize("how", sorted(MIDDLE))
 async def test_stream_that_breaks_after_its_first_token_is_not_asked_again(rig: Rig, how: Any) -> None:
     rig.double.always(Answer("It calms people down.", cut=Cut(2, how)))
     with pytest.raises(MIDDLE[how]):
-        await rig.ask("stream")
+        await rig.ask("stream", deadline_s=SHORT_S if how == "silence" else DEADLINE_S)
     assert "".join(rig.pieces).strip() == "It calms"
     assert len(rig.double.requests) == 1
     assert rig.outcomes == [(1, "failed", MIDDLE[how].__name__)]
@@ -173,24 +178,24 @@ async def test_stream_that_breaks_after_its_first_token_is_not_asked_again(rig: 
 async def test_stream_that_drips_ends_at_its_deadline(rig: Rig) -> None:
     rig.double.next(Answer("word " * 500, pace=Pace(token_s=0.03)))
     with pytest.raises(LLMTimeout):
-        await rig.ask("stream")
+        await rig.ask("stream", deadline_s=SHORT_S)
     assert len(rig.double.requests) == 1
-    assert 3 <= len(rig.pieces) <= DEADLINE_S / 0.03 + 2
-    assert rig.calls.peek()[0].latency_ms == pytest.approx(DEADLINE_S * 1000, abs=60)
+    assert 3 <= len(rig.pieces) <= SHORT_S / 0.03 + 2
+    assert SHORT_S * 990 <= rig.calls.peek()[0].latency_ms < SHORT_S * 1000 + 300
 
 
 async def test_stream_that_never_ends_is_cut_off_by_its_length(rig: Rig) -> None:
     rig.double.next(Answer("again and " * 50, repeat=True))
     with pytest.raises(LLMUnavailable):
-        await rig.ask("stream", request(max_tokens=20), deadline_s=20.0)
+        await rig.ask("stream", request(max_tokens=20))
     assert len(rig.double.requests) == 1
     assert 20 < len("".join(rig.pieces).split()) < 5000
 
 
 async def test_answer_after_the_deadline_is_not_taken_for_the_next_one(rig: Rig, mode: Mode) -> None:
-    late = Pace(whole_s=DEADLINE_S * 0.7, headers_s=DEADLINE_S * 0.7)
+    late = Pace(whole_s=SHORT_S * 0.8, headers_s=SHORT_S * 0.8)
     rig.double.next(Answer("Late.", pace=late), GOOD)
-    assert (await rig.ask(mode)).text == GOOD.text
+    assert (await rig.ask(mode, deadline_s=SHORT_S)).text == GOOD.text
     assert rig.double.requests[0].hung_up
     assert rig.double.requests[0].connection != rig.double.requests[1].connection
     rig.double.next(Answer("The next."))
@@ -207,8 +212,8 @@ async def test_port_where_nobody_listens_is_tried_twice(rig: Rig, mode: Mode) ->
 async def test_port_that_never_accepts_costs_no_more_than_the_deadline(rig: Rig, mode: Mode) -> None:
     async with unanswering_url() as url:
         with pytest.raises(LLMTimeout):
-            await rig.ask(mode, base_url=url)
-    assert sum(call.latency_ms for call in rig.calls.peek()) == pytest.approx(DEADLINE_S * 1000, abs=80)
+            await rig.ask(mode, base_url=url, deadline_s=SHORT_S)
+    assert sum(call.latency_ms for call in rig.calls.peek()) < SHORT_S * 1000 + 300
 
 
 @pytest.mark.parametrize(
@@ -264,12 +269,12 @@ async def test_retry_after_is_kept_to(
     assert (await rig.ask(mode)).text == GOOD.text
     assert len(rig.slept) == 1
     if pause is None:
-        assert 0 < rig.slept[0] < DEADLINE_S
+        assert 0 < rig.slept[0] <= 1.0
     else:
         assert rig.slept == [pytest.approx(pause)]
 
 
-@pytest.mark.parametrize("value", ["1", "3600", "1e300", "inf", "Wed, 21 Oct 2099 07:28:00 GMT"])
+@pytest.mark.parametrize("value", ["25", "3600", "1e300", "inf", "Wed, 21 Oct 2099 07:28:00 GMT"])
 async def test_retry_after_beyond_the_deadline_fails_at_once(rig: Rig, mode: Mode, value: str) -> None:
     rig.double.always(Fail(429, headers=(("retry-after", value),)))
     with pytest.raises(LLMRateLimited):
