@@ -47,6 +47,7 @@ _CONVERSATION: dict[str, Any] = {
     "recent_questions": ['"Why?"'],
     "variant": 0,
 }
+_EXAMPLES = ["Why does … matter to you?"]
 
 
 @dataclass(frozen=True)
@@ -130,9 +131,17 @@ VARIABLES: Mapping[str, PromptVariables] = {
             **_ASKING,
             "objective": "Understand why people drink coffee.",
             "recent_questions": ['"Why?"'],
+            "examples": _EXAMPLES,
             "variant": 1,
         },
-        bare={"method_description": "", "opening_bias": "", "objective": "", "recent_questions": [], "variant": 0},
+        bare={
+            "method_description": "",
+            "opening_bias": "",
+            "objective": "",
+            "recent_questions": [],
+            "examples": [],
+            "variant": 0,
+        },
     ),
     "question": PromptVariables(
         system={**_METHOD, **_ASKING},
@@ -140,6 +149,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             **_ASKING,
             **_CONVERSATION,
             "strategy": "Ask why a concept matters.",
+            "examples": _EXAMPLES,
             "closing": True,
             "focus": '"creamy texture"',
             "focus_type": "attribute",
@@ -157,6 +167,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "lines": [],
             "recent_questions": [],
             "strategy": "",
+            "examples": [],
             "closing": False,
             "focus": None,
             "focus_type": None,

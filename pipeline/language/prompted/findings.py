@@ -50,6 +50,7 @@ class Findings:
         for label, node_type in (*request.existing, (request.focus_label or "", request.focus_type or "")):
             if label:
                 self._known.setdefault(_loose(label), (label, []))[1].append(node_type)
+        self._focus = _loose(request.focus_label or "")
         self._elements = [(element, [f" {' '.join(words(n))} " for n in names]) for element, names in request.elements]
         self.relationships: list[ExtractedRelationship] = []
         self.dropped: list[DroppedElement] = []
@@ -101,10 +102,13 @@ class Findings:
         confidence, stance = _confidence(item.get("confidence")), _stance(item.get("stance"))
         label = given
         known = self._known.get(_loose(given))
+        said = self._answer.says(given, self._synonyms)
         if known is not None:
+            if not said and (short_label(quote) is None or _loose(given) == self._focus):
+                raise _Bad("label_not_grounded")
             label, types = known
             node_type = node_type if node_type in types or not types[0] else types[0]
-        elif not self._answer.says(given, self._synonyms):
+        elif not said:
             own = short_label(quote)
             if own is None:
                 raise _Bad("label_not_grounded")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -13,12 +14,16 @@ from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.terms import in_words, method_values, signal_words, spaced
 from pipeline.language.prompted.tidying import Tidying
 from pipeline.ports import QuestionRequest, QuestionWriter
+from pipeline.question.templates import shuffled, was_asked
 
 DEEP_FROM = 2
 """Depth of the graph from which a question is reminded of the topic. Source: 000, topic anchoring."""
+EXAMPLES = 3
+"""Template questions shown for their tone."""
 NO_ANSWER = "(preferred not to answer)"
 PIECES_AFTER = 4
 """Pieces behind the question that are still read, so that a model that is about to end can do so."""
+_SLOT = re.compile(r"\{(\w+)\}")
 _PROMPTS = {"opening": "opening", "follow_up": "question", "closing": "question", "rephrase": "rephrase"}
 _TASKS = {"opening": "opening", "follow_up": "question", "closing": "closing", "rephrase": "rephrase"}
 
@@ -96,7 +101,12 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
     """What a prompt says about this question; what was said so far comes as JSON strings."""
     recent = [quoted(question) for question in request.recent_questions]
     if request.kind == "opening":
-        told = {"objective": request.objective, "recent_questions": recent, "variant": request.variant}
+        told = {
+            "objective": request.objective,
+            "recent_questions": recent,
+            "examples": examples(request),
+            "variant": request.variant,
+        }
         return {**_asking(request), **told}
     talk: dict[str, Any] = {
         **_asking(request),
@@ -110,6 +120,7 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         **talk,
         "strategy": request.strategy.description if request.strategy else "",
         "closing": request.kind == "closing",
+        "examples": examples(request),
         "focus": quoted(request.focus_label) if request.focus_label else None,
         "focus_type": spaced(request.focus_type) if request.focus_type else None,
         "focus_quote": quoted(request.focus_quote) if request.focus_quote else None,
@@ -124,6 +135,24 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         ],
         "rationale": in_words(request.rationale),
     }
+
+
+def examples(request: QuestionRequest) -> list[str]:
+    """A few template questions of the strategy, or openings of the method, with "…" for what they are about.
+
+    They are in the respondent's language, others from turn to turn, and none that was asked lately; none where the
+    methodology has no templates in that language.
+    """
+    by_language = request.strategy.templates if request.strategy else request.methodology.openings
+    templates = by_language.get(request.language) or by_language.get(request.language.split("-")[0]) or ()
+    fresh = [t for t in templates if not any(was_asked(t, question) for question in request.recent_questions)]
+    chosen = shuffled(fresh, request.seed, request.turn_number, request.variant)[:EXAMPLES]
+    return [_blank(template, request.topic) for template in chosen]
+
+
+def _blank(template: str, topic: str) -> str:
+    values = {"topic": topic, "focus": "…", "mention": "", "does": "does", "is": "is", "was": "was"}
+    return " ".join(_SLOT.sub(lambda match: values.get(match[1], "…"), template).split())
 
 
 def _said(text: str) -> str:

@@ -296,6 +296,28 @@ async def test_known_label_is_reused_exactly_with_its_type() -> None:
     assert found.relationships[0].source == "Speed of preparation"
 
 
+@pytest.mark.parametrize(
+    ("label", "quote", "used"),
+    [
+        ("fast", "It is quick", True),
+        ("fast", "It is quick, so I save time in the morning, and then there is nothing more to say", False),
+        ("creamy texture", "It is quick", False),
+        ("time", "save time", True),
+    ],
+)
+async def test_known_label_is_used_again_only_if_the_answer_speaks_of_it(label: str, quote: str, used: bool) -> None:
+    text = "It is quick, so I save time in the morning, and then there is nothing more to say about it."
+    found = await extracted(
+        answer(concept(label, quote)),
+        text,
+        existing=(("fast", "attribute"), ("time", "attribute")),
+        focus_label="creamy texture",
+        focus_type="attribute",
+    )
+    assert [c.label for c in found.concepts] == [label] * used
+    assert reasons(found) == ["label_not_grounded"] * (not used)
+
+
 async def test_known_label_of_two_types_keeps_the_type_it_was_given() -> None:
     found = await extracted(
         answer(concept("quick", "quick", "functional_consequence")),

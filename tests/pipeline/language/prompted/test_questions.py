@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline.errors import LLMUnavailable
-from pipeline.language.prompted.questions import PIECES_AFTER, PromptedQuestionWriter
+from pipeline.language.prompted.questions import PIECES_AFTER, PromptedQuestionWriter, examples
 from pipeline.ports import ActiveSignal, Line, QuestionRequest
 from tests.pipeline.language.prompted.scripted import ScriptedModel, methodology, prompts, question_request
 
@@ -101,7 +101,7 @@ async def test_follow_up_prompt_has_everything_a_moderator_needs() -> None:
     )
     for text in (
         chosen.strategy("deepen").description,
-        'about: "creamy texture" (functional consequence)',
+        'What it is about: "creamy texture" (functional consequence)',
         r'"it is so \"creamy\""',
         "3 turns ago",
         '"Earlier you mentioned …"',
@@ -110,7 +110,8 @@ async def test_follow_up_prompt_has_everything_a_moderator_needs() -> None:
         'Interviewer: "Why?"\nRespondent: "Because it\'s quick."',
         '- "What comes to mind?"\n- "Why?"',
         "- response depth: surface (How much elaboration.)",
-        "response depth surface +0.45; opportunity fresh +0.20",
+        "what spoke for it: response depth surface +0.45; opportunity fresh +0.20",
+        "one open question in English, at most 19 words",
     ):
         assert text in model.user
     for text in ("**oat milk**", chosen.method.goal, "at most 19 words", "in English", "Only the question"):
@@ -124,17 +125,39 @@ async def test_follow_up_prompt_has_everything_a_moderator_needs() -> None:
 
 async def test_follow_up_prompt_says_nothing_where_there_is_nothing_to_say() -> None:
     model = await asked()
-    for text in ("turns ago", "a turn ago", "another side", "We're deep", "Asked already", "Why now", "attempt"):
+    for text in ("turns ago", "a turn ago", "another side", "We're deep", "Asked already", "why now", "attempt"):
         assert text not in model.user
-    assert "about: the topic as a whole" in model.user
+    assert "is about: the topic as a whole" in model.user
     assert "still close to the concrete" in model.user
+
+
+async def test_follow_up_prompt_shows_some_templates_of_the_strategy_for_their_tone() -> None:
+    strategy = methodology("means_end_chain").strategy("deepen")
+    first = examples(question_request(strategy=strategy))
+    assert len(first) == 3
+    assert all("{" not in example for example in first)
+    assert any("…" in e for turn in range(9) for e in examples(question_request(strategy=strategy, turn_number=turn)))
+    assert examples(question_request(strategy=strategy)) == first
+    assert any(examples(question_request(strategy=strategy, turn_number=turn)) != first for turn in range(9))
+    model = await asked(strategy=strategy)
+    assert all(f"\n  - {example}\n" in model.user for example in first)
+    german = examples(question_request(strategy=strategy, language="de-AT"))
+    assert any("Sie" in example or "Ihnen" in example for example in german)
+    assert examples(question_request(strategy=strategy, language="fi")) == []
+    assert "may sound like" not in (await asked(strategy=strategy, language="fi")).user
+
+
+def test_template_that_was_asked_is_no_example_any_more() -> None:
+    strategy = methodology("means_end_chain").strategy("deepen")
+    said = tuple(t.replace("{focus}", "price").replace("{does}", "does") for t in strategy.templates["en"])
+    assert examples(question_request(strategy=strategy, recent_questions=said)) == []
 
 
 async def test_closing_prompt_says_that_it_is_the_last_question() -> None:
     chosen = methodology("means_end_chain")
     closing = chosen.closing_strategy
     model = await asked(kind="closing", strategy=closing, focus_label="what we've discussed")
-    assert "last question of the interview" in model.user
+    assert "It is the last one of the interview" in model.user
     assert closing is not None
     assert closing.description in model.user
     assert model.requests[0].task == "closing"
