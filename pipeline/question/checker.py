@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from pipeline.question.forms import (
     QUESTION_MARKS,
@@ -26,7 +27,7 @@ from pipeline.question.forms import (
 )
 from pipeline.question.languages import language_refusals
 from pipeline.question.leaks import Secrets, leak_refusals, secrets_of
-from pipeline.question.manners import self_refusals, statement_refusals, unsafe_refusals
+from pipeline.question.manners import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
 from pipeline.question.markup import markup_refusals
 from pipeline.question.patterns import QUOTED, QUOTES, TABLES, normalise
 from pipeline.question.refusals import RETRACTING, Code, Refusal, unique
@@ -59,6 +60,8 @@ LONGEST_RUN = 400
 """So many characters without white space are no words, not even in scripts that don't part them."""
 OPEN_QUOTE_WORDS = 14
 """A quotation mark that is not closed after so many words opened no quotation."""
+CIRCLES = 3
+"""A pair of words that comes back more often than this goes round in circles."""
 
 Similarity = Callable[[str, str], float] | Mapping[str, float] | Sequence[float]
 
@@ -108,6 +111,10 @@ class Checker:
             return [Refusal(code="too_long", detail=f"more than {len(prefix)} characters")]
         return unique(self._beginning(prefix))
 
+    def is_undecided(self, prefix: str) -> bool:
+        """Whether the next word tells if `prefix`, which is acceptable so far, is unsafe."""
+        return may_ask_for_data(_plain(prefix), self.language)
+
     def _whole(self, text: str) -> Iterator[Refusal]:
         plain = normalise(text)
         spared = self._spared(plain)
@@ -133,7 +140,7 @@ class Checker:
 
     def _exposing(self, text: str, *, whole: bool) -> Iterator[Refusal]:
         """What must not be said, in quotation marks neither."""
-        plain = " ".join(text.replace("’", "'").casefold().split())
+        plain = _plain(text)
         quotes_spared = QUOTES.sub(lambda match: self._spared(match.group(0)), plain) if self._said else plain
         yield from unsafe_refusals(plain, quotes_spared, self.language, whole=whole)
         yield from leak_refusals(text, plain, self._spared(plain), self._said, self.secrets, whole=whole)
@@ -143,6 +150,8 @@ class Checker:
         """What is wrong wherever it stands, quotations excepted."""
         yield from self_refusals(plain, self.language)
         yield from self._machinery(spared)
+        if _goes_in_circles(plain):
+            yield Refusal(code="not_a_question", detail="goes round in circles")
         yield from language_refusals(QUOTES.sub(QUOTED, text), self.language)
         yield from statement_refusals(sentences(plain), self.language)
 
@@ -263,6 +272,18 @@ def ends_in_a_scene(text: str, language: str = "en") -> bool:
     return bool(
         table and last and not QUESTION_MARKS.search(last[0]) and (sets_a_scene(last[0]) or is_request(last[0], table))
     )
+
+
+def _plain(text: str) -> str:
+    """Lower case, apostrophes straight, white space collapsed; quotations stay."""
+    return " ".join(text.replace("’", "'").casefold().split())
+
+
+def _goes_in_circles(plain: str) -> bool:
+    """Whether the same two words come again and again, as when a model can't find the end."""
+    said = plain.split()
+    pairs = list(pairwise(said))
+    return len(pairs) - len(set(pairs)) >= CIRCLES and max(map(pairs.count, pairs)) > CIRCLES
 
 
 @lru_cache(maxsize=64)

@@ -154,7 +154,8 @@ _AFTER = (
 )
 _ASKS_FOR: dict[str, tuple[str, ...]] = {
     "en": (
-        r"\b(?:what(?:'s| is| are| was| were)|tell (?:me|us)|give (?:me|us)|share|send|enter|type|provide|confirm|"
+        r"\b(?:what(?:'s| is| are| was| were)|(?:tell|give)(?: me| us| them| him| her)?|share|send|enter|type|provide|"
+        r"confirm|"
         r"write down|spell|"
         r"state|verify|remind me of|(?:i|we) need|(?:i|we) (?:have|get|ask|ask for)|disclose|reveal|upload)\s(?:(?:me|"
         r"us|out|in|here|"
@@ -318,6 +319,11 @@ def statement_refusals(sentences: list[str], language: str) -> list[Refusal]:
         if match := rule.match(sentence):
             return [Refusal(code="not_a_question", detail=f"“{match.group(0)}” begins a statement")]
     return []
+
+
+def may_ask_for_data(plain: str, language: str) -> bool:
+    """Whether a beginning asks for personal data if it ends here, which the next word will tell."""
+    return bool(manners_of(language).asks_for.search(plain))
 
 
 def unsafe_refusals(plain: str, own_quotes_spared: str, language: str, *, whole: bool) -> list[Refusal]:

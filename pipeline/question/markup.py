@@ -40,7 +40,7 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "formatting",
         "*_~[#>-•‣◦+|=\n.)",
         re.compile(
-            r"\*\*|(?<![\w*])\*(?=[^\W\d_])|(?<!\w)_+[^\W_]|~~|\]\(|!\[|^\s{0,3}(?:#{1,6}\s|>\s|[-*•‣◦+]\s|(?:\d{1,2}|"
+            r"\*\*|##|(?<![\w*])\*(?=[^\W\d_])|(?<!\w)_+[^\W_]|~~|\]\(|!\[|^\s{0,3}(?:#{1,6}\s|>\s|[-*•‣◦+]\s|(?:\d{1,2}|"
             r"[a-z])[.)]\s)"
             r"|[•‣◦|]|^\s*(?:-{3,}|={3,}|\*{3,}|_{3,})\s*$|\S[^\S\n]*\n\s*\n\s*\S",
             re.I | re.M,
@@ -70,6 +70,7 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ),
 )
 """What is found, signs without which it can't be there (none: look always), and how it looks."""
+_SIGNS = re.compile(r"(?:(?:^|\s)[^\w\s]+(?=\s|$)){3,}|[^\w\s]{6,}")
 _ADDRESS = re.compile(
     r"\b(?:https?|ftp|file|wss?):/\S*|\b(?:javascript|mailto|tel|data):\S+|//[\w.-]+\.\w{2,}\S*|\bwww\.\S+|"
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?\S*|"
@@ -77,6 +78,8 @@ _ADDRESS = re.compile(
     r"biz|shop|site|online|example|test|invalid|onion|gov|edu|tk|cc|link|click|to|ly)\b(?:[/?#:]\S*)?",
     re.I,
 )
+_NAME_OF_A_SITE = re.compile(r"(?!www\.)[\w-]+(?:\.[\w-]+){1,2}")
+"""What people call a site by; a whole address is never repeated."""
 _DATE = re.compile(
     r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|\b(?:19|20)\d\d\s*[–-]\s*(?:(?:19|20)\d\d|\d\d)\b"
 )
@@ -107,7 +110,7 @@ def markup_refusals(text: str, *, said: Collection[str] = (), whole: bool) -> li
 
     Args:
         text: the text as it came; at most some hundred characters.
-        said: words of the respondent or the topic, case-folded; an address among them may be repeated as it is.
+        said: words of the respondent or the topic, case-folded; the name of a site among them may be repeated.
         whole: nothing more comes.
     """
     for what in _found(text, said, whole):
@@ -119,9 +122,12 @@ def _found(text: str, said: Collection[str], whole: bool) -> Iterator[str]:
     for what, signs, pattern in _RULES:
         if (not signs or any(sign in text for sign in signs)) and pattern.search(text):
             yield what
+    if _SIGNS.search(text):
+        yield "signs instead of words"
     if "." in text or ":" in text or "//" in text:
         for match in _ADDRESS.finditer(text):
-            if match.group(0).casefold().strip(_EDGES) not in said:
+            found = match.group(0).casefold().strip(_EDGES)
+            if found not in said or not _NAME_OF_A_SITE.fullmatch(found):
                 yield "a web address"
     if _DIGIT.search(text):
         if _PHONE.search(_DATE.sub(" ", text)):

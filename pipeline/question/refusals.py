@@ -22,7 +22,9 @@ Code = Literal[
     "too_long",
     "repeated",
 ]
-RETRACTING: frozenset[Code] = frozenset({"unsafe", "leak", "markup", "refusal", "machinery", "language"})
+RETRACTING: frozenset[Code] = frozenset(
+    {"unsafe", "leak", "markup", "refusal", "machinery", "language", "not_a_question"}
+)
 """Refusals for which even what is already out must go: nothing that follows could make it right."""
 
 

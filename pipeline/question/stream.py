@@ -36,7 +36,7 @@ class Verdict(Record):
 
     `release` is the text that may go out next, possibly empty. `action` says how to go on: `go`; `rewrite`, nothing is
     out, so a second try is invisible; `replace`, what is out stays and `StreamGuard.replacement` gives the rest;
-    `retract`, what is out must be withdrawn by a new attempt.
+    `retract`, what is out must be withdrawn by a new attempt, because it must not stay or is too long to be gone on.
     """
 
     release: str = ""
@@ -73,6 +73,7 @@ class StreamGuard:
         self._mode = mode
         self._hold_words = hold_words
         self._language = language
+        self._max_words = max_words
         self._checker = Checker(language=language, max_words=max_words, allowed_words=allowed_words, secrets=secrets)
         self._recent = tuple(recent_questions[-repeat_window:]) if repeat_window else ()
         self._cosine = cosine
@@ -140,10 +141,8 @@ class StreamGuard:
         if _ENDED.search(self.out):
             scene = ends_in_a_scene(self.out, self._language)
             return ("" if self.out[-1].isspace() else " ") + (self._instead(question) if scene else question)
-        if "double" in self._codes:
-            closed = self.out + "?"
-            if not self._checker.whole(closed):
-                return "?"
+        if "double" in self._codes and self._closes():
+            return "?"
         return ("– " if self.out[-1].isspace() else " – ") + self._repaired(question)
 
     def _repaired(self, question: str) -> str:
@@ -168,6 +167,8 @@ class StreamGuard:
 
     def _due(self, complete: str) -> str:
         """The part of the complete words that need not wait."""
+        if self._checker.is_undecided(self.out + complete):
+            return ""
         complete = self._checker.secrets.without_suspect_words(self.out, complete)
         if self._mode == "held":
             ends = [match.end() for match in _BOUNDARY.finditer(complete)]
@@ -185,12 +186,20 @@ class StreamGuard:
         self._pending = self._pending[len(text) :]
         return Verdict(release=text)
 
+    def _can_be_mended(self) -> bool:
+        """Whether another question behind what is out would still be a question that one can take in."""
+        return word_count(self.out) <= self._max_words // 2 or ("double" in self._codes and self._closes())
+
+    def _closes(self) -> bool:
+        """Whether what is out, with a question mark, is a good question."""
+        return not _ENDED.search(self.out) and not self._checker.whole(self.out + "?")
+
     def _refuse(self, refusals: Sequence[Refusal]) -> Verdict:
         self._over = True
         self._codes = frozenset(refusal.code for refusal in refusals)
         action: Action = "replace"
         if not self.out:
             action = "rewrite"
-        elif any(refusal.code in RETRACTING for refusal in refusals):
+        elif any(refusal.code in RETRACTING for refusal in refusals) or not self._can_be_mended():
             action = "retract"
         return Verdict(action=action, refusals=tuple(refusals))

@@ -138,3 +138,66 @@ def test_no_bad_question_gets_out_whole(item: Labelled) -> None:
     assert "".join(out) != item.text or not item.text
     if {refusal.code for refusal in verdict.refusals} & RETRACTING:
         assert verdict.action in ("rewrite", "retract")
+
+
+RULES = "Ask about exactly one thing in plain everyday words and never praise the answer given. What else is there?"
+
+
+def test_words_of_a_secret_wait_until_it_is_clear_that_they_are_no_copy() -> None:
+    guard = StreamGuard(secrets=[RULES])
+    sent = [guard.feed(f"{word} ").release for word in "What do you do about exactly one thing in the kitchen".split()]
+    assert "".join(sent[:8]) == "What do you do about exactly one"
+    assert "".join(sent) == "What do you do about exactly one thing in the kitchen"
+
+
+def test_no_more_than_three_words_of_a_copy_are_ever_out() -> None:
+    guard = StreamGuard(secrets=[RULES])
+    out, verdict = run(guard, f"What do you make of this: {RULES.casefold()}")
+    assert verdict.action == "retract"
+    assert {refusal.code for refusal in verdict.refusals} == {"leak"}
+    assert "".join(out).rstrip() in ("What do you make of this:", "What do you make of this: ask about exactly")
+
+
+def test_sentences_of_a_secret_that_ask_may_be_asked() -> None:
+    secret = "Good examples: ask little.\nWhat makes that important to you in the morning?\nNever ask this."
+    _, verdict = run(StreamGuard(secrets=[secret]), "What makes that important to you in the morning?")
+    assert verdict.action == "go"
+
+
+def test_what_may_ask_for_personal_data_waits_for_the_next_word() -> None:
+    guard = StreamGuard()
+    assert "".join(guard.feed(f"{word} ").release for word in "What is your password".split()) == ""
+    assert guard.feed("manager ").release == "What is your password manager"
+    guard = StreamGuard()
+    assert [guard.feed(f"{word} ").action for word in "What is your password for".split()][-1] == "rewrite"
+    assert guard.out == ""
+
+
+@pytest.mark.parametrize("endless", ["a", " ", "?! ", "\n", "\u0e01", "… "])
+def test_stream_without_end_is_refused_in_bounded_space(endless: str) -> None:
+    guard = StreamGuard()
+    for _ in range(2000):
+        if guard.feed(endless).action != "go":
+            break
+    else:
+        pytest.fail("nobody stopped it")
+    assert len(guard.text) <= 1001 + len(endless)
+
+
+def test_one_piece_of_any_size_is_judged_at_once() -> None:
+    verdict = StreamGuard().feed("What do you like about " + "coffee " * 1_000_000)
+    assert verdict.action == "rewrite"
+
+
+def test_what_is_out_and_too_long_to_go_on_is_withdrawn() -> None:
+    guard = StreamGuard()
+    out, verdict = run(guard, "What do you " + " ".join(f"word{n}" for n in range(40)) + "?")
+    assert len("".join(out).split()) > 12
+    assert verdict.action == "retract"
+
+
+def test_closed_question_behind_a_short_beginning_is_still_put_differently() -> None:
+    guard = StreamGuard()
+    _, verdict = run(guard, "When the milk is warm, do you feel calm?")
+    assert verdict.action == "replace"
+    assert len((guard.out + guard.replacement("What happens when you drink it?")).split()) <= 30
