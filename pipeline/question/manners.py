@@ -14,7 +14,8 @@ from pipeline.question.unions import union
 
 _SELF: dict[str, tuple[str, ...]] = {
     "en": (
-        r"\bi(?:'m| am) (?:so |very |really )?(?:sorry|afraid),? (?:but )?(?:i|we|that|this|there|as|your) ",
+        r"\bi(?:'m| am) (?:so |very |really )?(?:sorry|afraid)(?:,? but (?:i|we|that|this|there|as|your)|,? (?:i|we|"
+        r"there|as|your|(?:that|this) (?:i|is|isn't|goes|request|we))) ",
         r"\bsorry,? (?:but )?i (?:can|am|do|must|have to|will|won)",
         r"\b(?:i apologi[sz]e|my apologies),? (?:but|for (?:the|any) (?:confusion|mistake|inconvenience))",
         r"\bi (?:really |simply |just )?(?:can't|cannot|can not|won't|will not|couldn't)(?:[.,!]|\s+(?!wait|imagine|"
@@ -41,6 +42,15 @@ _SELF: dict[str, tuple[str, ...]] = {
         r"\b(?:content|usage|safety|company'?s?|openai'?s?) polic(?:y|ies)\b|\bviolates? (?:the|my|our)\b|\bagainst "
         r"my\b",
         r"\bhow (?:can|may|could|might) i (?:help|assist|be of)\b|\bwhat can i (?:do|help)\b[^?]*\b(?:for you|with)\b",
+        r"\b(?:outside|beyond|not within) (?:of )?(?:my|the) (?:scope|role|task|remit|expertise)\b|\bnice try\b|\bas "
+        r"your (?:interviewer|"
+        r"moderator|assistant)\b|\b(?:change|alter|override|test) my (?:behaviou?r|role|rules|instructions|"
+        r"programming)\b",
+        r"\b(?:you're|you are|you seem to be) trying to (?:get me|make me|trick|manipulate|change my|jailbreak)\b|"
+        r"\b(?:an? )?(?:ai|model|bot|"
+        r"machine|assistant|program) like me\b|\bwhat (?:do you want|would you like) me to (?:do|ask|say|write|be)\b",
+        r"\bi (?:write|generate|produce|am to write|am writing) (?:the|a|your) (?:next |following |first )?question\b|"
+        r"\bthe text above\b",
         r"\blet me know (?:if|how|what|when)\b|\bfeel free to\b|\bhope (?:this|that) helps\b|\bhere to (?:help|"
         r"assist)\b",
         r"\bhere(?:'s| is| are) (?:a|an|the|your|my|one|another|some|two|three) (?:[\w-]+ ){0,3}(?:questions?|"
@@ -168,9 +178,16 @@ _ASKS_FOR: dict[str, tuple[str, ...]] = {
         r"licen[cs]e(?: number)?|id (?:number|card)|tax (?:id|number)|national insurance number|(?:home|street|postal|"
         r"exact|e-?mail|ip) address|address|(?:(?:tele)?phone|mobile|cell)(?: number)|(?:full|real|last|family) name|"
         r"surname|maiden name|"
-        r"(?:first and last )?name|date of birth|birth ?date|login(?: details)?|log-?in|credentials|security code|"
+        r"date of birth|birth ?date|login(?: details)?|log-?in|credentials|security code|"
         r"access code|"
         r"verification code|medical record number|api key)" + _AFTER,
+        r"\b(?:what(?:'s| is)|tell me|give me|share) your (?:first and last )?name(?:s)?(?=\s*[?.!]|\s+and\b{end})",
+        r"\b(?:what(?:'s| is)|tell|give|share|send)\b (?:your|the) [\w ]{1,40} (?:and|or|with) your (?:account|card|"
+        r"phone|telephone|mobile|passport|"
+        r"id|"
+        r"insurance|tax) number\b|\bsend (?:me|us) (?:a |your )?(?:photo|picture|selfie|video)s?\b|\bhow much money "
+        r"(?:is|do you have) "
+        r"(?:in|on) your (?:bank )?account\b|\bwhere do you live exactly\b",
         r"\bwhere exactly do you live\b|\b(?:what|which) (?:street|house|building) do you live\b|\byour house number\b",
     ),
     "de": (
@@ -259,7 +276,7 @@ _INSULT = (
     r"\byou(?:'re| are| were)? (?:so |such an? |an? |just |really |a bit |too )?(?:dumb|stupid|lazy|ugly|worthless|"
     r"pathetic|disgusting|"
     r"useless|crazy|insane|brainless|ignorant)\b|\byour (?:stupid|dumb|pathetic|worthless|ridiculous)\b|\bwhat(?:'s| "
-    r"is) wrong with you\b|"
+    r"is) wrong with you\b|\byou(?:'re| are) (?:an? )?(?:liar|fool|loser|creep|pervert|thief|fraud)\b|"
     r"\b(?:make|build) (?:a |an )?(?:bomb|explosive|weapon)s?\b|\byou so (?:stupid|dumb)\b|\bwould you (?:kill|murder|"
     r"stab|rape)\b"
 )

@@ -38,11 +38,12 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ),
     (
         "formatting",
-        "*_~[#>-•‣◦+|=\n.)",
+        "",
         re.compile(
-            r"\*\*|##|(?<![\w*])\*(?=[^\W\d_])|(?<!\w)_+[^\W_]|~~|\]\(|!\[|^\s{0,3}(?:#{1,6}\s|>\s|[-*•‣◦+]\s|(?:\d{1,2}|"
+            r"\*\*|##|(?<![\w*])\*(?=[^\W\d_])|(?<!\w)_+[^\W_]|~~|\]\(|!\[|^\s{0,3}(?:#{1,6}\s|>\s|[-*•‣◦+]\s|"
+            r"(?:\d{1,2}|"
             r"[a-z])[.)]\s)"
-            r"|[•‣◦|]|^\s*(?:-{3,}|={3,}|\*{3,}|_{3,})\s*$|\S[^\S\n]*\n\s*\n\s*\S",
+            r"|[•‣◦|]|//|^\s*(?:-{3,}|={3,}|\*{3,}|_{3,})\s*$|\S[^\S\n]*\n\s*\n\s*\S",
             re.I | re.M,
         ),
     ),
@@ -54,7 +55,7 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ),
     (
         "a speaker or a label",
-        ":：",
+        "",
         re.compile(
             r"(?:^|[\n.?!؟|>]\s*)(?:question|interviewer|moderator|assistant|system|user|human|ai|bot|model|"
             r"respondent|interviewee|participant|answer|response|output|rationale|reasoning|explanation|note|context|"
@@ -64,7 +65,9 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
             r"réponse|intervieweur|utilisateur|pregunta|respuesta|entrevistador|usuario|vraag|antwoord|domanda|"
             r"risposta|"
             r"intervistatore|soru|cevap|görüşmeci|kullanıcı|سؤال|السؤال|جواب|الجواب|المحاور|النظام|المستخدم)"
-            r"\s*\d*\s*[:：](?!\d)",
+            r"\s*\d*\s*[:：](?!\d)"
+            r"|(?:^|\n)\s*(?:q|question|follow[- ]?up)\s*\d+\s*[-–—.)]"
+            r"|\b(?:depth|score|confidence|strategy|signals?|level|rationale|node|turn)\s*[:=]\s*\w",
             re.I,
         ),
     ),
@@ -92,7 +95,7 @@ _HEX = re.compile(r"\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{16,}\b|%[0-9a-f]{2}%[0-9a-f
 _SPELLED = re.compile(r"(?<!\w)(?:[^\W\d_][\s._·*-]{1,3}){5,}[^\W\d_](?!\w)")
 _DIGIT = re.compile(r"\d")
 _ODD = re.compile(r"[A-Z0-9]")
-_MIXED = re.compile(r"\b\w*(?:[a-z][A-Z]|[A-Za-z]\d+[A-Za-z])\w*\b")
+_MIXED = re.compile(r"\b\w*(?:[a-z][A-Z]\w*[a-z][A-Z]|[A-Za-z]\d+[A-Za-z])\w*\b")
 _LATIN_AND_OTHER = re.compile(
     r"[A-Za-z][\u0370-\u03ff\u0400-\u052f\u0531-\u058a\u13a0-\u13ff]|"
     r"[\u0370-\u03ff\u0400-\u052f\u0531-\u058a\u13a0-\u13ff][A-Za-z]"

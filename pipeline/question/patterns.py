@@ -110,7 +110,8 @@ ENGLISH = LanguageTable(
         r"remember|"
         r"pick|choose|start|begin|finish this sentence|complete this sentence|name|list|expand|"
         r"i'd (?:like|love) to (?:hear|know|understand)|"
-        r"i would (?:like|love) to (?:hear|know|understand)|i'm curious|i am curious|i wonder)\b"
+        r"i would (?:like|love) to (?:hear|know|understand)|i'm curious|i am curious|i wonder|i'm wondering|"
+        r"i am wondering|i'd be (?:interested|curious)|i would be (?:interested|curious))\b"
         r"(?!(?: me| us)?,? (?:if|whether)\b)"
     ),
     closed=_any(
@@ -263,7 +264,8 @@ GERMAN = LanguageTable(
     requests=re.compile(
         r"(?:bitte )?(?:erzählen|beschreiben|schildern|erklären|denken|stellen|nehmen|sagen|führen|"
         r"geben|nennen|"
-        r"versetzen|erinnern|berichten) sie\b(?![^.?]*\bob\b)|(?:erzähl|beschreib|schilder|erklär|denk|"
+        r"versetzen|erinnern|berichten) sie\b(?![^.?]*\bob\b)|mich (?:würde )?interessier(?:en|t),? (?!ob\b)|"
+        r"(?:erzähl|beschreib|schilder|erklär|denk|"
         r"stell|nimm|sag)e? (?:mir|uns|dir|an|mich)\b"
     ),
     closed=_any(

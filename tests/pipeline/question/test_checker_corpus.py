@@ -13,8 +13,8 @@ HELD_OUT = labelled("held_out.yaml")
 
 
 def test_corpus_has_enough_questions_of_every_kind() -> None:
-    assert len(GOOD_QUESTIONS) >= 160
-    assert len(BAD_QUESTIONS) >= 220
+    assert len(GOOD_QUESTIONS) >= 175
+    assert len(BAD_QUESTIONS) >= 240
     assert {item.code for item in BAD_QUESTIONS} == set(get_args(Code))
 
 
