@@ -247,6 +247,16 @@ async def test_key_that_no_header_takes_is_refused_without_a_request(rig: Rig, m
     assert rig.double.asked == []
 
 
+@pytest.mark.parametrize("key", ["tea4two", "correct horse battery staple".replace(" ", "_"), "a" * 40])
+async def test_key_that_looks_like_none_is_hidden_when_echoed(rig: Rig, mode: Mode, key: str) -> None:
+    rig.double.next(Fail(401, f"Wrong key {key}, or ({key}) or Bearer:{key}."))
+    with pytest.raises(LLMRejected) as caught:
+        await rig.ask(mode, api_key=SecretStr(key))
+    assert rig.double.requests[0].key == key
+    assert key not in str(caught.value)
+    assert key not in rig.traces()
+
+
 @pytest.mark.parametrize(
     ("headers", "pause"),
     [
