@@ -19,6 +19,7 @@ from pipeline.concept import SessionConfiguration
 from pipeline.context import SlotNames, no_names
 from pipeline.methodology import Methodology
 from pipeline.ports import Clock, QuestionSink, SlotProposal, Vectors
+from pipeline.question.checker import prepare
 from pipeline.state import InterviewState
 from pipeline.turn import Answer, Outcome, Providers, TurnPipeline
 from server.language import Language
@@ -69,7 +70,10 @@ class Pipelines:
         )
         known = self._made.get(key)
         if known is None:
-            known = TurnPipeline(self._change(self._language.providers_for(configuration)), self._clock)
+            providers = self._change(self._language.providers_for(configuration))
+            for language in configuration.concept.languages:
+                prepare(language, providers.secrets)
+            known = TurnPipeline(providers, self._clock)
             self._made[key] = known
             if len(self._made) > self._most:
                 self._made.popitem(last=False)

@@ -14,12 +14,16 @@ from pipeline.methodology import Methodology
 from pipeline.ports import SlotProposal, Vectors
 from pipeline.records import derived_id
 
+LONGEST_NAME = 60
 _NAME = re.compile(r"[^\w]+", re.UNICODE)
 
 
 def slot_name(words: Iterable[str]) -> str:
-    """Words joined to a slot name: lower case, snake_case; "concept" when nothing is left."""
-    return _NAME.sub("_", " ".join(words).casefold()).strip("_") or "concept"
+    """Words joined to a slot name: lower case, snake_case, 60 characters at most; "concept" when nothing is left."""
+    name = _NAME.sub("_", " ".join(words).casefold()).strip("_")
+    if len(name) > LONGEST_NAME:
+        name = name[:LONGEST_NAME].rpartition("_")[0] or name[:LONGEST_NAME]
+    return name or "concept"
 
 
 def slot_text(name: str, description: str) -> str:

@@ -90,6 +90,8 @@ class Asking:
         Raises:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
+        if self._secrets:
+            self._secrets = (*self._secrets, *_told(request))
         await self._sink.started(self._turn_number)
         try:
             return await self._ask(request)
@@ -242,4 +244,11 @@ class Asking:
 def _own_words(request: QuestionRequest) -> tuple[str, ...]:
     """Words that the respondent or the concept brought in and a question may therefore use."""
     said = [line.text for line in request.lines if line.speaker == "respondent"]
-    return tuple(" ".join((*said, request.topic, request.focus_label or "")).casefold().split())
+    return tuple(" ".join((*said, request.topic, request.focus_quote or "")).casefold().split())
+
+
+def _told(request: QuestionRequest) -> tuple[str, ...]:
+    """What a prompt tells its writer about the method and the research: not for the respondent's ears."""
+    method = request.methodology.method
+    strategies = (strategy.description for strategy in request.methodology.strategies)
+    return tuple(text for text in (method.goal, method.description, request.objective, *strategies) if text)

@@ -150,3 +150,23 @@ async def test_candidates_for_selection_are_written_at_the_same_time() -> None:
     )
     outcome = await interview.say("one", concepts(("taste", "attribute")))
     assert outcome.record is not None and not outcome.record.fallback
+
+
+async def test_question_that_repeats_what_its_writer_was_told_does_not_reach_the_respondent() -> None:
+    told = "What do you think of this: find out what else belongs to it for you?"
+    plain = configuration()
+    strategies = tuple(
+        strategy.model_copy(update={"description": "Find out what else belongs to it for them."})
+        for strategy in plain.methodology.strategies
+    )
+    methodology = plain.methodology.model_copy(update={"strategies": strategies})
+    interview = await opened(
+        Interview(
+            writer=PlainWriter([told, told]),
+            configuration=plain.model_copy(update={"methodology": methodology}),
+            secrets=("You write the next question of an interview.",),
+        )
+    )
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    assert outcome.record is not None and outcome.record.fallback
+    assert "what else belongs" not in interview.listener.text

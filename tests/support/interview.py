@@ -320,10 +320,20 @@ class Interview:
     listener: Listener = field(default_factory=Listener)
     names: list[SlotProposal] = field(default_factory=list)
     second: PlainWriter | None = None
+    secrets: tuple[str, ...] = ()
 
     def pipeline(self) -> TurnPipeline:
         return TurnPipeline(
-            Providers(self.extractor, self.rater, self.slots, self.writer, self.embedder, self.parser, self.second),
+            Providers(
+                self.extractor,
+                self.rater,
+                self.slots,
+                self.writer,
+                self.embedder,
+                self.parser,
+                self.second,
+                self.secrets,
+            ),
             Ticks(),
         )
 
