@@ -65,7 +65,9 @@ async def both(
             model_server.running(python, model, log, **sizes) as address,
             Wiretap(address, journal).listening() as tap,
         ):
-            environment = model_environment(f"{tap.url}/v1", model_server.MODEL_NAME, options.deadline)
+            environment = model_environment(
+                f"{tap.url}/v1", model_server.MODEL_NAME, options.deadline, options.streaming
+            )
             local = await interview(
                 "local", answers, environment, Path(folder) / "local", patience_s=5 * options.deadline,
                 heard=tap.exchanges, say=say,
@@ -90,6 +92,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1, help="threads that compute (1)")
     parser.add_argument("--context", type=int, default=8192, help="context of one request, in tokens (8192)")
     parser.add_argument("--deadline", type=float, default=600.0, help="longest time for one call, in seconds (600)")
+    parser.add_argument("--streaming", choices=("held", "live"), default="held", help="ASKWELL_QUESTION_STREAMING")
     parser.add_argument(
         "--place", type=Path, default=ROOT / ".askwell" / "local_llm", metavar="DIR",
         help="where model and server are kept (.askwell/local_llm)",

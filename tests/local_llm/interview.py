@@ -53,15 +53,19 @@ class Interview:
     log: list[str] = field(default_factory=list)
 
 
-def model_environment(base_url: str, model: str, deadline_s: float) -> dict[str, str]:
-    """Settings with which a local model does all roles, patiently."""
+def model_environment(base_url: str, model: str, deadline_s: float, streaming: str = "held") -> dict[str, str]:
+    """Settings with which a local model does all roles, patiently.
+
+    Questions are `held` by default: a small model has every third one refused, and what a respondent has not seen can
+    still be written anew.
+    """
     settings = {"PROVIDER": "openai_compatible", "MODEL": model, "BASE_URL": base_url, "DEADLINE_S": str(deadline_s)}
     roles = {
         f"ASKWELL_{role}_{name}": value
         for role in ("EXTRACTION", "SCORING", "GENERATION")
         for name, value in settings.items()
     }
-    return {**roles, "ASKWELL_TURN_DEADLINE_S": str(4 * deadline_s)}
+    return {**roles, "ASKWELL_TURN_DEADLINE_S": str(4 * deadline_s), "ASKWELL_QUESTION_STREAMING": streaming}
 
 
 class Talk:

@@ -153,8 +153,17 @@ def _figures(held: Interview) -> list[str]:
         f"wordings refused     {sum(len(_said_otherwise(turn)) for turn in (held.opening, *held.turns))}",
         f"failed tries         {sum(len(turn.failures) for turn in held.turns)}",
         f"tokens{_tokens(exchanges) or ': none'}",
-        f"usage by the API     {held.usage}",
+        "summed by the API    " + (", ".join(f"{n} {name}" for name, n in _told(held.usage)) or "nothing"),
     ]  # fmt: skip
+
+
+def _told(usage: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Name and figure of what the API sums up, nested ones with their path; zeros are left out."""
+    for name, value in usage.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}.{inner}", n) for inner, n in _told(value))
+        elif value:
+            yield name, round(value) if isinstance(value, float) else value
 
 
 def _calls(exchanges: Sequence[Exchange]) -> Iterator[str]:

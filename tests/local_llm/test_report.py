@@ -66,6 +66,13 @@ def test_wording_that_was_not_asked_is_shown_with_its_cost() -> None:
     assert "! failed: provider_timeout" in text
 
 
+def test_figures_of_the_api_are_shown_without_its_zeros() -> None:
+    usage = {"calls": 3, "failed": 0, "latency_ms": 12.4, "by_role": {"scoring": {"calls": 2, "cost": {}}}}
+    text = report(held("local", usage=usage), held("offline"), [])
+    assert "summed by the API    3 calls, 12 latency_ms, 2 by_role.scoring.calls" in text
+    assert "summed by the API    nothing" in text
+
+
 def test_exchange_belongs_to_the_turn_that_it_began_in() -> None:
     first, second = Turn(1, "a", 10.0), Turn(2, "b", 20.0)
     interview = held("local", first, second)
