@@ -13,7 +13,7 @@ from pipeline.language.clients.base import Completion
 from pipeline.language.prompted.delimiting import block, quoted
 from pipeline.language.prompted.extraction import PromptedExtractor
 from pipeline.language.prompted.extraction_form import extraction_form
-from pipeline.language.prompted.findings import MAX_CONCEPTS
+from pipeline.language.prompted.findings import MAX_CONCEPTS, MOST_READ
 from pipeline.ports import DiscourseRelation, Extraction, Parse, SrlFrame
 from tests.pipeline.language.prompted.scripted import ScriptedModel, extraction_request, methodology, prompts
 
@@ -218,6 +218,16 @@ async def test_quote_that_cuts_words_is_given_the_rest_of_them(quote: str, verba
     assert [c.quote for c in found.concepts] == [verbatim]
 
 
+async def test_quote_is_found_as_a_word_of_its_own_before_parts_of_others() -> None:
+    found = await extracted(answer(concept("quick", "quick")), "Quickly made, quickly quick.")
+    assert [c.quote for c in found.concepts] == ["quick"]
+
+
+async def test_mended_quote_keeps_the_marks_of_its_last_letter() -> None:
+    found = await extracted(answer(concept("سريع", "إنه  سريع")), "إنه سريعٌ، جداً")
+    assert [c.quote for c in found.concepts] == ["إنه سريعٌ"]
+
+
 async def test_quote_of_half_words_in_another_case_is_not_verbatim() -> None:
     found = await extracted(answer({**QUICK, "quote": "S QUIC"}))
     assert reasons(found) == ["quote_not_verbatim"]
@@ -370,6 +380,12 @@ async def test_four_hundred_concepts_are_cut_to_a_sane_number_with_a_trace() -> 
     assert len(found.concepts) == MAX_CONCEPTS == 40
     assert reasons(found) == ["too_many"] * 360
     assert found.dropped[0].source == "thing40"
+
+
+async def test_flood_of_bad_elements_is_not_read_to_its_end() -> None:
+    found = await extracted(answer(*[None] * MOST_READ, QUICK, relationships=[None] * (MOST_READ + 1)))
+    assert found.concepts == ()
+    assert reasons(found) == ["malformed"] * MOST_READ + ["too_many"] + ["malformed"] * MOST_READ + ["too_many"]
 
 
 async def test_not_extractable_answer_gives_nothing_but_a_trace() -> None:
