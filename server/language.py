@@ -128,8 +128,8 @@ class Language:
     def circuits(self) -> Iterator[Circuit]:
         """The circuit breaker of each model."""
         if self._made is not None:
-            for (provider, base_url, model), breaker in self._made.breakers.items():
-                yield Circuit(provider, host_of(base_url), model, is_open=breaker.state == "open")
+            for (provider, base_url, model, role), breaker in self._made.breakers.items():
+                yield Circuit(role, provider, host_of(base_url), model, is_open=breaker.state == "open")
 
     async def aclose(self) -> None:
         """Close the connections to providers."""

@@ -19,8 +19,9 @@ _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """A model, and whether it is not asked at present because it failed again and again."""
+    """A model in its role, and whether it is not asked at present because it failed again and again."""
 
+    role: str
     provider: str
     host: str
     model: str
@@ -41,10 +42,10 @@ class _Circuits(Collector):
         family = GaugeMetricFamily(
             "askwell_llm_circuit_open",
             "1 while a language model is not asked because it failed again and again.",
-            labels=["provider", "host", "model"],
+            labels=["role", "provider", "host", "model"],
         )
         for circuit in self.read():
-            family.add_metric([circuit.provider, circuit.host, circuit.model], float(circuit.is_open))
+            family.add_metric([circuit.role, circuit.provider, circuit.host, circuit.model], float(circuit.is_open))
         yield family
 
 

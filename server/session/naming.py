@@ -73,14 +73,18 @@ class Naming:
             self._wanted.clear()
             try:
                 with recording(self._ledger.calls):
-                    await self._name_all()
+                    await self._name_what_can_be()
                 await self._ledger.note_calls()
-            except (PipelineError, TimeoutError) as exc:
-                log.warning("slots.unnamed", session=self._ledger.session_id, error=repr(exc))
             except (HotError, SessionProblem) as exc:
                 log.info("slots.not_kept", session=self._ledger.session_id, error=repr(exc))
             finally:
                 self._busy = False
+
+    async def _name_what_can_be(self) -> None:
+        try:
+            await self._name_all()
+        except (PipelineError, TimeoutError) as exc:
+            log.warning("slots.unnamed", session=self._ledger.session_id, error=repr(exc))
 
     async def _name_all(self) -> None:
         pipeline, ledger = self._around.pipeline, self._ledger

@@ -216,7 +216,10 @@ class TurnRunner:
             self._report(replace(measure, total_ms=self._since(began)))
             raise
         except _Failure as failure:
-            self._report(replace(measure, outcome="failed", total_ms=self._since(began), code=failure.code))
+            self._report(
+                replace(measure, outcome="failed", total_ms=self._since(began), code=failure.code),
+                failure.detail if failure.code == "llm_unavailable" else None,
+            )
             self._audience.end_question()
             await self._put_on_record(handle.answer.turn_key, failure)
             raise TurnFailed(failure.code, retryable=failure.retryable) from failure
@@ -286,7 +289,7 @@ class TurnRunner:
     def _since(self, moment: float) -> float:
         return (self._around.clock() - moment) * 1000.0
 
-    def _report(self, measure: TurnMeasure) -> None:
+    def _report(self, measure: TurnMeasure, reason: str | None = None) -> None:
         write = log.info if measure.outcome == "completed" else log.warning
         write(
             f"turn.{measure.outcome}",
@@ -294,6 +297,7 @@ class TurnRunner:
             turn=measure.turn_number,
             attempt=measure.attempt,
             code=measure.code,
+            **({"reason": reason} if reason else {}),
             fallback=measure.fallback,
             total_ms=round(measure.total_ms, 1),
             accept_ms=round(measure.accept_ms, 1),

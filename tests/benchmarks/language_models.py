@@ -19,7 +19,6 @@ import asyncio
 import json
 import os
 import random
-import re
 import statistics
 import sys
 import tempfile
@@ -75,12 +74,7 @@ class Turn:
 
 
 class Server(ServerProcess):
-    """Its log names the provider's address, too."""
-
-    def _read(self) -> None:
-        super()._read()
-        found = re.search(r"is listening on (http://\S+)", "\n".join(self.lines))
-        self.url = found[1] if found else ""
+    """Can tell of its turns."""
 
     def turns(self) -> list[dict[str, Any]]:
         """The log lines of completed turns."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -37,15 +36,6 @@ ANSWERS = (
 def of(task: Task, model: str) -> Callable[[Asked], bool]:
     """Requests of one task for one model."""
     return lambda asked: task_of(asked) == task and asked.model == model
-
-
-class Served(ServerProcess):
-    """Its log names other addresses than its own, too."""
-
-    def _read(self) -> None:
-        super()._read()
-        found = re.search(r"is listening on (http://\S+)", "\n".join(self.lines))
-        self.url = found[1] if found else ""
 
 
 @dataclass
@@ -225,7 +215,7 @@ async def house(form: FormatName, folder: Path) -> AsyncIterator[House]:
                 f"ASKWELL_{role}_BASE_URL": double.base_url, f"ASKWELL_{role}_API_KEY": KEY,
                 f"ASKWELL_{role}_DEADLINE_S": str(DEADLINE_S),
             }  # fmt: skip
-        server = Served(data, environment)
+        server = ServerProcess(data, environment)
         async with server:
             headers = {"authorization": "Bearer moderator-token-of-these-tests"}
             async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=30, headers=headers) as http:

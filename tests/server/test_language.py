@@ -85,7 +85,8 @@ async def test_session_with_models_is_understood_and_asked_by_them(tmp_path: Pat
         assert measured(one, "askwell_llm_first_token_ms_count", role="generation") >= 3
         assert measured(one, "askwell_llm_ms_count", role="scoring") >= 2
         host = f"127.0.0.1:{double.port}"
-        assert one.parts.metrics.registry.get_sample_value("askwell_llm_circuit_open", {**labels, "host": host}) == 0
+        circuit = {**labels, "role": "scoring", "host": host}
+        assert one.parts.metrics.registry.get_sample_value("askwell_llm_circuit_open", circuit) == 0
         assert KEY[:12] not in page + json.dumps(state)
 
 

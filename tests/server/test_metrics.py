@@ -56,7 +56,7 @@ def test_call_that_was_paid_for_and_not_used_has_its_cost() -> None:
 
 def test_circuits_are_read_when_somebody_looks() -> None:
     metrics = Metrics()
-    circuit = {"provider": "openai", "host": "api.openai.com", "model": "m"}
+    circuit = {"role": "scoring", "provider": "openai", "host": "api.openai.com", "model": "m"}
     assert value(metrics, "askwell_llm_circuit_open", **circuit) is None
     is_open = False
     metrics.watch_circuits(lambda: [Circuit(**circuit, is_open=is_open)])

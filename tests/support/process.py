@@ -86,9 +86,9 @@ class ServerProcess:
     def _read(self) -> None:
         """What the process has printed so far."""
         self.lines = self._log_path.read_text(errors="replace").splitlines()
-        found = re.search(r"http://[\w.\[\]:]+:\d+", "\n".join(self.lines))
+        found = re.search(r"is listening on (http://[\w.\[\]:]+:\d+)", "\n".join(self.lines))
         if found and not self.url:
-            self.url = found[0]
+            self.url = found[1]
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -44,12 +44,12 @@ class Clients:
         self._observe = observe
         self._timing = timing if timing is not None else Timing()
         self._pools: dict[tuple[str, str], Pool] = {}
-        self._breakers: dict[tuple[str, str, str], Breaker] = {}
+        self._breakers: dict[tuple[str, str, str, str], Breaker] = {}
         self._clients: dict[RoleModel, WireClient] = {}
 
     @property
-    def breakers(self) -> Mapping[tuple[str, str, str], Breaker]:
-        """The circuit breakers by provider, base URL and model."""
+    def breakers(self) -> Mapping[tuple[str, str, str, str], Breaker]:
+        """The circuit breakers by provider, base URL, model and role: a model may fail at one thing only."""
         return self._breakers
 
     def client(self, spec: RoleModel) -> ChatClient:
@@ -59,7 +59,7 @@ class Clients:
             return known
         place = (spec.provider, spec.base_url.rstrip("/"))
         pool = self._pools.setdefault(place, Pool(place[1]))
-        circuit = (*place, spec.model)
+        circuit = (*place, spec.model, spec.role)
         breaker = self._breakers.setdefault(circuit, Breaker(spec.provider, spec.model, self._timing.clock))
         client = WireClient(
             spec,

@@ -247,4 +247,6 @@ async def test_client_of_the_same_role_is_the_same(double: LLMDouble) -> None:
     assert len({id(one) for one in clients.breakers.values()}) == 1
     client(clients, double, "anthropic")
     assert len(clients.breakers) == 2
+    clients.client(RoleModel("scoring", "openai", "m", double.base_url))
+    assert len(clients.breakers) == 3, "a model may fail at one thing only"
     await clients.aclose()
