@@ -87,6 +87,7 @@ async def test_names_that_failed_are_asked_for_after_the_next_turn(hot: HotStore
         owner = await opened(node)
         await owner.submit(answer("one"))
         await settled(owner)
+        assert await recorded_calls(hot, owner.session_id) == ["slots"], "the call that failed was paid for"
         await owner.submit(answer("two"))
         await settled(owner)
         await owner.submit(answer("three"))
