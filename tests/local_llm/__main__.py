@@ -13,66 +13,80 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.local_llm import model_server, weights
-from tests.local_llm.interview import Interview, interview, model_environment
+from tests.local_llm.interview import CONCEPT, Interview, interview, model_environment
+from tests.local_llm.replay import Replay, recorded
 from tests.local_llm.report import report
 from tests.local_llm.wiretap import Wiretap
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = Path(__file__).with_name("answers.txt")
 MODEL_VARIABLE = "ASKWELL_TRY_GGUF"
-JOURNAL = "calls.jsonl"
 
 
 def main() -> int:
     """Run it; the exit code."""
     options = arguments()
-    answers = ANSWERS.read_text(encoding="utf-8").splitlines()[: options.turns]
-    options.place.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    options.place.mkdir(parents=True, exist_ok=True)
     try:
-        python = model_server.install(options.place, say)
-        model = options.gguf or weights.obtain(weights.QWEN, options.place, say)
-        held = asyncio.run(both(answers, python, model, options))
+        local, offline = asyncio.run(both(options))
     except KeyboardInterrupt:
         say("stopped")
         return 130
     except (weights.WeightsError, model_server.ModelServerError, RuntimeError) as exc:
         print(f"error: {exc}", file=sys.stderr)
         return 1
-    head = [f"Model: {model.name}, {options.threads} threads. Concept: coffee, means-end chain. {time.strftime('%F')}."]
-    text = report(*held, head)
+    who = f"Said again from {options.replay.name}" if options.replay else f"Model: {model_name(options)}"
+    head = [f"{who}; {options.threads} threads. Concept: {CONCEPT}. {time.strftime('%F')}."]
+    text = report(local, offline, head)
     print(text)
     if options.report:
         options.report.write_text(text, encoding="utf-8")
-        say(f"written: {options.report}; every call word for word: {options.place / JOURNAL}")
+        say(f"written: {options.report}")
     return 0
 
 
-async def both(
-    answers: list[str], python: Path, model: Path, options: argparse.Namespace
-) -> tuple[Interview, Interview]:
+async def both(options: argparse.Namespace) -> tuple[Interview, Interview]:
     """The interview by the model and the one by the offline provider, one after the other."""
-    with tempfile.TemporaryDirectory(prefix="askwell-local-") as folder:
+    answers = ANSWERS.read_text(encoding="utf-8").splitlines()[: options.turns]
+    with tempfile.TemporaryDirectory(prefix="askwell-local-") as folder, speaking(options) as address:
         offline = await interview("offline", answers, {}, Path(folder) / "offline", patience_s=60, say=say)
-        say(f"starting the model server with {model.name}")
-        log, journal = options.place / "server.log", options.place / JOURNAL
+        journal = options.place / ("said-again.jsonl" if options.replay else "calls.jsonl")
         journal.unlink(missing_ok=True)
-        sizes = {"threads": options.threads, "slots": 4, "slot_tokens": options.context}
-        with (
-            model_server.running(python, model, log, **sizes) as address,
-            Wiretap(address, journal).listening() as tap,
-        ):
-            environment = model_environment(
-                f"{tap.url}/v1", model_server.MODEL_NAME, options.deadline, options.streaming
-            )
+        say(f"every call is written to {journal}")
+        with Wiretap(address, journal).listening() as tap:
+            base_url = f"{tap.url}/v1"
+            environment = model_environment(base_url, model_server.MODEL_NAME, options.deadline, options.streaming)
             local = await interview(
                 "local", answers, environment, Path(folder) / "local", patience_s=5 * options.deadline,
                 heard=tap.exchanges, say=say,
             )  # fmt: skip
         return local, offline
+
+
+@contextmanager
+def speaking(options: argparse.Namespace) -> Iterator[str]:
+    """Base URL of the model server, or of what says its recorded answers again."""
+    if options.replay:
+        with Replay(recorded(options.replay.read_text(encoding="utf-8").splitlines())).listening() as address:
+            yield address
+        return
+    python = model_server.install(options.place, say)
+    model = options.gguf or weights.obtain(weights.QWEN, options.place, say)
+    say(f"starting the model server with {model.name}")
+    sizes = {"threads": options.threads, "slots": 4, "slot_tokens": options.context}
+    with model_server.running(python, model, options.place / "server.log", **sizes) as address:
+        yield address
+
+
+def model_name(options: argparse.Namespace) -> str:
+    """Which model speaks."""
+    return str(options.gguf.name) if options.gguf else weights.QWEN.name
 
 
 def arguments() -> argparse.Namespace:
@@ -87,6 +101,9 @@ def arguments() -> argparse.Namespace:
         "--gguf", type=Path, default=Path(named) if named else None, metavar="FILE",
         help=f"another instruct model ({MODEL_VARIABLE})",
     )  # fmt: skip
+    parser.add_argument(
+        "--replay", type=Path, metavar="FILE", help="say again what a model said (calls.jsonl) instead of asking one"
+    )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the report there as well")
     parser.add_argument("--turns", type=int, default=10, help="answers given, at the most 10")
     parser.add_argument("--threads", type=int, default=1, help="threads that compute (1)")

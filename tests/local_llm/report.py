@@ -130,7 +130,7 @@ def _graph(held: Interview) -> list[str]:
 
 def _tensions(held: Interview) -> list[str]:
     return [
-        f"{row['turn_number']}: {row['source']}{' → ' + row['target'] if row.get('target') else ''}"
+        f"{row['turn']}: {row['source']}{' → ' + row['target'] if row.get('target') else ''}"
         f" [{row['type']}]: {row['reason']}"
         for row in held.record.get("tensions", [])
     ] or ["–"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipeline.graph.surface import SchemaTension
 from tests.local_llm.interview import Interview, Turn, assign, model_environment
 from tests.local_llm.report import COLUMN, columns, report
 from tests.local_llm.wiretap import Exchange
@@ -27,7 +28,11 @@ RECORD = {
         {"id": "b", "label": "being awake", "node_type": "functional_consequence", "level": 2, "created_turn": 1},
     ],
     "edges": [{"source_id": "a", "target_id": "b", "edge_type": "leads_to", "confidence": 0.9, "created_turn": 1}],
-    "tensions": [{"turn_number": 1, "source": "sofa", "target": None, "type": "furniture", "reason": "unknown type"}],
+    "tensions": [
+        SchemaTension(
+            id="t", turn=1, utterance_id="u", source="sofa", type="furniture", reason="unknown type"
+        ).model_dump(mode="json")
+    ],
 }
 
 

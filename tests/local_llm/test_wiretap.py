@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -75,11 +74,8 @@ def post(tap: Wiretap, **body: object) -> tuple[int, str]:
 
 
 def heard(tap: Wiretap) -> Exchange:
-    """The one exchange, which is on record a moment after its last byte is out."""
-    until = time.monotonic() + 10
-    while not tap.exchanges and time.monotonic() < until:
-        time.sleep(0.01)
-    (seen,) = tap.exchanges
+    """The one exchange."""
+    (seen,) = tap.heard(1)
     return seen
 
 

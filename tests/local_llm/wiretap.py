@@ -66,7 +66,7 @@ class Wiretap:
         """
         self.exchanges: list[Exchange] = []
         self._journal = journal
-        self._writing = threading.Lock()
+        self._ended = threading.Condition()
         self._target = urlsplit(target).netloc
         tap = self
 
@@ -136,11 +136,23 @@ class Wiretap:
             )
 
     def _keep(self, exchange: Exchange) -> None:
-        with self._writing:
+        with self._ended:
             self.exchanges.append(exchange)
             if self._journal is not None:
                 with self._journal.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(exchange)) + "\n")
+            self._ended.notify_all()
+
+    def heard(self, count: int, deadline_s: float = 10.0) -> list[Exchange]:
+        """The exchanges, once there are so many: one is on record a moment after its last byte is out.
+
+        Raises:
+            TimeoutError: there were not so many within the deadline.
+        """
+        with self._ended:
+            if not self._ended.wait_for(lambda: len(self.exchanges) >= count, deadline_s):
+                raise TimeoutError(f"{len(self.exchanges)} exchanges, not {count}")
+            return list(self.exchanges)
 
 
 def _pass_on(answer: http.client.HTTPResponse, client: BaseHTTPRequestHandler) -> Iterator[bytes]:
