@@ -1,6 +1,6 @@
 """What calls of language models cost: one record per call, collected for whoever runs the turn.
 
-A call belongs to whatever log is active where it was made: `with recording(log):` around a turn, tasks that are
+A call belongs to whatever log is active where it was made: `with recording(log, number):` around a turn, tasks that are
 started inside included. Without an active log a call is only observed (log lines, metrics), not kept.
 """
 
@@ -20,14 +20,16 @@ CallOutcome = Literal["completed", "failed", "discarded"]
 class LLMCall(Record):
     """One attempt to get an answer from a language model.
 
-    `task` is what it was for (`extraction`, `rating`, `slots`, `opening`, `question`, `rephrase`, `closing`, or one of
-    them with `.repair`). Times are milliseconds. Tokens are the provider's own figures, None where it told none;
-    `cached_tokens` are those of the input that it read from its cache. `cost` is in `currency`, None for a model that
-    the price table does not have. `discarded` calls were paid for and their answer was not used: the turn was
-    cancelled, or the checker had heard enough. `error` is the name of the error class of a failed call.
+    `turn_number` is the turn it was made for, 0 for the opening. `task` is what it was for (`extraction`, `rating`,
+    `slots`, `opening`, `question`, `rephrase`, `closing`, or one of them with `.repair`). Times are milliseconds.
+    Tokens are the provider's own figures, None where it told none; `cached_tokens` are those of the input that it read
+    from its cache. `cost` is in `currency`, None for a model that the price table does not have. `discarded` calls were
+    paid for and their answer was not used: the turn was cancelled, or the checker had heard enough. `error` is the name
+    of the error class of a failed call.
     """
 
     id: str
+    turn_number: int | None = None
     role: Role
     task: str
     provider: str
@@ -64,13 +66,13 @@ class CallLog:
         self._calls = [call for call in self._calls if call.id not in ids]
 
 
-_active: ContextVar[CallLog | None] = ContextVar("calls", default=None)
+_active: ContextVar[tuple[CallLog, int | None] | None] = ContextVar("calls", default=None)
 
 
 @contextmanager
-def recording(log: CallLog) -> Iterator[None]:
-    """Collect the calls made inside, in `log`."""
-    token = _active.set(log)
+def recording(log: CallLog, turn_number: int | None = None) -> Iterator[None]:
+    """Collect the calls made inside, in `log`, as calls for that turn."""
+    token = _active.set((log, turn_number))
     try:
         yield
     finally:
@@ -79,6 +81,7 @@ def recording(log: CallLog) -> Iterator[None]:
 
 def record_call(call: LLMCall) -> None:
     """Put a call into the active log, if there is one."""
-    log = _active.get()
-    if log is not None:
-        log.add(call)
+    active = _active.get()
+    if active is not None:
+        log, turn_number = active
+        log.add(call.model_copy(update={"turn_number": turn_number}))

@@ -143,14 +143,14 @@ class Language:
     def deadline_s(self, configuration: SessionConfiguration) -> float:
         """The longest that a turn of such a session may take, in seconds.
 
-        Extraction and rating run side by side; a question may be written twice.
+        Extraction and rating run side by side, each with one repair; a question may be written twice.
         """
         usual = self._settings.sessions.turn_deadline_s
         if not configuration.prompts:
             return usual
         model_s = {model.role: model.deadline_s for model in self._role_models(configuration.concept.llm)}
         understanding_s = max(model_s.get("extraction", 0.0), model_s.get("scoring", 0.0))
-        return max(usual, understanding_s + 2 * model_s.get("generation", 0.0) + SPARE_S)
+        return max(usual, 2 * understanding_s + 2 * model_s.get("generation", 0.0) + SPARE_S)
 
     def providers_for(self, configuration: SessionConfiguration) -> Providers:
         """Providers of such a session. Without prompts it began offline, and stays so."""

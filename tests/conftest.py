@@ -10,9 +10,16 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests.support.needs import NEEDS, require_all
+
+# Machines that run tests are busy with other things too: how long an example takes says nothing.
+hypothesis.settings.register_profile(
+    "askwell", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+hypothesis.settings.load_profile("askwell")
 
 ROOT = Path(__file__).resolve().parent.parent
 _skipped: Counter[str] = Counter()

@@ -98,7 +98,13 @@ class Asking:
         except ProviderError as error:
             if self._second is None:
                 raise
-            log.warning("llm_fallback", role="generation", task=request.kind, error=type(error).__name__)
+            log.warning(
+                "llm_fallback",
+                role="generation",
+                task=request.kind,
+                error=type(error).__name__,
+                reason=str(error),
+            )
         self._refused.append("provider_error")
         self._writer, self._second = self._second, None
         return replace(await self._ask(request), fallback=True, by_second=True)
@@ -143,6 +149,9 @@ class Asking:
             if not guard.out:
                 raise
             self._refused.append("provider_error")
+            if _is_whole(guard.text) and (verdict := guard.finish()).action == "go":
+                await self._sink.delta(verdict.release)
+                return self._output(guard.out, fallback=False)
             return await self._mend(guard, request)
         self._note(verdict.refusals)
         if verdict.action == "retract":
@@ -245,6 +254,11 @@ def _own_words(request: QuestionRequest) -> tuple[str, ...]:
     """Words that the respondent or the concept brought in and a question may therefore use."""
     said = [line.text for line in request.lines if line.speaker == "respondent"]
     return tuple(" ".join((*said, request.topic, request.focus_quote or "")).casefold().split())
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a question has its end: what was to come after it is not missed."""
+    return text.rstrip().endswith(("?", "؟"))
 
 
 def _told(request: QuestionRequest) -> tuple[str, ...]:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
-import structlog
-
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, GraphOutput, SlotsOutput
-from pipeline.errors import ProviderError
 from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.identity import follow_mappings, refresh_edge_counts
 from pipeline.graph.slotting import SlotAssignment, completed, own_name
@@ -17,15 +14,13 @@ from pipeline.graph.surface import KGNode
 from pipeline.naming import apply_names, fitting_names, know_slots, lemmatised
 from pipeline.ports import Embedder, Parser, SlotProposer, SlotRequest, Vectors
 
-log = structlog.get_logger()
-
 
 class SlotsStage:
     """Maps waiting nodes to slots, promotes slots, aggregates edges, re-keys the tracker.
 
     A proposer that is quick names within the turn. With one that takes its time, new nodes get slots named after
-    themselves and wait in the backlog; names that have come meanwhile are applied to those that wait. The last turn
-    waits for the names of all.
+    themselves and wait in the backlog; names that have come meanwhile are applied to those that wait. What still waits
+    after the last turn is settled once the interview is over.
     """
 
     name: ClassVar[str] = "slots"
@@ -61,8 +56,6 @@ class SlotsStage:
         else:
             await apply_names(assignment, fitting_names(context.names(), graph, waiting), self._embedder, vectors)
             waiting = [i for i in waiting if i not in assignment.named]
-            if start.closing or start.turn_number >= start.max_turns:
-                waiting = await self._name_the_rest(context, assignment, waiting, vectors)
             await self._provisional(assignment, [graph.nodes[i] for i in waiting], vectors)
         assignment.settle()
         canonical = assignment.canonical
@@ -107,16 +100,6 @@ class SlotsStage:
                 proposals = await lemmatised(proposals, self._parser)
             await apply_names(assignment, completed(proposals, nodes), self._embedder, vectors)
         return []
-
-    async def _name_the_rest(
-        self, context: TurnContext, assignment: SlotAssignment, waiting: Sequence[str], vectors: dict[str, Vectors]
-    ) -> list[str]:
-        """The same in the last turn, where a failing model is no reason to lose the answer: nodes keep own names."""
-        try:
-            return await self._name_all(context, assignment, waiting, vectors)
-        except ProviderError as error:
-            log.warning("slots.unnamed", session=context.state.session_id, nodes=len(waiting), error=str(error))
-            return [i for i in waiting if i not in assignment.named]
 
     async def _provisional(
         self, assignment: SlotAssignment, nodes: Sequence[KGNode], vectors: dict[str, Vectors]

@@ -72,7 +72,7 @@ class Naming:
             self._busy = True
             self._wanted.clear()
             try:
-                with recording(self._ledger.calls):
+                with recording(self._ledger.calls, self._ledger.state.turn_count):
                     await self._name_what_can_be()
                 await self._ledger.note_calls()
             except (HotError, SessionProblem) as exc:
@@ -85,6 +85,11 @@ class Naming:
             await self._name_all()
         except (PipelineError, TimeoutError) as exc:
             log.warning("slots.unnamed", session=self._ledger.session_id, error=repr(exc))
+        except (HotError, SessionProblem):
+            raise
+        except Exception:
+            # Names are no reason to lose the session: they are looked for again after the next turn.
+            log.exception("slots.defect", session=self._ledger.session_id)
 
     async def _name_all(self) -> None:
         pipeline, ledger = self._around.pipeline, self._ledger

@@ -81,7 +81,7 @@ class QuestionMaker:
         for attempt in range(1, attempts + 1):
             try:
                 async with asyncio.timeout(self._around.deadline_s(self._configuration)):
-                    with recording(self._ledger.calls):
+                    with recording(self._ledger.calls, self._ledger.state.turn_count):
                         return await write(stream)
             except (PipelineError, TimeoutError) as exc:
                 log.warning(

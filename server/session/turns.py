@@ -246,7 +246,7 @@ class TurnRunner:
         try:
             embeddings = await self._ledger.embeddings()
             async with asyncio.timeout(around.deadline_s(self._configuration)):
-                with recording(self._ledger.calls):
+                with recording(self._ledger.calls, self._ledger.state.turn_count + 1):
                     return await around.pipeline.run(
                         self._ledger.state,
                         answer,
@@ -264,7 +264,12 @@ class TurnRunner:
             code: ErrorCode = "llm_unavailable" if exc.code == "llm_unavailable" else "internal"
             if exc.code == "invalid_input":
                 code = "invalid_input"
-            raise _Failure(code, retryable=exc.retryable, detail=f"{exc.stage or 'turn'}: {exc!r}") from exc
+            # An operator can mend what a provider refuses; until then the answer waits.
+            raise _Failure(
+                code,
+                retryable=exc.retryable or code == "llm_unavailable",
+                detail=f"{exc.stage or 'turn'}: {exc!r}",
+            ) from exc
         except Exception as exc:
             log.exception("turn.defect", session=self._ledger.session_id)
             raise _Failure("internal", retryable=True, detail=repr(exc)) from exc

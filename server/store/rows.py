@@ -110,7 +110,7 @@ def call_rows(session_id: str, calls: Sequence[Mapping[str, Any]], turn_number: 
     Args:
         session_id: the session.
         calls: `pipeline.calls.LLMCall` as JSON; fields that are unknown here are left out.
-        turn_number: of the write that puts them on record.
+        turn_number: of the write that puts them on record, for calls that do not say which turn they were made for.
         at: when that was.
 
     Raises:
@@ -120,7 +120,7 @@ def call_rows(session_id: str, calls: Sequence[Mapping[str, Any]], turn_number: 
         {
             "session_id": session_id,
             "id": _words(call["id"], 64),
-            "turn_number": turn_number,
+            "turn_number": turn_number if call.get("turn_number") is None else _count(call["turn_number"], _MAX_INT),
             "ordinal": ordinal,
             **{name: _words(call.get(name), 100) or "" for name in ("role", "task", "provider")},
             "model": _words(call.get("model")) or "",

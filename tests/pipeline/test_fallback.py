@@ -170,3 +170,16 @@ async def test_question_that_repeats_what_its_writer_was_told_does_not_reach_the
     outcome = await interview.say("one", concepts(("taste", "attribute")))
     assert outcome.record is not None and outcome.record.fallback
     assert "what else belongs" not in interview.listener.text
+
+
+async def test_writer_that_fails_behind_a_whole_question_is_not_mended() -> None:
+    class BreaksAtTheEnd(PlainWriter):
+        async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+            async for piece in super().write(request):
+                yield piece
+            raise LLMUnavailable("gone")
+
+    interview = await opened(Interview(writer=BreaksAtTheEnd()))
+    outcome = await interview.say("one", concepts(("taste", "attribute")))
+    assert outcome.record is not None and not outcome.record.fallback
+    assert interview.listener.text.endswith("?") and "put that differently" not in interview.listener.text

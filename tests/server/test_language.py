@@ -226,7 +226,7 @@ async def test_deadline_of_a_turn_leaves_room_for_its_calls(tmp_path: Path, doub
     settings = models(double, extraction_deadline_s="40", scoring_deadline_s="10", generation_deadline_s="20")
     async with process(tmp_path, **settings) as one:
         pinned = one.parts.library.configuration("coffee")
-        assert one.parts.pipeline.deadline_s(pinned) == 40 + 2 * 20 + 5
+        assert one.parts.pipeline.deadline_s(pinned) == 2 * 40 + 2 * 20 + 5
         assert one.parts.pipeline.deadline_s(configuration()) == 45
     settings = models(double, "generation", generation_deadline_s="1")
     async with process(tmp_path, **settings, turn_deadline_s="60") as one:

@@ -21,6 +21,8 @@ State = Literal["closed", "open", "half_open"]
 Result = Literal["success", "failure", "unknown"]
 
 FAILURES: Final = 3
+PROBES: Final = 4
+"""Calls that may find out together whether the provider is back: a turn makes several, and may be given up."""
 FIRST_PAUSE_S: Final = 30.0
 LONGEST_PAUSE_S: Final = 300.0
 
@@ -53,7 +55,7 @@ class Breaker:
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._open_until: float | None = None
-        self._probe: Permit | None = None
+        self._probes: set[Permit] = set()
 
     @property
     def state(self) -> State:
@@ -73,16 +75,16 @@ class Breaker:
         wait_s = self._open_until - self._clock()
         if wait_s > 0:
             raise CircuitOpen(wait_s)
-        if self._probe is not None:
+        if len(self._probes) >= PROBES:
             raise CircuitOpen(0.0)
-        self._probe = Permit(self)
-        return self._probe
+        probe = Permit(self)
+        self._probes.add(probe)
+        return probe
 
     def settle(self, permit: Permit, result: Result) -> None:
         """Take the result of a call that was let through."""
-        probing = permit is self._probe
-        if probing:
-            self._probe = None
+        probing = permit in self._probes
+        self._probes.discard(permit)
         if result == "success":
             self._close()
         elif result == "failure" and (probing or self._open_until is None):
@@ -93,6 +95,7 @@ class Breaker:
                 self._open()
 
     def _open(self) -> None:
+        self._probes.clear()
         self._open_until = self._clock() + self._pause_s
         log.warning(
             "llm_circuit_open",
@@ -108,6 +111,7 @@ class Breaker:
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._open_until = None
+        self._probes.clear()
 
 
 class Permit:

@@ -9,7 +9,14 @@ from pipeline.errors import LLMUnavailable, ProviderError
 from pipeline.language.clients.accounts import Observer, TryAccount
 from pipeline.language.clients.base import ChatRequest, Completion, RoleModel
 from pipeline.language.clients.breaker import Breaker, CircuitOpen, Permit
-from pipeline.language.clients.faults import Fault, TryFailed, not_asked, refused_to_answer, timed_out
+from pipeline.language.clients.faults import (
+    Fault,
+    TryFailed,
+    not_asked,
+    refused_to_answer,
+    timed_out,
+    without_words,
+)
 from pipeline.language.clients.formats import WireFormat
 from pipeline.language.clients.prices import PriceTable
 from pipeline.language.clients.timing import FIRST_SHARE, Timing, pause_before_retry
@@ -168,6 +175,7 @@ class _Progress:
         Raises:
             ProviderError: there is none.
         """
+        fault = without_words(fault, (message.content for message in self.question.request.messages))
         timing = self._timing
         pause_s: float | None = None
         if self._attempt == 1 and not begun:

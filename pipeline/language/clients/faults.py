@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Literal
 
 from pipeline.errors import LLMRateLimited, LLMRejected, LLMTimeout, LLMUnavailable, ProviderError
 from pipeline.language.clients.base import RoleModel
 from pipeline.language.clients.secrecy import shown, shown_url
+
+_QUOTE = re.compile(r' It said: "(.*)"\.', re.DOTALL)
+_NO_WORD = re.compile(r"[\W_]+")
+ECHO: Final = 20
+"""Characters that a quote has in common with the question when it repeats it."""
 
 Kind = Literal["timeout", "rate_limit", "error", "rejected"]
 
@@ -222,6 +228,28 @@ def _refusal(spec: RoleModel, status: int, text: str) -> str:
     return f"refused the request ({status}). {advice}"
 
 
+def without_words(fault: Fault, texts: Iterable[str]) -> Fault:
+    """The fault without the provider's own words where they repeat what it was sent: that may be a respondent's answer.
+
+    Args:
+        fault: why a try failed.
+        texts: what the provider was sent.
+    """
+    found = _QUOTE.search(fault.message)
+    if found is None:
+        return fault
+    quote, sent = _comparable(found[1]), _comparable(" ".join(texts))
+    echoes = any(quote[at : at + ECHO] in sent for at in range(max(1, len(quote) - ECHO + 1)))
+    if len(quote) < ECHO or not echoes:
+        return fault
+    told = _QUOTE.sub(" What it said repeats the question and is left out.", fault.message)
+    return replace(fault, message=told)
+
+
+def _comparable(text: str) -> str:
+    return _NO_WORD.sub(" ", text).casefold().strip()
+
+
 def _message(text: str) -> str:
     """The provider's own words in a body."""
     try:
@@ -231,6 +259,8 @@ def _message(text: str) -> str:
     for key in ("error", "message", "detail", "msg"):
         if isinstance(value, dict) and key in value:
             value = value[key]
+    if isinstance(value, list):
+        value = [{key: part[key] for key in ("loc", "msg") if key in part} for part in value if isinstance(part, dict)]
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 HIDDEN: Final = "[hidden]"
 SHOWN_CHARACTERS: Final = 240
+READ_CHARACTERS: Final = 2_000
 
 _KEYLIKE = re.compile(
     r"(?i)\b(?:sk|pk|rk|key|api|token|xox[bp]|gsk|hf)[-_][A-Za-z0-9_\-*.]{6,}"
@@ -32,7 +33,7 @@ def redacted(text: str, secret: str | None) -> str:
 
 def shown(text: str, secret: str | None) -> str:
     """What a provider said, as one short line: without tags and secrets."""
-    line = _SPACE.sub(" ", _TAG.sub(" ", redacted(text, secret))).strip()
+    line = _SPACE.sub(" ", _TAG.sub(" ", redacted(text, secret)[:READ_CHARACTERS])).strip()
     return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1].rstrip() + "…"
 
 

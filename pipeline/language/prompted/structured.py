@@ -140,5 +140,5 @@ def _complaint(spec: RoleModel, task: str, again: Completion, left: OutputProble
     return (
         f"The model `{spec.model}` did not answer the task `{task}` in the agreed form, also after one repair "
         f"({left.problems[0] if left.problems else 'no reason'}); another model can be set by "
-        f"{spec.setting('model')}, another way of asking for the form by {spec.setting('structured')}."
+        f"{spec.setting('model')}, another way of asking for the form by {spec.setting('structured_output')}."
     )

@@ -147,26 +147,23 @@ async def test_names_that_never_came_are_asked_for_again() -> None:
     assert slot_names(interview.state) == ["speed"] and not interview.state.slot_backlog
 
 
-async def test_last_turn_waits_for_the_names_of_all() -> None:
+async def test_what_waits_after_the_last_turn_is_settled_once_the_interview_is_over() -> None:
     interview = Interview(slots=SlowSlots({"fast car": "speed", "red paint": "colour"}))
     interview.state = interview.state.model_copy(update={"max_turns": 3})
     await interview.say("one", concepts(("fast car", "attribute")))
     await interview.say("two")
     await interview.say("three", concepts(("red paint", "attribute")))
-    assert interview.state.status == "completed"
-    assert slot_names(interview.state) == ["colour", "speed"] and interview.state.slot_backlog == ()
-
-
-async def test_last_turn_with_a_failing_model_keeps_the_answer_and_own_names() -> None:
-    slots = SlowSlots()
-    slots.failing = True
-    interview = Interview(slots=slots)
-    interview.state = interview.state.model_copy(update={"max_turns": 3})
-    for answer in ("one", "two"):
-        await interview.say(answer)
-    await interview.say("three", concepts(("red paint", "attribute")))
-    assert interview.state.status == "completed"
-    assert slot_names(interview.state) == ["red_paint"] and len(interview.state.slot_backlog) == 1
+    assert interview.state.status == "completed" and len(interview.state.slot_backlog) == 2
+    assert interview.slots.batches == [], "the thanks did not wait for names"
+    names = await interview.name_slots()
+    outcome = await interview.pipeline().settle(
+        interview.state, interview.configuration, names, embeddings=interview.embeddings
+    )
+    assert outcome is not None and outcome.events == ()
+    assert slot_names(outcome.state) == ["colour", "speed"] and not outcome.state.slot_backlog
+    assert outcome.state.rev == interview.state.rev + 1 and outcome.state.turn_count == interview.state.turn_count
+    again = await interview.pipeline().settle(outcome.state, interview.configuration, names, embeddings={})
+    assert again is None, "nothing waits any more"
 
 
 async def test_names_for_nodes_that_were_superseded_meanwhile_are_passed_over() -> None:

@@ -44,7 +44,8 @@ async def recorded_calls(hot: HotStore, session_id: str) -> list[str]:
     partition = hot.keys.partition_of(session_id)
     for record in await journal.read(partition, START, count=1000):
         if record.session_id == session_id:
-            found |= {call["id"]: call["task"] for call in json.loads(record.data).get("calls", ())}
+            for call in json.loads(record.data).get("calls", ()):
+                found.setdefault(call["id"], f"{call['task']} {call['turn_number']}")
     return list(found.values())
 
 
@@ -87,7 +88,7 @@ async def test_names_that_failed_are_asked_for_after_the_next_turn(hot: HotStore
         owner = await opened(node)
         await owner.submit(answer("one"))
         await settled(owner)
-        assert await recorded_calls(hot, owner.session_id) == ["slots"], "the call that failed was paid for"
+        assert await recorded_calls(hot, owner.session_id) == ["slots 1"], "the call that failed was paid for"
         await owner.submit(answer("two"))
         await settled(owner)
         await owner.submit(answer("three"))
@@ -145,7 +146,7 @@ async def test_calls_of_names_are_on_record_without_another_turn(hot: HotStore) 
         owner = await opened(node)
         await owner.submit(answer("one"))
         await settled(owner)
-        assert await recorded_calls(hot, owner.session_id) == ["slots"]
+        assert await recorded_calls(hot, owner.session_id) == ["slots 1"]
 
 
 async def test_calls_of_names_that_were_cancelled_are_on_record(hot: HotStore) -> None:
@@ -156,7 +157,7 @@ async def test_calls_of_names_that_were_cancelled_are_on_record(hot: HotStore) -
         owner = await opened(node)
         await owner.submit(answer("one"))
         await eventually(lambda: owner.naming.busy)
-    assert await recorded_calls(hot, owner.session_id) == ["slots"]
+    assert await recorded_calls(hot, owner.session_id) == ["slots 1"]
 
 
 async def test_calls_of_a_failed_turn_are_on_record(node: Node) -> None:
@@ -166,6 +167,6 @@ async def test_calls_of_a_failed_turn_are_on_record(node: Node) -> None:
     providing.extractor.costs = True
     with pytest.raises(TurnFailed):
         await owner.submit(answer("one", "k1"))
-    assert await recorded_calls(node.hot.inner, owner.session_id) == ["extraction"]
+    assert await recorded_calls(node.hot.inner, owner.session_id) == ["extraction 1"]
     await owner.submit(answer("one", "k1"))
-    assert await recorded_calls(node.hot.inner, owner.session_id) == ["extraction", "extraction"]
+    assert await recorded_calls(node.hot.inner, owner.session_id) == ["extraction 1", "extraction 1"]

@@ -9,6 +9,7 @@ from pipeline.language.clients.breaker import (
     FAILURES,
     FIRST_PAUSE_S,
     LONGEST_PAUSE_S,
+    PROBES,
     Breaker,
     CircuitOpen,
     Result,
@@ -70,19 +71,39 @@ def test_breaker_takes_what_is_unknown_for_neither(breaker: Breaker) -> None:
     assert state(breaker) == "open"
 
 
-def test_breaker_after_its_pause_lets_one_probe_through(breaker: Breaker, clock: Clock) -> None:
+def test_breaker_after_its_pause_lets_a_few_probes_through(breaker: Breaker, clock: Clock) -> None:
     tell(breaker, *FAILED)
     clock.now += FIRST_PAUSE_S - 0.1
     with pytest.raises(CircuitOpen):
         breaker.admit()
     clock.now += 0.1
     assert state(breaker) == "half_open"
-    probe = breaker.admit()
+    probes = [breaker.admit() for _ in range(PROBES)]
     with pytest.raises(CircuitOpen):
         breaker.admit()
-    probe.settle("success")
+    probes[0].settle("success")
     assert state(breaker) == "closed"
     tell(breaker, "failure", "failure")
+    assert state(breaker) == "closed"
+
+
+def test_breaker_with_several_failing_probes_opens_once(breaker: Breaker, clock: Clock) -> None:
+    tell(breaker, *FAILED)
+    clock.now += FIRST_PAUSE_S
+    probes = [breaker.admit() for _ in range(PROBES)]
+    for probe in probes:
+        probe.settle("failure")
+    with pytest.raises(CircuitOpen) as caught:
+        breaker.admit()
+    assert caught.value.wait_s == 2 * FIRST_PAUSE_S
+
+
+def test_breaker_with_a_probe_given_up_by_its_turn_lets_the_other_lane_find_out(breaker: Breaker, clock: Clock) -> None:
+    tell(breaker, *FAILED)
+    clock.now += FIRST_PAUSE_S
+    rating, extraction = breaker.admit(), breaker.admit()
+    rating.settle("unknown")
+    extraction.settle("success")
     assert state(breaker) == "closed"
 
 

@@ -12,7 +12,7 @@ import pytest
 from pipeline.calls import CallLog, recording
 from pipeline.errors import LLMRateLimited, LLMTimeout, LLMUnavailable
 from pipeline.language.clients.base import ChatMessage, ChatRequest, ProviderName, RoleModel
-from pipeline.language.clients.breaker import Breaker, State
+from pipeline.language.clients.breaker import PROBES, Breaker, State
 from pipeline.language.clients.client import WireClient
 from pipeline.language.clients.clients import Clients
 from pipeline.language.clients.timing import Timing
@@ -134,14 +134,15 @@ async def test_probe_that_is_cancelled_does_not_keep_the_circuit_open(double: LL
     breaker = next(iter(clients.breakers.values()))
     time.now += 31
     assert state(breaker) == "half_open"
-    double.next(Break("silence"))
+    double.next(*[Break("silence")] * PROBES)
     async with asyncio.TaskGroup() as group:
-        probe = group.create_task(client(clients, double).complete(question()))
-        while len(double.requests) < 7:
+        probes = [group.create_task(client(clients, double).complete(question())) for _ in range(PROBES)]
+        while len(double.requests) < 6 + PROBES:
             await asyncio.sleep(0.001)
         with pytest.raises(LLMUnavailable, match="being tried"):
             await client(clients, double).complete(question())
-        probe.cancel()
+        for probe in probes:
+            probe.cancel()
     assert (await client(clients, double).complete(question())).text
     await clients.aclose()
     assert state(breaker) == "closed"
