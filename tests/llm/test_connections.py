@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.calls import recording
 from pipeline.errors import LLMRateLimited, LLMRejected, LLMTimeout, LLMUnavailable
+from pipeline.language.clients.breaker import PROBES
 from tests.llm.rig import Mode, Rig, request, rigged, stream_of
 from tests.support.llm_double import Answer, Break, Cut, Fail, Pace, Shape
 
@@ -147,22 +148,22 @@ async def test_breaker_saves_the_deadline_of_a_dead_provider(rig: Rig, mode: Mod
     assert rig.events.count("llm_circuit_open") == 1
 
 
-async def test_breaker_lets_one_call_try_and_closes_when_it_is_answered(rig: Rig, mode: Mode) -> None:
+async def test_breaker_lets_a_few_calls_try_and_closes_when_one_is_answered(rig: Rig, mode: Mode) -> None:
     rig.double.next(*[Fail(503)] * 6)
     for _ in range(3):
         with pytest.raises(LLMUnavailable):
             await rig.ask(mode)
     rig.now_s = 31.0
-    rig.double.next(Answer("Back.", pace=Pace(whole_s=0.05, first_token_s=0.05)))
+    rig.double.next(*[Answer("Back.", pace=Pace(whole_s=0.05, first_token_s=0.05))] * PROBES)
     async with asyncio.TaskGroup() as group:
-        probe = group.create_task(rig.ask(mode))
-        await until(lambda: len(rig.double.requests) == 7)
+        probes = [group.create_task(rig.ask(mode)) for _ in range(PROBES)]
+        await until(lambda: len(rig.double.requests) == 6 + PROBES)
         with pytest.raises(LLMUnavailable):
             await rig.ask(mode)
-    assert probe.result().text == "Back."
+    assert {probe.result().text for probe in probes} == {"Back."}
     assert rig.events.count("llm_circuit_closed") == 1
     assert (await rig.ask(mode)).text
-    assert len(rig.double.requests) == 8
+    assert len(rig.double.requests) == 7 + PROBES
 
 
 async def test_breaker_stays_open_longer_after_a_failed_probe(rig: Rig, mode: Mode) -> None:
