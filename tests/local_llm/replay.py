@@ -1,7 +1,8 @@
 """A server that says again what a local model said: an interview of half an hour over again in seconds.
 
 It shows what a change of the pipeline makes of the same output. Extractions and ratings are found by the answer they
-were about, everything else by its order. Recorded calls that broke off are left out; more than was recorded is a 503.
+were about, everything else by its order. Recorded calls that broke off are left out. Who asks for more questions than
+were recorded gets the last one again; more of anything else is a 503.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class Replay:
         """The next recorded answer to such a request; none when there are no more."""
         with self._lock:
             left = self._left.get(key_of(request))
-            return left.pop(0) if left else None
+            if not left:
+                return None
+            return left[0] if len(left) == 1 and left[0].streamed else left.pop(0)
 
     @contextmanager
     def listening(self) -> Iterator[str]:
@@ -60,10 +63,15 @@ class Replay:
 
             protocol_version = "HTTP/1.1"
 
+            def do_GET(self) -> None:
+                self._send(200, "application/json", b'{"object": "list", "data": []}')
+
             def do_POST(self) -> None:
                 request = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 found = replay.take(request)
-                status, kind, body = answer(found, stream=bool(request.get("stream")))
+                self._send(*answer(found, stream=bool(request.get("stream"))))
+
+            def _send(self, status: int, kind: str, body: bytes) -> None:
                 self.send_response_only(status)
                 self.send_header("content-type", kind)
                 self.send_header("content-length", str(len(body)))

@@ -46,11 +46,15 @@ def test_answer_to_the_same_text_is_found_whatever_the_order() -> None:
     assert replies([first, second], [second.request, first.request]) == [(200, second.text), (200, first.text)]
 
 
-def test_questions_come_in_their_order_and_then_run_out() -> None:
+def test_questions_come_in_their_order_and_then_the_last_one_again() -> None:
     one, two = said("Why  is that?"), said("What else?")
     found = replies([one, two], [one.request] * 3)
-    assert found[:2] == [(200, "Why  is that?"), (200, "What else?")]
-    assert found[2][0] == 503
+    assert found == [(200, "Why  is that?"), (200, "What else?"), (200, "What else?")]
+
+
+def test_rating_that_was_not_recorded_is_unavailable() -> None:
+    one = said("{}", "strong", form="rating")
+    assert [status for status, _ in replies([one], [one.request] * 2)] == [200, 503]
 
 
 def test_call_that_broke_off_is_not_said_again() -> None:
