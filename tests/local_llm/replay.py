@@ -1,8 +1,8 @@
 """A server that says again what a local model said: an interview of half an hour over again in seconds.
 
 It shows what a change of the pipeline makes of the same output. Extractions and ratings are found by the answer they
-were about, everything else by its order. Recorded calls that broke off are left out. Who asks for more questions than
-were recorded gets the last one again; more of anything else is a 503.
+were about, everything else by its order, the last one again where more is asked for. Recorded calls that broke off are
+left out. An answer that was never rated or extracted is a 503.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ class Replay:
     def take(self, request: dict[str, Any]) -> Exchange | None:
         """The next recorded answer to such a request; none when there are no more."""
         with self._lock:
-            left = self._left.get(key_of(request))
+            key = key_of(request)
+            left = self._left.get(key)
             if not left:
                 return None
-            return left[0] if len(left) == 1 and left[0].streamed else left.pop(0)
+            return left[0] if len(left) == 1 and not key[1] else left.pop(0)
 
     @contextmanager
     def listening(self) -> Iterator[str]:

@@ -25,14 +25,14 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Interview:
 
 
 def test_interview_of_a_clumsy_model_comes_to_its_end(held: Interview) -> None:
-    assert [turn.failures for turn in held.turns] == [[]] * len(ANSWERS)
+    assert [turn.failures for turn in held.turns if turn.failures] == []
     assert held.record["session"]["state"] == "completed"
 
 
 def test_evidence_of_a_clumsy_model_was_said_word_for_word(held: Interview) -> None:
     said = {row["id"]: row["text"] for row in held.record["utterances"] if row["speaker"] == "respondent"}
     quotes = [mention for node in held.record["nodes"] for mention in node["quotes"]]
-    assert len(quotes) > len(ANSWERS)
+    assert len(quotes) > len(held.turns)
     assert [mention for mention in quotes if mention["quote"] not in said[mention["utterance_id"]]] == []
 
 
