@@ -95,7 +95,7 @@ def _short(name: str) -> str:
 def _said_otherwise(turn: Turn) -> list[str]:
     """Wordings that a model gave and the respondent did not see."""
     asked = " ".join(turn.question.split())
-    others = [" ".join(exchange.text.split()) for exchange in turn.exchanges if exchange.streamed]
+    others = [" ".join(exchange.text.split()).strip('"“”') for exchange in turn.exchanges if exchange.streamed]
     return [f"x {text}" for text in others if text != asked]
 
 

@@ -62,10 +62,10 @@ def test_report_shows_graph_questions_and_what_was_left_out() -> None:
 def test_wording_that_was_not_asked_is_shown_with_its_cost() -> None:
     turn = Turn(1, "Yes.", 1.0, question="Why is that?", fallback=True, failures=["provider_timeout"])
     interview = held("local", turn)
-    assign(interview, [said("Do you like it?", 2.0), said("Why  is that?", 3.0)])
+    assign(interview, [said("Do you like it?", 2.0), said('"Why  is that?"', 3.0)])
     text = report(interview, held("offline"), [])
     assert "x Do you like it?" in text
-    assert "x Why is that?" not in text
+    assert "x Why is that?" not in text.replace('"', "")
     assert "? Why is that?  (template)" in text
     assert "2 calls, 1800 tokens in, 24 out" in text
     assert "! failed: provider_timeout" in text
