@@ -93,15 +93,16 @@ class Rig:
         """
         client = self.clients.client(self.spec(**fields))
         asked = asked if asked is not None else request()
-        self.pieces = []
+        heard: list[str] = []
+        self.pieces = heard
         with recording(self.calls):
             try:
                 if mode == "complete":
                     return await client.complete(asked)
                 async with aclosing(stream_of(client.stream(asked))) as pieces:
                     async for piece in pieces:
-                        self.pieces.append(piece)
-                return Completion(text="".join(self.pieces))
+                        heard.append(piece)
+                return Completion(text="".join(heard))
             except BaseException as error:
                 self.problems.append(error)
                 raise
