@@ -25,7 +25,7 @@ from pipeline.question.forms import (
     table_of,
     whole_refusals,
 )
-from pipeline.question.languages import language_refusals
+from pipeline.question.languages import FUNCTION_WORDS, language_refusals
 from pipeline.question.leaks import Secrets, leak_refusals, secrets_of
 from pipeline.question.manners import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
 from pipeline.question.markup import markup_refusals
@@ -290,7 +290,9 @@ def _goes_in_circles(plain: str) -> bool:
 def _said(allowed: tuple[str, ...]) -> frozenset[str]:
     """Words and unbroken runs of some texts, case-folded."""
     runs = {run.strip(_EDGES) for phrase in allowed for run in phrase.casefold().split()}
-    return frozenset(runs | {word for phrase in allowed for word in words(phrase)}) - {""}
+    said = runs | {word for phrase in allowed for word in words(phrase)}
+    # "the", said a hundred times, does not excuse "the respondent".
+    return frozenset(said) - {""} - FUNCTION_WORDS["en"]
 
 
 def _open_quote_removed(prefix: str) -> str:

@@ -155,7 +155,7 @@ async def test_breaker_lets_a_few_calls_try_and_closes_when_one_is_answered(rig:
         with pytest.raises(LLMUnavailable):
             await rig.ask(mode)
     rig.now_s = 31.0
-    rig.double.next(*[Answer("Back.", pace=Pace(whole_s=0.05, first_token_s=0.05))] * PROBES)
+    rig.double.next(*[Answer("Back.", pace=Pace(whole_s=1.0, first_token_s=1.0))] * PROBES)
     async with asyncio.TaskGroup() as group:
         probes = [group.create_task(rig.ask(mode)) for _ in range(PROBES)]
         await until(lambda: len(rig.double.requests) == 6 + PROBES)

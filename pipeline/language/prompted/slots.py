@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pipeline.graph.canonical import CanonicalSlot
@@ -61,7 +61,7 @@ class PromptedSlotProposer:
         )
 
         def found(data: dict[str, Any]) -> list[SlotProposal]:
-            return _proposals(data, request.nodes)
+            return _proposals(data, request.nodes, _type_names(request.methodology))
 
         return await ask(self._client, chat, found, self._prompts)
 
@@ -113,8 +113,17 @@ def _by_support(slot: CanonicalSlot) -> tuple[int, int]:
     return -slot.support_count, -slot.first_seen_turn
 
 
-def _proposals(data: dict[str, Any], nodes: tuple[KGNode, ...]) -> list[SlotProposal]:
-    """Proposals of one type each; unknown numbers and those used before are left out. Raises OutputProblem."""
+def _type_names(methodology: Methodology) -> frozenset[str]:
+    """Names that stand for a type and so for no theme."""
+    ontology = methodology.ontology
+    return frozenset(_name(name) for name in (*(n.name for n in ontology.nodes), *(e.name for e in ontology.edges)))
+
+
+def _proposals(data: dict[str, Any], nodes: tuple[KGNode, ...], type_names: Collection[str] = ()) -> list[SlotProposal]:
+    """Proposals of one type each; unknown numbers and those used before are left out. Raises OutputProblem.
+
+    A slot named after a type would take in every node of it: such a name is no proposal, the nodes keep their own.
+    """
     items = data.get("proposals")
     if not isinstance(items, list):
         raise OutputProblem("proposals: should be a list")
@@ -124,7 +133,7 @@ def _proposals(data: dict[str, Any], nodes: tuple[KGNode, ...]) -> list[SlotProp
         if not isinstance(item, dict) or not isinstance(item.get("nodes"), list):
             continue
         name = _name(item.get("slot_name"))
-        if not name:
+        if not name or name in type_names:
             continue
         by_type: dict[str, list[str]] = {}
         for number in _numbers(item["nodes"]):
@@ -141,7 +150,8 @@ def _proposals(data: dict[str, Any], nodes: tuple[KGNode, ...]) -> list[SlotProp
             )
             for node_type, ids in by_type.items()
         ]
-    if not proposals:
+    named = [_name(item.get("slot_name")) for item in items if isinstance(item, dict)]
+    if not proposals and not any(name in type_names for name in named):
         raise OutputProblem("proposals: none of the nodes is placed; use their numbers and give each slot a name")
     return proposals
 

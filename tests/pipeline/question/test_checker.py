@@ -211,3 +211,9 @@ def test_hostile_texts_are_judged_in_no_time() -> None:
     ):
         check(text)
         check_beginning(text)
+
+
+@pytest.mark.parametrize("said", ["the", "the coffee at home", "I told the nurse about it"])
+def test_words_that_everybody_says_excuse_no_machinery(said: str) -> None:
+    asked = "What does the respondent's choice of coffee reflect?"
+    assert [refusal.code for refusal in check(asked, allowed_words=said.split())] == ["machinery"]
