@@ -52,7 +52,10 @@ class RoleSettings(Group):
     )
     max_tokens: int = Field(default=1024, ge=1, le=200_000, description="Longest answer, in tokens.")
     deadline_s: float = Field(
-        default=30.0, gt=0, le=600, description="Longest time for one call, its retry included, in seconds."
+        default=30.0,
+        gt=0,
+        le=600,
+        description="Longest time for one call, its retry included, in seconds; the first try has 60 % of it.",
     )
     effort: Effort | None = Field(
         default=None, description="Reasoning effort, where the model has it; left out if not set."
