@@ -37,7 +37,7 @@ def ignore(role: Role) -> None:
 
 def report_fallback(role: Role, task: str, error: ProviderError, on_fallback: OnFallback = ignore) -> None:
     """Put on record that another provider does a task, because the configured one failed."""
-    log.warning("llm_fallback", role=role, task=task, error=type(error).__name__, reason=str(error))
+    log.warning("llm_fallback", role=role, task=task, error=type(error).__name__)
     on_fallback(role)
 
 

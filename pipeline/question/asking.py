@@ -98,13 +98,7 @@ class Asking:
         except ProviderError as error:
             if self._second is None:
                 raise
-            log.warning(
-                "llm_fallback",
-                role="generation",
-                task=request.kind,
-                error=type(error).__name__,
-                reason=str(error),
-            )
+            log.warning("llm_fallback", role="generation", task=request.kind, error=type(error).__name__)
         self._refused.append("provider_error")
         self._writer, self._second = self._second, None
         return replace(await self._ask(request), fallback=True, by_second=True)
