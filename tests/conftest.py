@@ -12,6 +12,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+import structlog
 
 from tests.support.needs import NEEDS, require_all
 
@@ -23,6 +24,12 @@ hypothesis.settings.load_profile("askwell")
 
 ROOT = Path(__file__).resolve().parent.parent
 _skipped: Counter[str] = Counter()
+
+
+@pytest.fixture(autouse=True)
+def _plain_logs() -> None:
+    """Every test begins with logging as it is out of the box, whatever an earlier one has set."""
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

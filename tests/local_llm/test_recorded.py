@@ -43,5 +43,7 @@ def test_what_a_clumsy_model_made_up_is_on_record_with_its_reason(held: Intervie
 
 def test_questions_of_a_clumsy_model_are_one_question_each(held: Interview) -> None:
     asked = [held.opening.question, *(turn.question for turn in held.turns[:-1])]
-    assert [text for text in asked if text.count("?") != 1 and not re.match(r"Tell me|Think of", text)] == []
+    assert [
+        text for text in asked if text.count("?") != 1 and not re.search(r"\b(Tell me|Think of|Help me)\b", text)
+    ] == []
     assert len(set(asked)) == len(asked)
