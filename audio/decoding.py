@@ -1,0 +1,160 @@
+"""One stretch of audio decoded with care: a short encoder context, a guard against loops, gates against phantoms.
+
+What runs the model is an `Engine`; this module decides what to ask of it and what to believe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audio.gates import is_phantom
+from audio.loops import is_loop, repeated_from
+from audio.types import RATE_HZ, Samples, Transcript, Word
+
+SHORTEST = RATE_HZ // 10
+"""Samples in which nobody says a word; less is not decoded."""
+FULL_CONTEXT_S = 30
+"""What Whisper's encoder was trained on."""
+MIN_CONTEXT_S = 10
+"""With less the model loops."""
+ROOM_S = 3
+"""Silence that the model is given after the last word; with less it loses the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One word as the engine places it: seconds from the start of the audio, probability in [0, 1]."""
+
+    text: str
+    start_s: float
+    end_s: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What an engine wrote; `no_speech` in [0, 1], `avg_logprob` per token."""
+
+    text: str
+    words: tuple[Spoken, ...]
+    no_speech: float
+    avg_logprob: float
+
+
+class Engine(Protocol):
+    """Runs a speech model; blocks, and may be called by several threads at once."""
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model and precision."""
+        ...
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """Two-letter codes that the model knows; None: any."""
+        ...
+
+    def decode(
+        self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str, words: bool
+    ) -> Decoded:
+        """Decode once, without chance.
+
+        Args:
+            audio: mono at RATE_HZ in [-1, 1], shape [n], at most 30 s.
+            context_s: how much audio the encoder is shown, in [10, 30]; silence fills what is missing.
+            beam: hypotheses followed; 1 is greedy.
+            language: two-letter code.
+            before: words said before, as context; empty for none.
+            words: whether places and probabilities of words are wanted.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Careful:
+    """A transcript and what it took: `decodes` runs of the model, whether loops or phantoms were met."""
+
+    transcript: Transcript
+    decodes: int
+    looped: bool
+    phantom: bool
+
+
+def context_for(samples: int) -> int:
+    """Seconds of encoder context for so many samples: min(30, max(10, whole seconds + 3))."""
+    return min(FULL_CONTEXT_S, max(MIN_CONTEXT_S, samples // RATE_HZ + ROOM_S))
+
+
+def decode_carefully(
+    engine: Engine,
+    samples: Samples,
+    *,
+    language: str,
+    beam: int,
+    before: str = "",
+    offset: int = 0,
+    words: bool = True,
+    abandoned: Callable[[], bool] = lambda: False,
+) -> Careful:
+    """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
+
+    A loop is decoded again with the full context and without `before`; what still repeats is cut at the repetition.
+
+    Args:
+        engine: runs the model.
+        samples: mono int16 at RATE_HZ, at most 30 s.
+        language: two-letter code.
+        beam: hypotheses followed.
+        before: words before this stretch.
+        offset: place of the first sample in the answer.
+        words: whether word times are wanted.
+        abandoned: asked between runs; where it says yes, no second run is made.
+    """
+    if len(samples) < SHORTEST:
+        return Careful(Transcript("", no_speech=1.0), 0, False, False)
+    audio = samples.astype(np.float32) / 32768.0
+    duration_s = len(samples) / RATE_HZ
+    context_s = context_for(len(samples))
+    found = engine.decode(audio, context_s=context_s, beam=beam, language=language, before=before, words=words)
+    decodes, looped = 1, is_loop(found.text, duration_s)
+    if looped and not abandoned() and (context_s < FULL_CONTEXT_S or before):
+        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam=beam, language=language, before="", words=words)
+        decodes = 2
+    if looped and is_loop(found.text, duration_s):
+        found = without_loop(found)
+    phantom = is_phantom(
+        found.text,
+        no_speech=found.no_speech,
+        avg_logprob=found.avg_logprob,
+        probabilities=[word.probability for word in found.words],
+    )
+    if phantom:
+        found = replace(found, text="", words=())
+    return Careful(placed(found, offset, len(samples)), decodes, looped, phantom)
+
+
+def without_loop(found: Decoded) -> Decoded:
+    """The same up to where it begins to repeat itself."""
+    tokens = found.text.split()
+    cut = repeated_from(tokens)
+    if cut is None:
+        return found
+    kept = tokens[:cut]
+    return replace(found, text=" ".join(kept), words=found.words[: len(kept)])
+
+
+def placed(found: Decoded, offset: int, length: int) -> Transcript:
+    """Seconds from the start of the audio → samples from the start of the answer, inside the audio and in order."""
+    words: list[Word] = []
+    last = 0
+    for word in found.words:
+        start = min(max(round(word.start_s * RATE_HZ), last), length)
+        end = min(max(round(word.end_s * RATE_HZ), start), length)
+        last = end
+        words.append(Word(word.text, offset + start, offset + end, min(max(word.probability, 0.0), 1.0)))
+    return Transcript(found.text.strip(), tuple(words), found.no_speech, found.avg_logprob)
