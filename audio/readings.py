@@ -1,0 +1,168 @@
+"""The readings of windows and how their words are put together: none split, none lost, none twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from audio.types import Purpose, Word, samples_of
+from audio.windows import Stretch
+
+NEAR = samples_of(1000)
+"""Two readings of one word lie at most so far apart."""
+SPLIT = samples_of(200)
+"""A word that ends so near to a cut within speech may be half a word."""
+JITTER = samples_of(100)
+"""A word that reaches so little over a cut in a pause lies before it."""
+TRIES = 2
+"""How often a reading that counts is tried."""
+
+
+@dataclass(eq=False, slots=True)
+class Reading:
+    """One stretch that is being read or was: `until` is how far it reaches, `words` None until they are known.
+
+    `troubled`: the transcriber failed, so the words are what had been understood before.
+    """
+
+    stretch: Stretch
+    until: int
+    purpose: Purpose
+    words: tuple[Word, ...] | None = None
+    tries: int = 0
+    troubled: bool = False
+
+
+class Readings:
+    """Which transcriptions are awaited, and the words of the windows that are closed."""
+
+    def __init__(self) -> None:
+        self._ids = 0
+        self._awaited: dict[int, Reading] = {}
+        self._closed: list[tuple[Reading, int]] = []
+        self._merged: tuple[Word, ...] = ()
+        self._edge = 0
+
+    @property
+    def outstanding(self) -> int:
+        """Closed windows whose words are not in `merged` yet."""
+        return len(self._closed)
+
+    @property
+    def merged(self) -> tuple[Word, ...]:
+        """The words of the first closed windows."""
+        return self._merged
+
+    @property
+    def edge(self) -> int:
+        """Place in the answer up to which `merged` reaches."""
+        return self._edge
+
+    def ask(self, reading: Reading) -> int:
+        """An id under which the words of a reading are awaited."""
+        self._ids += 1
+        reading.tries += 1
+        self._awaited[self._ids] = reading
+        return self._ids
+
+    def take(self, decode_id: int) -> Reading | None:
+        """What was awaited under an id; None if nobody waits for it any more."""
+        return self._awaited.pop(decode_id, None)
+
+    def cancel(self, reading: Reading) -> list[int]:
+        """Await a reading no longer; returns the ids it had."""
+        ids = [decode_id for decode_id, awaited in self._awaited.items() if awaited is reading]
+        for decode_id in ids:
+            del self._awaited[decode_id]
+        return ids
+
+    def close(self, reading: Reading, edge: int) -> None:
+        """The window of this reading is over at the place `edge`; the reading is its last."""
+        self._closed.append((reading, edge))
+
+    def merge(self) -> bool:
+        """Join the words that are known by now, window after window; whether there were any."""
+        merged = False
+        while self._closed and self._closed[0][0].words is not None:
+            reading, self._edge = self._closed.pop(0)
+            self._merged = self._with(reading)
+            merged = True
+        return merged
+
+    def known(self, last: Reading) -> bool:
+        """Whether all words up to those of the last reading are known."""
+        return last.words is not None and not self._closed
+
+    def words(self, last: Reading | None) -> tuple[Word, ...]:
+        """All words of the closed windows and of the last reading, if any; they must be known."""
+        return self._merged if last is None else self._with(last)
+
+    def _with(self, reading: Reading) -> tuple[Word, ...]:
+        return join(self._merged, reading.words or (), reading.stretch)
+
+
+def plain(text: str) -> str:
+    """A word as it is compared: lower case, letters and digits only."""
+    return "".join(c for c in text.lower() if c.isalnum())
+
+
+def middle(word: Word) -> int:
+    """The middle of a word's place."""
+    return (word.start + word.end) // 2
+
+
+def join(left: Sequence[Word], right: Sequence[Word], stretch: Stretch) -> tuple[Word, ...]:
+    """The words of two readings that overlap, each once.
+
+    Args:
+        left: all words up to the cut, as read without what follows it.
+        right: the words of `stretch`, which begins before the cut, at `stretch.own`.
+        stretch: what `right` was read from.
+    Returns:
+        Words in order. Of a cut within speech the left reading's last words may be halves: from the last word that
+        both agree on the right reading counts. In a pause both heard whole words: the left reading counts up to the
+        cut, the right one after it, and agreement says which is which where the times are off.
+    """
+    cut, tail = stretch.own, stretch.offset
+    trusted = [n for n, word in enumerate(left) if not stretch.forced or word.end <= cut - SPLIT]
+    overlap = [n for n in trusted if left[n].end > tail]
+    pairs = _agreement([left[n] for n in overlap], [word for word in right if word.start < cut + NEAR])
+    last, begin = (overlap[pairs[-1][0]], pairs[-1][1] + 1) if pairs else (None, 0)
+    if stretch.forced:
+        if last is not None:
+            return (*left[: last + 1], *right[begin:])
+        kept = left[: len(trusted)]
+        edge = kept[-1].end if kept else tail
+        return (*kept, *(word for word in right if middle(word) >= edge))
+    return (*left, *(word for word in right[begin:] if word.end > cut + JITTER))
+
+
+def _agreement(left: Sequence[Word], right: Sequence[Word]) -> list[tuple[int, int]]:
+    """Longest common subsequence of two readings: pairs of equal words at most NEAR apart, in order."""
+    equal = [[plain(a.text) == plain(b.text) != "" and abs(middle(a) - middle(b)) <= NEAR for b in right] for a in left]
+    best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in range(len(left) - 1, -1, -1):
+        for j in range(len(right) - 1, -1, -1):
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], equal[i][j] * (1 + best[i + 1][j + 1]))
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        if equal[i][j] and best[i][j] == 1 + best[i + 1][j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i + 1][j] >= best[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})
+"""Languages written without spaces between words."""
+
+
+def text_of(words: Sequence[Word], language: str) -> str:
+    """The words as a text."""
+    if any(word.text[:1].isspace() for word in words):
+        return "".join(word.text for word in words).strip()
+    return ("" if language in UNSPACED else " ").join(word.text for word in words)
