@@ -51,6 +51,7 @@ class Word(Message):
     text: str
     start_ms: int = Field(ge=0)
     end_ms: int = Field(ge=0)
+    confidence: float | None = Field(default=None, ge=0, le=1)
 
 
 class TranscriptFinal(Message):
@@ -61,6 +62,11 @@ class TranscriptFinal(Message):
     turn_key: str
     text: str
     words: tuple[Word, ...] | None = None
+    last_seq: int | None = Field(
+        default=None,
+        ge=0,
+        description="Number of the last audio frame that is part of it; audio after it belongs to the next answer.",
+    )
 
 
 class TurnCompleted(Message):
@@ -145,11 +151,16 @@ class SpeechStopped(Message):
 
 
 class TranscriptPartial(Message):
-    """What was understood so far; the first `stable` characters will not change."""
+    """What was understood so far; the first `stable` characters will not change.
+
+    With a `turn_key`, the answer is over and waits to be looked at: nothing comes of it unless the client sends it, as
+    it is or corrected, as `answer` with this key.
+    """
 
     type: Literal["transcript.partial"] = "transcript.partial"
     text: str
     stable: int = Field(ge=0)
+    turn_key: str | None = None
 
 
 class AudioAck(Message):

@@ -7,13 +7,15 @@ disconnect: the work goes on and its events wait for the next connection.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import structlog
 
 from pipeline.concept import SessionConfiguration
+from pipeline.context import TurnContext
+from pipeline.ports import QuestionSink
 from pipeline.state import InterviewState, Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
 from server.hot.errors import Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
@@ -22,10 +24,12 @@ from server.protocol.codes import CLOSE_TAKEN_OVER
 from server.session import machine
 from server.session.audience import Audience
 from server.session.ledger import Ledger, answer_of
+from server.session.listening import Listening
 from server.session.naming import Naming
 from server.session.outbox import Outbox
 from server.session.problems import Moved, SessionProblem, error_frame
 from server.session.questions import QuestionMaker
+from server.session.speculation import Guess
 from server.session.surroundings import Surroundings
 from server.session.turns import TurnHandle, TurnRunner, checked
 from server.session.worker import Worker
@@ -57,6 +61,9 @@ class SessionOwner:
         self._questions = QuestionMaker(around, ledger, configuration, self._worker, self._audience)
         self._turn: TurnHandle | None = None
         self._welcoming = False
+        self.listening = Listening(around, ledger, configuration, self._audience, self)
+        """Hears the respondent."""
+        self._audience.listening = self.listening
         self.inbox_lock = asyncio.Lock()
         """Held by whoever applies what waits in the inbox."""
         self._run_pending()
@@ -104,11 +111,15 @@ class SessionOwner:
         """Do what comes until it is time to leave."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                naming = tasks.create_task(self.naming.run(), name=f"naming {self.session_id}")
+                beside = [
+                    tasks.create_task(self.naming.run(), name=f"naming {self.session_id}"),
+                    tasks.create_task(self.listening.run(), name=f"listening {self.session_id}"),
+                ]
                 try:
                     await self._worker.run()
                 finally:
-                    naming.cancel()
+                    for task in beside:
+                        task.cancel()
             await self._note_last_calls()
         finally:
             if self._turn is not None:
@@ -168,6 +179,7 @@ class SessionOwner:
         if self.leaving is not None:
             raise self.leaving
         self.touch()
+        self.listening.joined()
         await self._audience.join(outbox, last_event_id=last_event_id, epoch=epoch)
 
     def unsubscribe(self, outbox: Outbox) -> None:
@@ -181,8 +193,20 @@ class SessionOwner:
 
     # Turns
 
-    def begin(self, answer: Answer) -> TurnHandle:
+    @property
+    def engaged(self) -> bool:
+        """Whether no answer can be taken yet: one is worked on, or the first question is on its way."""
+        return self._turn is not None or (self.state.question is None and not machine.is_over(self.state))
+
+    def begin(
+        self, answer: Answer, *, first: Sequence[Mapping[str, Any]] = (), guess: Guess | None = None
+    ) -> TurnHandle:
         """Take an answer, a skip or a correction; it runs whether or not anybody waits for the handle.
+
+        Args:
+            answer: what the respondent did.
+            first: durable events that tell of it before its turn starts, without ids.
+            guess: what was decided before the answer was certain.
 
         Returns:
             The handle of the turn: a running one if the same answer is being worked on, a done one if it is committed.
@@ -203,10 +227,23 @@ class SessionOwner:
         machine.check_turn(self.state, self.configuration)
         if answer.kind == "correct":
             machine.check_correction(self.state, answer.corrects or "")
-        handle = TurnHandle(answer, digest)
+        handle = TurnHandle(self._ledger.as_kept(answer), digest, first=first, guess=guess)
         self._worker.put("turn", lambda: self._turn_job(handle))
         self._turn = handle
+        self.listening.took(answer.turn_key)
         return handle
+
+    async def decide(self, answer: Answer, sink: QuestionSink) -> TurnContext:
+        """What an answer would lead to, up to the question; nothing is written. Raises PipelineError."""
+        return await self._around.pipeline.decide(
+            self.state,
+            answer,
+            self.configuration,
+            now=self._around.now(),
+            sink=sink,
+            embeddings=await self._ledger.embeddings(),
+            names=self.naming.arrived,
+        )
 
     async def submit(self, answer: Answer) -> Receipt:
         """As `begin`, and wait until the turn is committed.
@@ -256,6 +293,7 @@ class SessionOwner:
             if self._turn is handle:
                 self._turn = None
             self._audience.end_question()
+            self.listening.freed()
 
     # Everything else
 
@@ -311,6 +349,8 @@ class SessionOwner:
 
     async def change_settings(self, changes: Mapping[str, Any]) -> None:
         """Keep wishes about speaking and listening."""
+        if "patience" in changes:
+            self.listening.set_patience(changes["patience"])
         await self._command("set", lambda: machine.change_settings(self.state, changes, self._around.now()))
 
     async def withdraw(self) -> None:
@@ -388,6 +428,7 @@ class SessionOwner:
             await self._commit_step(f"return:{self._around.new_id()}", step)
         if machine.may_open(self.state, self.configuration):
             await self._questions.open()
+            self.listening.freed()
 
     async def _rephrase(self) -> None:
         await self._worker.fresh()
