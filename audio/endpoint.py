@@ -7,7 +7,7 @@ after a text. A click or a short cough makes no stretch of speech and so changes
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -44,6 +44,8 @@ ONSET_DIP_FRAMES = 3
 """Frames that a beginning may dip under SPEECH_ON (96 ms) and go on."""
 PAUSE_FRAMES = 7
 """Silence from which speech has stopped for now and its last window is read: the first frame end after 200 ms."""
+ONSET_SLACK = samples_of(100)
+"""A word may be placed so much before the speech it belongs to."""
 
 _STRONG: Mapping[str, frozenset[str]] = {
     "en": frozenset(
@@ -196,3 +198,14 @@ class SpeechRuns:
         self.voiced += self._risen
         self._begun = None
         return True
+
+
+def worded_end(stretches: Iterable[tuple[int, int]], said: int, *, default: int) -> int:
+    """Where the last speech with words in it ended: a cough after the last word does not count.
+
+    Args:
+        stretches: first and last place of each stretch of speech, in order.
+        said: middle of the last word.
+        default: where no stretch reaches back to it.
+    """
+    return max((end for onset, end in stretches if onset - ONSET_SLACK <= said), default=default)

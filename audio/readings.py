@@ -89,9 +89,9 @@ class Readings:
             merged = True
         return merged
 
-    def known(self, last: Reading) -> bool:
-        """Whether all words up to those of the last reading are known."""
-        return last.words is not None and not self._closed
+    def known(self, last: Reading | None) -> bool:
+        """Whether all words up to those of the last reading, if any, are known."""
+        return not self._closed and (last is None or last.words is not None)
 
     def words(self, last: Reading | None) -> tuple[Word, ...]:
         """All words of the closed windows and of the last reading, if any; they must be known."""

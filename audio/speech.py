@@ -96,7 +96,10 @@ class SpeechStream:
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-        await self._group.__aexit__(kind, exc, trace)
+        if isinstance(exc, Exception):
+            await self._group.__aexit__(None, None, None)
+        else:
+            await self._group.__aexit__(kind, exc, trace)
 
     # -- what is known
 
@@ -198,7 +201,7 @@ class SpeechStream:
             if self._closed:
                 return
             self._meter.push(samples)
-            if self._machine.ended:
+            if self._machine.closed:
                 self._machine.feed(samples, ())
                 return
             loop = asyncio.get_running_loop()

@@ -160,7 +160,7 @@ class Windows:
         frames = list(self._frames)[-min(CUT_SEARCH_FRAMES, max(1, self._length - 1)) :]
         if len(frames) < 3:
             return frames[-1].index
-        worth = np.array([frame.probability + loudness(frame.samples) for frame in frames])
+        worth = np.array([frame.probability for frame in frames]) + loudness(np.stack([f.samples for f in frames]))
         around = worth[:-2] + worth[1:-1] + worth[2:]
         return frames[int(np.argmin(around)) + 1].index
 
@@ -208,8 +208,7 @@ class Windows:
         return Stretch(samples, places, self._start * FRAME_SAMPLES, self._forced)
 
 
-def loudness(samples: Samples) -> float:
-    """Root mean square in [0, 1] of full scale; 0 for no samples."""
-    if not len(samples):
-        return 0.0
-    return float(np.sqrt(np.mean(np.square(samples.astype(np.float32))))) / 32768.0
+def loudness(samples: Samples) -> NDArray[np.float32]:
+    """Root mean square of each frame in [0, 1] of full scale; `[n, FRAME_SAMPLES]` → `[n]`."""
+    loud: NDArray[np.float32] = np.sqrt(np.mean(np.square(samples.astype(np.float32) / 32768.0), axis=1))
+    return loud
