@@ -63,6 +63,8 @@ export default {
   "answer.hint.coarse": "Nothing is sent until you tap Send",
   "answer.left": "Characters left: {count}",
   "answer.over": "Characters too many: {count}",
+  "answer.speak": "Speak",
+  "answer.speak.label": "Speak instead of typing",
   "answer.skip": "Rather not say",
   "answer.rephrase": "Ask differently",
   "answer.correct": "Correct my last answer",
