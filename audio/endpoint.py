@@ -27,7 +27,7 @@ LONGEST_PATIENCE_MS = 3000
 """No silence after an unfinished sentence needs to be longer."""
 UNFINISHED_FACTOR = 2.0
 """An unfinished sentence is given so many times the silence."""
-COMPLETE_FACTOR = 0.8
+COMPLETE_FACTOR = 0.85
 """A complete sentence at the end of a long answer is given so much of it."""
 LONG_ANSWER_S = 15
 """Speech from which an answer counts as long."""

@@ -126,7 +126,7 @@ def join(left: Sequence[Word], right: Sequence[Word], stretch: Stretch) -> tuple
     cut, tail = stretch.own, stretch.offset
     trusted = [n for n, word in enumerate(left) if not stretch.forced or word.end <= cut - SPLIT]
     overlap = [n for n in trusted if left[n].end > tail]
-    pairs = _agreement([left[n] for n in overlap], [word for word in right if word.start < cut + NEAR])
+    pairs = agreement([left[n] for n in overlap], [word for word in right if word.start < cut + NEAR])
     last, begin = (overlap[pairs[-1][0]], pairs[-1][1] + 1) if pairs else (None, 0)
     if stretch.forced:
         if last is not None:
@@ -137,9 +137,16 @@ def join(left: Sequence[Word], right: Sequence[Word], stretch: Stretch) -> tuple
     return (*left, *(word for word in right[begin:] if word.end > cut + JITTER))
 
 
-def _agreement(left: Sequence[Word], right: Sequence[Word]) -> list[tuple[int, int]]:
-    """Longest common subsequence of two readings: pairs of equal words at most NEAR apart, in order."""
-    equal = [[plain(a.text) == plain(b.text) != "" and abs(middle(a) - middle(b)) <= NEAR for b in right] for a in left]
+def agreement(left: Sequence[Word], right: Sequence[Word], *, near: int | None = NEAR) -> list[tuple[int, int]]:
+    """Longest common subsequence of two readings: pairs of equal words at most `near` samples apart, in order."""
+    ours, theirs = [plain(word.text) for word in left], [plain(word.text) for word in right]
+    equal = [
+        [
+            a == b != "" and (near is None or abs(middle(left[i]) - middle(right[j])) <= near)
+            for j, b in enumerate(theirs)
+        ]
+        for i, a in enumerate(ours)
+    ]
     best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in range(len(left) - 1, -1, -1):
         for j in range(len(right) - 1, -1, -1):

@@ -16,20 +16,15 @@ from numpy.typing import NDArray
 
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import ModelMissing
-from audio.types import RATE_HZ, Samples
+from audio.types import Samples
 
 CONTEXT_SAMPLES = 64
 """The model sees the end of the frame before: 4 ms."""
 STATE_SIZE = 128
 MOST_FRAMES = 256
 """Frames given to the model at once (8 s): bounds memory for a whole recording."""
-SILENT_DBFS = -66.0
-"""Under this nobody speaks; a microphone's own noise is louder than that."""
-FLOOR_FRAMES = 3 * RATE_HZ // FRAME_SAMPLES
-"""The noise floor is looked for in the last 3 s."""
-FLOOR_QUANTILE = 0.1
-ABOVE_FLOOR_DB = 1.0
-"""Speech is louder than the noise floor by this at least."""
+SILENT_DBFS = -84.0
+"""Under this (2 of 32 768) nobody speaks: a muted microphone, whatever the model remembers of the last word."""
 
 
 class VoiceStream(Protocol):
@@ -95,7 +90,6 @@ class SileroStream:
         self._c = np.zeros((1, 1, STATE_SIZE), np.float32)
         self._context = np.zeros(CONTEXT_SAMPLES, np.float32)
         self._rest = np.zeros(0, np.int16)
-        self._gate = NoiseGate()
 
     def push(self, samples: Samples) -> Probabilities:
         """Probabilities in [0, 1] of the frames that these samples complete, shape `[n]`."""
@@ -114,29 +108,14 @@ class SileroStream:
         self._context = frames[-1, -CONTEXT_SAMPLES:].copy()
         feed = {"input": np.concatenate([context, frames], axis=1), "h": self._h, "c": self._c}
         probabilities, self._h, self._c = self._session.run(None, feed)
-        return np.where(self._gate.open_for(frames), probabilities, np.float32(0)).astype(np.float32)
+        return np.where(audible(frames), probabilities, np.float32(0)).astype(np.float32)
 
 
-class NoiseGate:
-    """Says of each frame whether it is loud enough to be speech: not silent, and above the noise floor.
+def audible(frames: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """For frames `[n, FRAME_SAMPLES]` in [-1, 1]: whether each is loud enough to be speech, `[n]`.
 
-    The floor is the 0.1 quantile of the loudness of the last 3 s, so speech itself, with its gaps, does not raise it.
+    A threshold above the measured noise floor would cost a third of the speech at 0 dB and gain nothing: the model
+    itself says nothing on noise, hum, music and clicks.
     """
-
-    def __init__(self) -> None:
-        self._heard = np.full(FLOOR_FRAMES, np.inf, np.float32)
-        self._next = 0
-
-    def open_for(self, frames: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """For frames `[n, FRAME_SAMPLES]` in [-1, 1]: whether each may be speech, `[n]`."""
-        power = np.mean(np.square(frames), axis=1)
-        loud = 10.0 * np.log10(np.maximum(power, 1e-10))
-        said = np.zeros(len(frames), np.bool_)
-        for n, level in enumerate(loud):
-            self._heard[self._next % FLOOR_FRAMES] = level
-            self._next += 1
-            known = min(self._next, FLOOR_FRAMES)
-            nth = int(FLOOR_QUANTILE * known)
-            floor = np.partition(self._heard, nth)[nth] if known == FLOOR_FRAMES else -np.inf
-            said[n] = level > max(SILENT_DBFS, floor + ABOVE_FLOOR_DB)
-        return said
+    heard: NDArray[np.bool_] = np.mean(np.square(frames), axis=1) >= 10.0 ** (SILENT_DBFS / 10.0)
+    return heard
