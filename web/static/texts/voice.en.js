@@ -71,6 +71,8 @@ export default {
   "voice.hint.no_voice": "This device has no voice for the language of this interview, so the question was not read aloud.",
   "voice.hint.too_long": "That is the longest answer that can be taken at once; it is being written down.",
 
+  "voice.hint.busy": "Many people are speaking just now. You can wait a moment, or type your answer.",
+
   "voice.review.label": "What you said; change it where it was misheard",
   "voice.review.send": "Send",
   "voice.review.again": "Say it again",

@@ -2,7 +2,7 @@
 
 import { make, show } from "../interview/dom.js";
 import { microphones } from "./microphone.js";
-import { patienceOf, reviewOf } from "./settings.js";
+import { interruptOf, patienceOf, reviewOf } from "./settings.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -162,12 +162,12 @@ export class SettingsDialog {
     mark(`patience-${patienceOf(settings, offer)}`, true);
     mark("review", reviewOf(settings, offer));
     mark("read", settings.read);
-    mark("interrupt", settings.interrupt);
+    mark("interrupt", interruptOf(settings, offer));
     mark("sounds", settings.sounds);
     mark("echo", settings.echo ?? settings.read);
     mark("noise", settings.noise);
     mark("gain", settings.gain);
-    show(this.interrupt, settings.read);
+    show(this.interrupt, settings.read && offer?.barge_in === true);
     this.privacy.textContent = this.t(offer?.record_audio ? "voice.set.recorded" : "voice.set.unrecorded");
   }
 }

@@ -2,7 +2,7 @@
 
 import { NO_CAPTION, captionOf, captionText, isEcho, newsOf } from "./captions.js";
 import { wishes } from "./settings.js";
-import { mayBegin } from "./state.js";
+import { interruptible, mayBegin } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -33,6 +33,8 @@ const STALLED_MS = 20_000;
 /** The server waits long after a wish for patience, but not for ever: the wish is said again this often. */
 const HOLD_MS = 8_000;
 const MOST_GAPS = 5;
+const AGAIN_MS = 1_000;
+const BUSY_MS = 4_000;
 
 /** @param {VoiceState} voice @param {VoiceEvent} event @returns {VoiceStep} */
 export function voiceReduce(voice, event) {
@@ -251,8 +253,10 @@ function timer(voice, name, key) {
 /** @param {VoiceState} voice @param {ServerMessage} message @param {string} key @returns {VoiceStep} */
 function hear(voice, message, key) {
   switch (message.type) {
-    case "speech.started":
-      return [{ ...voice, hearing: voice.answer !== null, notice: voice.notice === "didnt_catch" ? "" : voice.notice }, [{ type: "heard" }]];
+    case "speech.started": {
+      const past = voice.notice === "didnt_catch" || voice.notice === "busy" || voice.notice === "too_long";
+      return [{ ...voice, hearing: voice.answer !== null, notice: past ? "" : voice.notice }, [{ type: "heard" }]];
+    }
     case "speech.stopped": {
       const news = newsOf(voice.told, voice.caption.firm);
       const quiet = voice.settings.mode === "hands" || news === "";
@@ -262,7 +266,7 @@ function hear(voice, message, key) {
     case "transcript.final":
     case "turn.started": return taken(voice, message);
     case "notice": return noticed(voice, message.code, key);
-    case "error": return refused(voice, message);
+    case "error": return refused(voice, message, key);
     default: return [voice, []];
   }
 }
@@ -274,7 +278,7 @@ function partial(voice, message) {
   const worded = voice.answer.worded || message.text.trim() !== "";
   /** @type {VoiceState} */
   const next = { ...voice, caption: captionOf(message.text, message.stable), answer: { ...voice.answer, worded }, gaps: 0 };
-  if (voice.reading && voice.settings.interrupt && !isEcho(message.text, voice.interview.question?.text ?? "")) {
+  if (voice.reading && interruptible(voice) && !isEcho(message.text, voice.interview.question?.text ?? "")) {
     return [next, [{ type: "hush" }]];
   }
   return [next, []];
@@ -320,8 +324,8 @@ function noticed(voice, code, key) {
   return again({ ...next, answer: null }, key, false, effects);
 }
 
-/** @param {VoiceState} voice @param {import("../core/messages.js").WireError} error @returns {VoiceStep} */
-function refused(voice, error) {
+/** @param {VoiceState} voice @param {import("../core/messages.js").WireError} error @param {string} key @returns {VoiceStep} */
+function refused(voice, error, key) {
   const { answer } = voice;
   if (!answer) return [voice, []];
   switch (error.code) {
@@ -332,7 +336,14 @@ function refused(voice, error) {
     case "audio_too_long": return tooLong(voice);
     case "turn_in_progress":
     case "rate_limited":
-      return [{ ...voice, answer: { ...answer, open: false } }, [{ type: "lost" }, { type: "rewind" }, { type: "timer", name: "again", delayMs: 1000 }]];
+    case "too_many_sessions": {
+      const busy = error.code === "too_many_sessions";
+      const next = { ...voice, notice: busy ? /** @type {const} */ ("busy") : voice.notice, answer: { ...answer, open: false } };
+      return [next, [{ type: "lost" }, { type: "rewind" }, { type: "timer", name: "again", delayMs: busy ? BUSY_MS : AGAIN_MS }]];
+    }
+    case "internal":
+    case "storage_unavailable":
+      return error.ref === answer.key ? again({ ...voice, answer: null }, key, false) : [voice, []];
     case "session_paused":
     case "consent_required": return [{ ...voice, answer: { ...answer, open: false } }, [{ type: "lost" }]];
     case "transcriber_unavailable":
@@ -346,5 +357,5 @@ function refused(voice, error) {
 export function isOurs(voice, error) {
   const about = error.ref === voice.answer?.key || (error.ref ?? "").startsWith("audio");
   return error.code === "audio_gap" || error.code === "audio_too_long"
-    || (about && ["turn_in_progress", "rate_limited", "invalid_message"].includes(error.code));
+    || (about && ["turn_in_progress", "rate_limited", "too_many_sessions", "invalid_message"].includes(error.code));
 }

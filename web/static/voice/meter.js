@@ -55,7 +55,7 @@ export class Meter {
     this.bars.forEach((bar, index) => {
       const value = this.values[index] ?? 0;
       // Standing still, the bars form a scale that is filled from the start.
-      const shown = still ? (index / BARS < value ? 1 : 0.12) : Math.max(0.08, value);
+      const shown = still ? (index / BARS < value ? 1 : 0.12) : Math.max(0.08, value ** 1.8);
       bar.style.transform = `scaleY(${shown.toFixed(2)})`;
     });
   }

@@ -7,7 +7,7 @@ import { icon } from "./icons.js";
 import { Meter } from "./meter.js";
 import { browserOf, canRetry } from "./obstacles.js";
 import { TalkButton } from "./push.js";
-import { canEnd, voiceMood } from "./state.js";
+import { canEnd, interruptible, voiceMood } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -196,7 +196,7 @@ export class Panel {
     caption.lang = voice.interview.language;
     show(caption, worded);
     if (worded && grew) caption.scrollTop = caption.scrollHeight;
-    const how = mood === "reading" && voice.settings.interrupt ? "reading.interrupt" : mood;
+    const how = mood === "reading" && interruptible(voice) ? "reading.interrupt" : mood;
     const text = worded || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds: this.seconds });
     write(empty, text);
     show(empty, text !== "");
@@ -284,7 +284,7 @@ export class Panel {
 /** @param {VoiceState} voice @param {VoiceMood} mood @returns {string} */
 function hintOf(voice, mood) {
   if (voice.stage !== "on") return "";
-  if (voice.notice === "no_voice" || voice.notice === "too_long") return voice.notice;
+  if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
   if (!["listening", "hearing", "held", "patient", "didnt_catch"].includes(mood)) return "";
   if (voice.deaf) return "deaf";
   return voice.verdict === "ok" ? "" : voice.verdict;

@@ -6,7 +6,8 @@
  * @property {"hands" | "push"} mode hands-free, or a button held while speaking.
  * @property {Patience | null} patience null: as the study has it.
  * @property {boolean} read questions are read aloud.
- * @property {boolean} interrupt words stop the reading; without it nothing is listened to meanwhile.
+ * @property {boolean | null} interrupt words stop the reading; without it nothing is listened to meanwhile; null: as
+ *   the server has it.
  * @property {boolean | null} review texts are read through before they are sent; null: as the study has it.
  * @property {boolean} sounds
  * @property {string} device id of the microphone; "" for the system's choice.
@@ -22,7 +23,7 @@ const KEY = "askwell:voice";
 
 /** @type {Settings} */
 export const USUAL = {
-  mode: "hands", patience: null, read: false, interrupt: false, review: null, sounds: false, device: "",
+  mode: "hands", patience: null, read: false, interrupt: null, review: null, sounds: false, device: "",
   echo: null, noise: false, gain: false,
 };
 
@@ -37,7 +38,7 @@ export function readSettings(value, usual) {
     mode: choice(value.mode, /** @type {const} */ (["hands", "push"]), usual.mode),
     patience: choice(value.patience, /** @type {const} */ (["quick", "normal", "patient", null]), usual.patience),
     read: choice(value.read, yes, usual.read),
-    interrupt: choice(value.interrupt, yes, usual.interrupt),
+    interrupt: choice(value.interrupt, [true, false, null], usual.interrupt),
     review: choice(value.review, [true, false, null], usual.review),
     sounds: choice(value.sounds, yes, usual.sounds),
     device: typeof value.device === "string" ? value.device : usual.device,
@@ -97,6 +98,11 @@ export function wishes(settings, offer) {
 /** @param {Settings} settings @param {SpeechOffer | null | undefined} offer @returns {Patience} */
 export function patienceOf(settings, offer) {
   return settings.patience ?? choice(offer?.patience, /** @type {const} */ (["quick", "normal", "patient"]), "normal");
+}
+
+/** Only where the server listens while a question is read. @param {Settings} settings @param {SpeechOffer | null | undefined} offer @returns {boolean} */
+export function interruptOf(settings, offer) {
+  return offer?.barge_in === true && settings.interrupt !== false;
 }
 
 /** @param {Settings} settings @param {SpeechOffer | null | undefined} offer @returns {boolean} */

@@ -1,7 +1,7 @@
 /** Everything the voice part of the page knows, and what can be read from it. No browser in here. */
 
 import { NO_CAPTION } from "./captions.js";
-import { reviewOf } from "./settings.js";
+import { interruptOf } from "./settings.js";
 
 /**
  * @typedef {import("./captions.js").Caption} Caption
@@ -35,7 +35,7 @@ import { reviewOf } from "./settings.js";
  * @property {{key: string, text: string} | null} review
  * @property {boolean} reading a question is being read aloud.
  * @property {string} read key of the question read last, or passed over.
- * @property {"" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "no_voice"} notice
+ * @property {"" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "no_voice" | "busy"} notice
  * @property {boolean} patient "take your time" is in force.
  * @property {Verdict} verdict
  * @property {number} gaps parts that did not arrive, in a row.
@@ -68,8 +68,8 @@ export function initialVoice(settings, offer) {
 
 /** Whether the respondent could speak now and be heard. @param {VoiceState} voice */
 function able(voice) {
-  const { stage, muted, asleep, reading, settings, review, interview } = voice;
-  return stage === "on" && !muted && !asleep && !review && !interview.paused && !(reading && !settings.interrupt);
+  const { stage, muted, asleep, reading, review, interview } = voice;
+  return stage === "on" && !muted && !asleep && !review && !interview.paused && !(reading && !interruptible(voice));
 }
 
 /** Whether what the microphone gives is kept. @param {VoiceState} voice */
@@ -87,8 +87,8 @@ export function mayBegin(voice, sounding) {
   return collecting(voice) && online && !voice.answer && (floor === "free" || (floor === "thinking" && sounding));
 }
 
-/** Whether texts are shown before they count. @param {VoiceState} voice */
-export const reviewing = (voice) => reviewOf(voice.settings, voice.offer);
+/** Whether words stop a question that is being read aloud. @param {VoiceState} voice */
+export const interruptible = (voice) => interruptOf(voice.settings, voice.offer);
 
 /**
  * What the panel says, most pressing first.
