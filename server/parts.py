@@ -15,6 +15,7 @@ from server.metrics import Metrics
 from server.origins import Origins
 from server.pipelines import Pipelines
 from server.session.hub import Hub
+from server.speech import Speech
 from server.store.repository import Repository
 from server.writer import Writer
 
@@ -38,6 +39,7 @@ class Parts:
     writer: Writer
     pipeline: Pipelines
     hub: Hub
+    speech: Speech
     auth: Authenticator
     metrics: Metrics
     origins: Origins

@@ -14,6 +14,7 @@ from server.errors import ApiError
 from server.export.material import Material, Row, iso, public_utterance_rows, session_row
 from server.hot.errors import Gone, SessionNotHot
 from server.hot.redis import HotStore
+from server.parts import Parts
 from server.store.repository import Repository
 
 
@@ -89,7 +90,26 @@ def plain(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def respondent_view(state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
+def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
+    """How a respondent may speak, and what the page is to do with the microphone."""
+    concept, speech = configuration.concept, parts.settings.speech
+    reason = parts.speech.unavailable(state.language)
+    review = state.settings.get("review_transcript")
+    return {
+        "available": reason is None,
+        "reason": reason,
+        "patience": state.settings.get("patience") or concept.patience or speech.patience,
+        "max_answer_s": concept.max_answer_s or speech.max_answer_s,
+        "review_transcript": concept.review_transcript if review is None else review,
+        "record_audio": concept.record_audio,
+        "barge_in": speech.barge_in,
+        "echo_cancellation": {"spoken": None, "on": True, "off": False}[speech.echo_cancellation],
+        "noise_suppression": speech.noise_suppression,
+        "auto_gain_control": speech.auto_gain_control,
+    }
+
+
+def respondent_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
     """What the respondent's own page needs."""
     concept = configuration.concept
     consent = concept.consent
@@ -115,6 +135,7 @@ def respondent_view(state: InterviewState, configuration: SessionConfiguration) 
         "stimulus": concept.stimulus,
         "question": state.question.text if state.question else None,
         "transcript": public_utterance_rows(state),
+        "speech": speech_view(parts, state, configuration),
     }
 
 

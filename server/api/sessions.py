@@ -177,7 +177,7 @@ async def detail(request: Request) -> Response:
     session_id, principal = await respondent_or_moderator(request)
     if principal.kind == "respondent":
         state = await load_state(parts, session_id)
-        return json_response(respondent_view(state, await load_configuration(parts, state)))
+        return json_response(respondent_view(parts, state, await load_configuration(parts, state)))
     return json_response(moderator_view(await load_material(parts, session_id, principal)))
 
 

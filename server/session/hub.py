@@ -40,6 +40,7 @@ from server.session.orders import Orders
 from server.session.owner import SessionOwner
 from server.session.ports import Configurations, Hot, Pipeline, Snapshots
 from server.session.problems import Forgotten, Moved, SessionProblem
+from server.session.recorder import NoRecorder, Recorder
 from server.session.settings import HubSettings, ListeningSettings
 from server.session.surroundings import Surroundings
 from server.session.voice import Mute, Voice
@@ -68,6 +69,7 @@ class Hub:
         voice: what hears respondents; nothing if not given.
         listening: how they are listened to.
         observe_heard: told of every spoken answer.
+        recorder: keeps the sound of answers; nothing is kept if not given.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Hub:
         voice: Voice | None = None,
         listening: ListeningSettings | None = None,
         observe_heard: HeardObserver = ignore,
+        recorder: Recorder | None = None,
     ) -> None:
         self.settings = settings or HubSettings()
         self._hot = hot
@@ -104,6 +107,7 @@ class Hub:
             voice=voice or Mute(),
             listening=listening or ListeningSettings(),
             observe_heard=observe_heard,
+            recorder=recorder or NoRecorder(),
         )
         self._orders = Orders(hot, self.settings, now, attach=self.attach, owner=self.owner)
         self._drain_s = drain_s

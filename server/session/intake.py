@@ -1,59 +1,80 @@
-"""Frames of a session's audio by their numbers: in order, each once."""
+"""Frames of a session's audio, numbered and in order, and what of it belongs to no answer yet."""
 
 from __future__ import annotations
 
-from server.protocol.codec import AudioFrame
+from collections import deque
 
-REORDERED_AT_MOST = 64
-"""Frames that may wait for one that is late."""
+from audio.frames import FrameBuffer
+from audio.types import RATE_HZ
+from server.protocol.codec import SAMPLE_BYTES, AudioFrame
+from server.session.places import Piece
 
 
 class Intake:
     """Puts frames in order; their numbers run through the session."""
 
     def __init__(self) -> None:
-        self._next = 0
-        self._early: dict[int, bytes] = {}
+        self._frames = FrameBuffer()
 
     @property
     def first_unreceived(self) -> int:
         """The number of the frame that is waited for."""
-        return self._next
+        return self._frames.first_unreceived
 
     @property
     def gap(self) -> bool:
         """Whether a frame is missing that later ones came after."""
-        return bool(self._early)
+        return self._frames.missing is not None
 
-    @property
-    def full(self) -> bool:
-        """Whether no more can wait for the missing frame."""
-        return len(self._early) >= REORDERED_AT_MOST
+    def begin(self, first: int) -> Piece | None:
+        """Go on from that number, which may be a lower one: numbers before it are of no interest any more.
 
-    def begin(self, first: int) -> None:
-        """Go on from that number; what is missing before it will not come."""
-        self._early = {number: pcm for number, pcm in self._early.items() if number >= first}
-        self._next = first
+        Returns:
+            What had come early and can be used now.
+        """
+        if first < self._frames.first_unreceived:
+            self._frames = FrameBuffer(first)
+            return None
+        return self._numbered(self._frames.restart(first))
 
-    def put(self, frame: AudioFrame) -> list[AudioFrame]:
-        """Take a frame; those that can be used now, in order."""
-        if frame.sequence < self._next or frame.sequence in self._early or (self.full and frame.sequence != self._next):
-            return []
-        self._early[frame.sequence] = frame.pcm
-        return self.ready()
+    def put(self, frame: AudioFrame) -> Piece | None:
+        """Take a frame; the audio that is now in order.
 
-    def ready(self) -> list[AudioFrame]:
-        """What follows without a gap."""
-        found = []
-        while (pcm := self._early.pop(self._next, None)) is not None:
-            found.append(AudioFrame(self._next, pcm))
-            self._next += 1
-        return found
+        Raises:
+            AudioGap: a frame before it is missing for too long; it is not taken.
+        """
+        return self._numbered(self._frames.push(frame.sequence, frame.pcm))
 
-    def skip_gap(self) -> list[AudioFrame]:
+    def skip_gap(self) -> Piece | None:
         """What waits after missing frames that will not come."""
-        found: list[AudioFrame] = []
-        while self._early:
-            self._next = min(self._early)
-            found += self.ready()
+        return self._numbered(self._frames.skip())
+
+    def _numbered(self, pcm: bytes) -> Piece | None:
+        return Piece(self._frames.first_unreceived - 1, pcm) if pcm else None
+
+
+class Kept:
+    """Audio that came after the end of an answer and is kept for the next one; of too much, the latest.
+
+    Args:
+        seconds: the most.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._most = int(seconds * RATE_HZ) * SAMPLE_BYTES
+        self._pieces: deque[Piece] = deque()
+        self._bytes = 0
+
+    def put(self, piece: Piece) -> None:
+        """Keep a piece."""
+        self._pieces.append(piece)
+        self._bytes += len(piece.pcm)
+        while self._bytes > self._most:
+            self._bytes -= len(self._pieces.popleft().pcm)
+
+    def take(self, first: int | None = None) -> list[Piece]:
+        """Hand out what is kept, from the frame `first` on where given; nothing is kept then."""
+        found = [piece for piece in self._pieces if first is None or piece.sequence >= first]
+        self._pieces.clear()
+        self._bytes = 0
         return found

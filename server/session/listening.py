@@ -8,65 +8,32 @@ silence. Audio that comes after an answer's end is kept for the next one. Nothin
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import structlog
 
-from audio.types import RATE_HZ
+from audio.errors import AudioGap
 from pipeline.concept import Patience, SessionConfiguration
-from pipeline.context import TurnContext
-from pipeline.ports import QuestionSink
-from pipeline.turn import Answer, answer_digest
-from server.hot.errors import HotError
+from pipeline.turn import Answer
 from server.protocol.base import Message
 from server.protocol.codec import SAMPLE_BYTES, AudioFrame, ProtocolProblem
 from server.protocol.codes import CLOSE_POLICY, CLOSE_PROTOCOL_ERROR, CLOSE_UNSUPPORTED_DATA
 from server.protocol.inbound import AudioStart
-from server.protocol.outbound import AudioAck, Error, Notice, TranscriptPartial
+from server.protocol.outbound import AudioAck, Error
 from server.session import machine
 from server.session.audience import Audience
-from server.session.intake import Intake
+from server.session.conclusion import Conclusion, Host
+from server.session.intake import Intake, Kept
 from server.session.ledger import Ledger
-from server.session.measure import HeardMeasure, HeardOutcome
+from server.session.measure import HeardMeasure
+from server.session.places import Piece
 from server.session.problems import SessionProblem, error_frame
 from server.session.said import Said
-from server.session.speculation import Guess
-from server.session.spoken import ACK_EVERY, Fate, Manner, Piece, SpokenAnswer
+from server.session.spoken import ACK_EVERY, Fate, Manner, SpokenAnswer
 from server.session.surroundings import Surroundings
-from server.session.turns import TurnHandle
 from server.session.voice import Ear, Hearing
 
 log = structlog.get_logger("askwell.speech")
-
-
-class Host(Protocol):
-    """What listening needs of the session's owner."""
-
-    @property
-    def engaged(self) -> bool:
-        """Whether no answer can be taken yet: one is worked on, or the first question is on its way."""
-        ...
-
-    def begin(
-        self, answer: Answer, *, first: Sequence[Mapping[str, Any]] = (), guess: Guess | None = None
-    ) -> TurnHandle:
-        """Take an answer."""
-        ...
-
-    async def decide(self, answer: Answer, sink: QuestionSink) -> TurnContext:
-        """What an answer would lead to, up to the question."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A spoken answer that the respondent may look at, correct and send."""
-
-    answer: Answer
-    message: TranscriptPartial
 
 
 class Listening:
@@ -94,14 +61,14 @@ class Listening:
         self._configuration = configuration
         self._audience = audience
         self._host = host
+        self._conclusion = Conclusion(around, ledger, configuration, audience, host)
         self._intake = Intake()
+        self._kept = Kept(self._settings.kept_s)
         self._answer: SpokenAnswer | None = None
-        self._hearing: asyncio.Task[None] | None = None
         self._begun: asyncio.Queue[tuple[SpokenAnswer, float]] = asyncio.Queue()
         self._tasks: asyncio.TaskGroup | None = None
-        self._guess: Guess | None = None
-        self._kept: deque[Piece] = deque()
-        self._kept_bytes = 0
+        self._hearing: asyncio.Task[None] | None = None
+        self._free = asyncio.Event()
         self._unacked = 0
         self._announced = False
         """Whether frames may come."""
@@ -111,8 +78,6 @@ class Listening:
         """Whether the connection that began the answer is gone."""
         self._gap_told = False
         self._playing = False
-        self._offer: Offer | None = None
-        self._free = asyncio.Event()
 
     # Its life
 
@@ -135,11 +100,9 @@ class Listening:
         self._playing = False
 
     def running(self) -> list[Message]:
-        """For a client that was not there: the caption as it stands, or the answer it may look at."""
-        if self._offer is not None:
-            return [self._offer.message]
+        """For a client that was not there: the answer it may look at, and the caption as it stands."""
         caption = self._answer.caption if self._answer is not None else None
-        return [caption] if caption is not None else []
+        return [message for message in (self._conclusion.offered, caption) if message is not None]
 
     # What the client sends
 
@@ -192,13 +155,13 @@ class Listening:
             return None
         if self._answer is not None and self._answer.backlog_s > self._settings.backlog_s:
             raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref="audio")
-        for ready in self._intake.put(frame):
-            self._place(Piece(ready.sequence, ready.pcm))
+        try:
+            self._place(self._intake.put(frame))
+        except AudioGap:
+            told, self._gap_told = self._gap_told, True
+            return None if told else Error.of("audio_gap", ref=self._answer.turn_key if self._answer else "audio")
         if not self._intake.gap:
             self._gap_told = False
-        elif self._intake.full and not self._gap_told:
-            self._gap_told = True
-            return Error.of("audio_gap", ref=self._answer.turn_key if self._answer is not None else "audio")
         return None
 
     def stop(self) -> Error | None:
@@ -212,14 +175,14 @@ class Listening:
         """
         self._refuse_unannounced("audio.stop")
         self._announced = False
-        answer = self._answer
+        answer, told = self._answer, None
         if answer is None:
             return None
-        told = None
         if self._intake.gap:
-            told = self._gap(answer)
-            for ready in self._intake.skip_gap():
-                self._place(Piece(ready.sequence, ready.pcm))
+            answer.damaged = True
+            told = None if self._gap_told else Error.of("audio_gap", ref=answer.turn_key)
+            while self._intake.gap:
+                self._place(self._intake.skip_gap())
         answer.stop()
         return told
 
@@ -227,8 +190,7 @@ class Listening:
         """Forget the answer. Raises ProtocolProblem `invalid_message` where there is nothing to cancel."""
         self._refuse_unannounced("audio.cancel")
         self._announced = False
-        self._kept.clear()
-        self._kept_bytes = 0
+        self._kept.take()
         self._drop()
 
     def playback(self, state: Literal["started", "paused", "finished", "stopped"]) -> None:
@@ -244,12 +206,9 @@ class Listening:
 
     def typed(self, answer: Answer) -> Answer:
         """An answer in writing came: what is known of it if it was spoken, and the end of listening to it."""
-        offer = self._offer
-        if offer is not None and offer.answer.turn_key == answer.turn_key:
-            spoken = offer.answer
-            if answer_digest(spoken) == answer_digest(answer):
-                return spoken
-            return Answer(answer.turn_key, answer.text, spoken=True, speech_ms=spoken.speech_ms)
+        offered = self._conclusion.as_offered(answer)
+        if offered is not None:
+            return offered
         current = self._answer
         if current is not None and (self._orphaned or current.turn_key == answer.turn_key):
             self._announced = False
@@ -257,9 +216,8 @@ class Listening:
         return answer
 
     def took(self, turn_key: str) -> None:
-        """An answer was taken; what was offered is settled."""
-        if self._offer is not None:
-            self._offer = None
+        """An answer was taken."""
+        self._conclusion.took(turn_key)
 
     def freed(self) -> None:
         """An answer can be taken again."""
@@ -269,12 +227,8 @@ class Listening:
 
     def _refuse_unannounced(self, what: str) -> None:
         if not self._announced:
-            raise ProtocolProblem(
-                "invalid_message",
-                "No audio was announced by audio.start.",
-                close_code=CLOSE_PROTOCOL_ERROR,
-                ref=what,
-            )
+            told = "No audio was announced by audio.start."
+            raise ProtocolProblem("invalid_message", told, close_code=CLOSE_PROTOCOL_ERROR, ref=what)
 
     def _taken(self, turn_key: str) -> bool:
         pending = self._ledger.pending
@@ -283,15 +237,11 @@ class Listening:
 
     def _begin(self, wish: AudioStart) -> None:
         """Open an answer with what was kept for it."""
-        kept = list(self._kept)
-        self._kept.clear()
-        self._kept_bytes = 0
-        first = wish.first_seq
-        if not kept or first > self._intake.first_unreceived:
-            kept = []
-            self._intake.begin(first)
-        elif first < self._intake.first_unreceived:
-            kept = [piece for piece in kept if piece.sequence >= first]
+        first, expected = wish.first_seq, self._intake.first_unreceived
+        kept = self._kept.take(first if first < expected else None)
+        ready = None
+        if first > expected or not kept:
+            kept, ready = [], self._intake.begin(first)
         answer = SpokenAnswer(
             wish.turn_key,
             self._open_ear,
@@ -299,42 +249,33 @@ class Listening:
             self,
             self._around.clock,
             Manner(self._settings.grace_s, self._around.settings.still_thinking_s),
+            recorded=machine.may_record(self._ledger.state, self._configuration),
         )
         for piece in kept:
             answer.put(piece)
         self._answer = answer
-        self._offer = None
+        self._conclusion.forget_offer()
         self._gap_told = False
         self._begun.put_nowait((answer, answer.backlog_s + self._settings.grace_s if kept else 0.0))
+        self._place(ready)
 
     def _go_on(self, answer: SpokenAnswer, wish: AudioStart) -> None:
         """The same answer over another connection, perhaps under another key: nothing was written under the first."""
         answer.turn_key = wish.turn_key
         if wish.first_seq > self._intake.first_unreceived:
             answer.damaged = True
-            self._intake.begin(wish.first_seq)
-            for ready in self._intake.ready():
-                self._place(Piece(ready.sequence, ready.pcm))
+            self._place(self._intake.begin(wish.first_seq))
 
-    def _gap(self, answer: SpokenAnswer) -> Error | None:
-        answer.damaged = True
-        return None if self._gap_told else Error.of("audio_gap", ref=answer.turn_key)
-
-    def _place(self, piece: Piece) -> None:
+    def _place(self, piece: Piece | None) -> None:
+        if piece is None:
+            return
         if self._playing and not self._settings.barge_in:
             self._count(piece)
         elif self._answer is not None:
             self._answer.put(piece)
         else:
-            self._keep(piece)
+            self._kept.put(piece)
             self._count(piece)
-
-    def _keep(self, piece: Piece) -> None:
-        """Keep audio for the next answer; of too much, the latest."""
-        self._kept.append(piece)
-        self._kept_bytes += len(piece.pcm)
-        while self._kept_bytes > self._settings.kept_s * RATE_HZ * SAMPLE_BYTES:
-            self._kept_bytes -= len(self._kept.popleft().pcm)
 
     def _count(self, piece: Piece) -> None:
         """Acknowledge audio that nobody hears now."""
@@ -347,30 +288,38 @@ class Listening:
         state, concept, settings = self._ledger.state, self._configuration.concept, self._settings
         return self._around.voice.open(
             Hearing(
+                session_id=state.session_id,
                 language=state.language,
                 patience=state.settings.get("patience") or concept.patience or settings.patience,
                 max_answer_s=concept.max_answer_s or settings.max_answer_s,
-                guesses=self._speculate != "off",
             )
         )
 
-    @property
-    def _speculate(self) -> str:
-        return self._around.voice.speculates(self._configuration)
-
-    @property
-    def _reviewed(self) -> bool:
-        wish = self._ledger.state.settings.get("review_transcript")
-        return self._configuration.concept.review_transcript if wish is None else bool(wish)
-
     def _drop(self) -> None:
         """Stop listening; nothing comes of it."""
+        if self._answer is None:
+            return
         self.withdrawn()
         self._answer = None
-        if self._hearing is not None:
-            self._hearing.cancel()
-        while not self._begun.empty():
+        if not self._begun.empty():
             self._begun.get_nowait()
+        elif self._hearing is not None:
+            self._hearing.cancel()
+
+    async def _hear(self, answer: SpokenAnswer, hold_s: float) -> None:
+        fate: Fate = "stop"
+        try:
+            fate = await answer.hear(hold_s=hold_s)
+        except Exception as exc:
+            log.exception("speech.defect", session=self._ledger.session_id)
+            answer.error = repr(exc)
+            await self._audience.broadcast(error_frame(exc, ref=answer.turn_key))
+        # From here on audio is the next answer's.
+        if self._answer is answer:
+            self._answer = None
+        for piece in answer.rest():
+            self._kept.put(piece)
+        await self._conclusion.conclude(answer, fate)
 
     # The company of an answer
 
@@ -386,103 +335,14 @@ class Listening:
             await self._free.wait()
 
     def guessed(self, turn_key: str, said: Said) -> None:
-        """Work out what the answer would lead to, if that is wanted and nothing is in the way."""
-        self.withdrawn()
-        if self._speculate != "turn" or self._reviewed or self._host.engaged or self._tasks is None or not said.text:
-            return
-        self._guess = Guess(said.answer(turn_key), self._host.decide, self._around.lanes, self._ledger.calls)
-        self._guess.begin(self._tasks)
+        """This is the answer, if nothing follows."""
+        if self._tasks is not None:
+            self._conclusion.guessed(turn_key, said, self._tasks)
 
     def withdrawn(self) -> None:
         """The last guess does not count."""
-        if self._guess is not None:
-            self._guess.withdraw()
-            self._guess = None
+        self._conclusion.withdrawn()
 
-    # The end of an answer
-
-    async def _hear(self, answer: SpokenAnswer, hold_s: float) -> None:
-        fate: Fate = "stop"
-        try:
-            fate = await answer.hear(hold_s=hold_s)
-        except Exception as exc:
-            log.exception("speech.defect", session=self._ledger.session_id)
-            answer.error = repr(exc)
-            await self._audience.broadcast(error_frame(exc, ref=answer.turn_key))
-        self._let_go(answer)
-        outcome = await self._conclude(answer, fate)
-        self._report(answer, fate, outcome)
-
-    def _let_go(self, answer: SpokenAnswer) -> None:
-        """From here on audio is the next answer's."""
-        if self._answer is answer:
-            self._answer = None
-        for piece in answer.rest():
-            self._keep(piece)
-
-    async def _conclude(self, answer: SpokenAnswer, fate: Fate) -> HeardOutcome:
-        """Make a turn of what was said, or have the respondent decide."""
-        broadcast = self._audience.broadcast
-        if answer.error:
-            log.warning("speech.failed", session=self._ledger.session_id, reason=answer.error)
-        if fate == "too_long":
-            told = "The longest answer is reached. What was said up to here is taken."
-            await broadcast(Error.of("audio_too_long", told, ref=answer.turn_key))
-        if not answer.said.text:
-            self.withdrawn()
-            if answer.error:
-                return "failed"
-            await broadcast(Notice.of("didnt_catch"))
-            return "nothing"
-        if answer.error or self._reviewed or answer.damaged or self._would_displace(answer):
-            await self._offer_it(answer)
-            return "offered"
-        return "answer" if await self._submit(answer) else "offered"
-
-    def _would_displace(self, answer: SpokenAnswer) -> bool:
-        """Whether it was said before another answer's turn failed, and would take that one's place unasked."""
-        pending = self._ledger.pending
-        return answer.waited and pending is not None and pending.failed and pending.turn_key != answer.turn_key
-
-    async def _submit(self, answer: SpokenAnswer) -> bool:
-        guess, self._guess = self._guess, None
-        event = answer.said.event(answer.turn_key, answer.last_seq)
-        try:
-            handle = self._host.begin(answer.said.answer(answer.turn_key), first=(event,), guess=guess)
-            await handle.accepted()
-        except (SessionProblem, HotError) as exc:
-            if guess is not None:
-                guess.withdraw()
-            await self._audience.broadcast(error_frame(exc, ref=answer.turn_key))
-            await self._offer_it(answer)
-            return False
-        return True
-
-    async def _offer_it(self, answer: SpokenAnswer) -> None:
-        self.withdrawn()
-        text = answer.said.text
-        message = TranscriptPartial(text=text, stable=len(text), turn_key=answer.turn_key)
-        self._offer = Offer(answer.said.answer(answer.turn_key), message)
-        await self._audience.broadcast(message)
-
-    def _report(self, answer: SpokenAnswer, fate: Fate, outcome: HeardOutcome) -> None:
-        spoke_at = answer.places.arrived(answer.speech_end) if outcome != "nothing" else None
-        final_ms = None if spoke_at is None else (self._around.clock() - spoke_at) * 1000.0
-        measure = HeardMeasure(
-            session_id=self._ledger.session_id,
-            outcome=outcome,
-            ended_by=fate,
-            audio_s=answer.places.end / RATE_HZ,
-            words=len(answer.said.words),
-            final_ms=final_ms,
-        )
-        log.info(
-            "speech.ended",
-            session=measure.session_id,
-            outcome=outcome,
-            ended_by=fate,
-            audio_s=round(measure.audio_s, 2),
-            words=measure.words,
-            final_ms=None if final_ms is None else round(final_ms, 1),
-        )
-        self._around.observe_heard(measure)
+    def missed(self) -> None:
+        """There was a sound, and no word in it."""
+        self._around.observe_heard(HeardMeasure(self._ledger.session_id, "missed", "silence"))

@@ -82,6 +82,15 @@ def check_listening(state: InterviewState, configuration: SessionConfiguration) 
         raise SessionProblem("session_paused")
 
 
+def may_record(state: InterviewState, configuration: SessionConfiguration) -> bool:
+    """Whether speech is kept: the concept asks for it, and the respondent agreed to it.
+
+    Without consent nothing is kept, and neither where `recording` is among the choices and was declined.
+    """
+    consent = state.consent
+    return configuration.concept.record_audio and consent is not None and consent.choices.get("recording") is not False
+
+
 def check_correction(state: InterviewState, utterance_id: str) -> None:
     """Refuse to amend anything but the respondent's last answer."""
     last = state.last_answer()

@@ -7,7 +7,7 @@ disconnect: the work goes on and its events wait for the next connection.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from pipeline.concept import SessionConfiguration
 from pipeline.context import TurnContext
 from pipeline.ports import QuestionSink
 from pipeline.state import InterviewState, Receipt
-from pipeline.turn import Answer, Outcome, answer_digest
+from pipeline.turn import Answer, answer_digest
 from server.hot.errors import Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
 from server.hot.values import DurableEvent
 from server.protocol.codes import CLOSE_TAKEN_OVER
@@ -30,6 +30,7 @@ from server.session.outbox import Outbox
 from server.session.problems import Moved, SessionProblem, error_frame
 from server.session.questions import QuestionMaker
 from server.session.speculation import Guess
+from server.session.steps import Steps
 from server.session.surroundings import Surroundings
 from server.session.turns import TurnHandle, TurnRunner, checked
 from server.session.worker import Worker
@@ -55,7 +56,8 @@ class SessionOwner:
         self._worker = Worker(around, ledger, self._audience)
         self._worker.on_refreshed = self._run_pending
         self._worker.on_recovered = self.arrive
-        self.naming = Naming(around, ledger, configuration, self._settle)
+        self._steps = Steps(around, ledger, self._worker, self._audience, lambda: self.naming.want())
+        self.naming = Naming(around, ledger, configuration, self._steps.settle)
         """Finds names for slots while nobody waits."""
         self._runner = TurnRunner(around, ledger, configuration, self._worker, self._audience, self.naming.arrived)
         self._questions = QuestionMaker(around, ledger, configuration, self._worker, self._audience)
@@ -104,8 +106,6 @@ class SessionOwner:
     def attended(self) -> bool:
         """Whether a respondent is connected."""
         return self._audience.present
-
-    # Its life
 
     async def run(self) -> None:
         """Do what comes until it is time to leave."""
@@ -205,8 +205,7 @@ class SessionOwner:
 
         Args:
             answer: what the respondent did.
-            first: durable events that tell of it before its turn starts, without ids.
-            guess: what was decided before the answer was certain.
+            first, guess: as of `TurnHandle`.
 
         Returns:
             The handle of the turn: a running one if the same answer is being worked on, a done one if it is committed.
@@ -367,51 +366,16 @@ class SessionOwner:
         ends: bool = False,
     ) -> int:
         """Apply a command in a commit of its own; the number of the turn it applies to."""
-
-        async def work() -> int:
-            await self._worker.fresh()
-            await self._commit_step(command_id, decide(), moderator=moderator, ends=ends)
-            return self.state.turn_count + 1
-
-        return await self._worker.do("command", work)
+        before = self.state.settings.get("patience")
+        number = await self._steps.apply(command_id, decide, moderator=moderator, ends=ends)
+        patience = self.state.settings.get("patience")
+        if patience is not None and patience != before:
+            self.listening.set_patience(patience)
+        return number
 
     async def _command(self, name: str, decide: Callable[[], machine.Step], *, ends: bool = False) -> None:
-        async def work() -> None:
-            await self._worker.fresh()
-            await self._commit_step(f"{name}:{self._around.new_id()}", decide(), ends=ends)
-
-        await self._worker.do(name, work)
+        await self._steps.command(name, decide, ends=ends)
         self.arrive()
-
-    async def _commit_step(
-        self,
-        command_id: str,
-        step: machine.Step,
-        *,
-        moderator: Mapping[str, Any] | None = None,
-        ends: bool = False,
-    ) -> None:
-        if step.state is self.state and moderator is None:
-            return
-        if step.state is self.state:
-            step = machine.Step(machine.touched(step.state))
-        self._ledger.stale = True
-        events = await self._ledger.commit_step(command_id, step, moderator=moderator, ends=ends)
-        self._ledger.stale = False
-        await self._audience.publish(events)
-        self.naming.want()
-
-    async def _settle(self, make: Callable[[], Awaitable[Outcome | None]]) -> None:
-        """Commit what names lead to, once the session takes no more answers."""
-
-        async def work() -> None:
-            await self._worker.fresh()
-            outcome = await make() if machine.is_over(self.state) else None
-            if outcome is not None:
-                command_id = f"settle:{self._around.new_id()}"
-                await self._worker.insist(lambda: self._ledger.commit_outcome(command_id, outcome))
-
-        await self._worker.do("settle", work)
 
     async def _greet(self) -> None:
         try:
@@ -425,7 +389,7 @@ class SessionOwner:
         if self.state.status == "abandoned":
             until = timedelta(seconds=self._around.settings.resume_until_s)
             step = machine.resume(self.state, "respondent", self._around.now(), until)
-            await self._commit_step(f"return:{self._around.new_id()}", step)
+            await self._steps.commit(f"return:{self._around.new_id()}", step)
         if machine.may_open(self.state, self.configuration):
             await self._questions.open()
             self.listening.freed()

@@ -30,6 +30,7 @@ from pipeline.concept import Patience
 from server.protocol import outbound
 from server.protocol.codec import SAMPLE_BYTES
 from server.session.audience import Audience
+from server.session.places import Piece, Places
 from server.session.said import Said, plain
 from server.session.voice import Ear
 
@@ -38,15 +39,6 @@ ACK_EVERY = RATE_HZ // 4
 TAIL_BYTES = RATE_HZ * SAMPLE_BYTES
 """Of an ear that is given up in silence, the last second goes to the next one: a word may just have begun."""
 Fate = Literal["silence", "stop", "too_long"]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Audio of one frame or of the end of one; `placed` if it has its place in this answer already."""
-
-    sequence: int
-    pcm: bytes
-    placed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,39 +69,9 @@ class Company(Protocol):
         """The last guess does not count."""
         ...
 
-
-class Places:
-    """Which frame, and which moment, each place in an answer belongs to."""
-
-    def __init__(self) -> None:
-        self._frames: deque[tuple[int, int, float]] = deque()
-        self.end = 0
-        """Samples so far."""
-
-    def add(self, sequence: int, samples: int, at: float) -> None:
-        """A frame that arrived at `at`, in seconds of a clock."""
-        self.end += samples
-        self._frames.append((self.end, sequence, at))
-
-    def last_before(self, place: int) -> int | None:
-        """Number of the last frame that ends at `place` or before it."""
-        return next((number for end, number, _ in reversed(self._frames) if end <= place), None)
-
-    def arrived(self, place: int) -> float | None:
-        """When the sample at `place` arrived; None if it did not."""
-        return next((at for end, _, at in self._frames if end > place), None)
-
-    def cut(self, place: int, pcm: bytes) -> list[Piece]:
-        """Audio from `place` to the end, by frames."""
-        pieces: list[Piece] = []
-        begin = 0
-        for end, number, _ in self._frames:
-            if end > place:
-                size = (end - max(place, begin)) * SAMPLE_BYTES
-                pieces.append(Piece(number, pcm[:size], placed=True))
-                pcm = pcm[size:]
-            begin = end
-        return pieces
+    def missed(self) -> None:
+        """There was a sound, and no word in it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +97,7 @@ class SpokenAnswer:
         company: the session.
         clock: monotonic seconds.
         manner: times.
-        record: is given every sample once.
+        recorded: whether the sound is kept, for `sound`.
     """
 
     def __init__(
@@ -146,7 +108,8 @@ class SpokenAnswer:
         company: Company,
         clock: Callable[[], float],
         manner: Manner,
-        record: Callable[[bytes], None] = lambda _: None,
+        *,
+        recorded: bool = False,
     ) -> None:
         self.turn_key = turn_key
         self.said = Said()
@@ -164,7 +127,8 @@ class SpokenAnswer:
         self._company = company
         self._clock = clock
         self._manner = manner
-        self._record = record
+        self._recorded = recorded
+        self._sound: list[bytes] = []
         self._waiting: deque[Piece | Wish] = deque()
         self._waiting_bytes = 0
         self._changed = asyncio.Event()
@@ -189,6 +153,10 @@ class SpokenAnswer:
     def last_seq(self) -> int | None:
         """Number of the last frame that belongs to what was said."""
         return self.places.last_before(self._base)
+
+    def sound(self) -> bytes:
+        """The sound of what was said, where that is recorded; else nothing."""
+        return b"".join(self._sound)[: self._base * SAMPLE_BYTES]
 
     def put(self, piece: Piece) -> None:
         """The next audio."""
@@ -263,6 +231,7 @@ class SpokenAnswer:
         if end.reason == "silence":
             self._quiet = 0
             if not plain(end.text):
+                self._company.missed()
                 await self._audience.broadcast(outbound.Notice.of("didnt_catch"))
                 return None
             if self._company.busy:
@@ -319,7 +288,8 @@ class SpokenAnswer:
         self._waiting_bytes -= len(piece.pcm)
         if not piece.placed:
             self.places.add(piece.sequence, samples, self._clock())
-            self._record(piece.pcm)
+            if self._recorded:
+                self._sound.append(piece.pcm)
             self._last = piece.sequence
             self._unacked += samples
         self._fed += samples

@@ -9,6 +9,7 @@ from datetime import datetime
 from pipeline.concept import SessionConfiguration
 from server.session.measure import HeardObserver, Observer, ignore
 from server.session.ports import Hot, Pipeline
+from server.session.recorder import NoRecorder, Recorder
 from server.session.settings import HubSettings, ListeningSettings
 from server.session.speculation import Lanes
 from server.session.voice import Mute, Voice
@@ -31,6 +32,7 @@ class Surroundings:
         lanes: keep guesses behind confirmed work.
         listening: how respondents are listened to.
         observe_heard: told of every spoken answer.
+        recorder: keeps the sound of answers.
     """
 
     hot: Hot
@@ -45,6 +47,7 @@ class Surroundings:
     lanes: Lanes = field(default_factory=Lanes)
     listening: ListeningSettings = field(default_factory=ListeningSettings)
     observe_heard: HeardObserver = ignore
+    recorder: Recorder = field(default_factory=NoRecorder)
 
     def deadline_s(self, configuration: SessionConfiguration) -> float:
         """Longest run of the pipeline for one answer of such a session, in seconds."""

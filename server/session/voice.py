@@ -20,17 +20,17 @@ class Hearing:
     """How an answer is listened to.
 
     Args:
+        session_id: whose answer it is.
         language: two-letter code.
         patience: how long a pause may be.
         max_answer_s: the longest answer, in seconds.
-        guesses: whether the words are looked for before the end is certain.
         partials: whether there are captions while somebody speaks.
     """
 
+    session_id: str
     language: str
     patience: Patience
     max_answer_s: float
-    guesses: bool = True
     partials: bool = True
 
 

@@ -33,6 +33,7 @@ from server.store.apply import Applier
 from server.wiring import Overrides, running
 from server.writer import Writer
 from tests.support.interview import FixedRater, OwnSlots, PlainWriter, TableEmbedder, WordParser
+from tests.support.whole import deaf
 
 BOUNDARIES = (
     "before_accept",
@@ -165,7 +166,7 @@ def overrides(plan: Plan) -> Overrides:
             WordParser(),
         )
 
-    return Overrides(hot=hot, writer=writer, load=load)
+    return Overrides(hot=hot, writer=writer, load=load, hear=deaf)
 
 
 async def main(arguments: argparse.Namespace) -> None:

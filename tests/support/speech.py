@@ -79,7 +79,8 @@ class ToneStream:
         count = len(joined) // FRAME_SAMPLES
         self._rest = joined[count * FRAME_SAMPLES :]
         cut = joined[: count * FRAME_SAMPLES].reshape(count, FRAME_SAMPLES)
-        return (np.abs(cut).max(axis=1, initial=0) > 0).astype(np.float32)
+        found: Probabilities = (np.abs(cut).max(axis=1, initial=0) > 0).astype(np.float32)
+        return found
 
 
 @dataclass

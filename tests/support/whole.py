@@ -20,6 +20,7 @@ from pipeline.methodology import Methodology
 from pipeline.turn import Providers
 from server.app import build_app
 from server.parts import Parts
+from server.speech import LoadSpeech
 from server.wiring import Overrides, Storage, running
 from tests.support.interview import (
     FixedRater,
@@ -140,11 +141,16 @@ def scripted(extractor: ScriptedExtractor, writer: PlainWriter) -> Callable[...,
     return load_scripted
 
 
+async def deaf(settings: Settings) -> None:
+    """A loader of no speech model."""
+    return
+
+
 @asynccontextmanager
-async def process(tmp_path: Path, **environment: str) -> AsyncIterator[Process]:
+async def process(tmp_path: Path, hear: LoadSpeech = deaf, **environment: str) -> AsyncIterator[Process]:
     """A process with an empty data directory; settings by their lower-case names."""
     extractor, writer = ScriptedExtractor({ANSWER: FOUND}), PlainWriter()
-    overrides = Overrides(load=scripted(extractor, writer))
+    overrides = Overrides(load=scripted(extractor, writer), hear=hear)
     async with running(settings_for(tmp_path, **environment), overrides=overrides) as (parts, storage):
         app = build_app(parts)
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
