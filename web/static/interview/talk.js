@@ -139,6 +139,7 @@ export class Talk {
     show(byId("composer"), now !== "taken" && !state.editing && !state.speaking);
     show(byId("speak"), canSpeak(state));
     document.body.dataset["speaking"] = String(state.speaking);
+    byId("skip-link").setAttribute("href", state.speaking ? "#voice-mood" : "#answer");
     const free = canAnswer(state);
     const length = answerLength(state.draft);
     enable(byId("send"), free);

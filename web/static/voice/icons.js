@@ -26,7 +26,7 @@ export function icon(name) {
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("aria-hidden", "true");
   svg.setAttribute("focusable", "false");
-  svg.setAttribute("class", "icon");
+  svg.setAttribute("class", `icon ${name}`);
   for (const d of PATHS[name]) {
     const path = document.createElementNS(NS, "path");
     path.setAttribute("d", d);

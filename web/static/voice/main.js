@@ -129,13 +129,12 @@ export class Voice {
   /** Within the respondent's gesture: Safari wants audio and speech to begin there. */
   choose() {
     if (this.state.settings.read) this.reader.prime();
-    this.host.dispatch({ type: "speaking", on: true });
     this.#do({ type: "choose" });
+    this.host.dispatch({ type: "speaking", on: true });
   }
 
   leave() {
-    this.#do({ type: "leave" });
-    this.host.dispatch({ type: "speaking", on: false });
+    if (this.state.stage !== "off") this.#do({ type: "leave" });
   }
 
   /** Speech of before the page was loaded anew. @returns {Promise<void>} */
@@ -174,7 +173,6 @@ export class Voice {
       case "error": {
         const ours = isOurs(this.state, message);
         this.#do({ type: "message", message, key: this.host.freshKey() });
-        if (this.state.stage === "off" && this.host.state().speaking) this.host.dispatch({ type: "speaking", on: false });
         return ours;
       }
       case "notice": {
@@ -208,6 +206,7 @@ export class Voice {
       if (state !== before) this.panel.render(state);
     }
     this.working = false;
+    if (this.state.stage === "off" && this.host.state().speaking) this.host.dispatch({ type: "speaking", on: false });
   }
 
   /** @param {VoiceEffect} effect */

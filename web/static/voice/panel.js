@@ -1,6 +1,6 @@
 /** What speaking looks like: a state, a level, the words as they come, and few buttons. */
 
-import { byId, enable, isEnabled, make, show, write } from "../interview/dom.js";
+import { byId, enable, isCoarse, isEnabled, make, show, write } from "../interview/dom.js";
 import { captionText } from "./captions.js";
 import { SettingsDialog } from "./dialog.js";
 import { icon } from "./icons.js";
@@ -35,6 +35,9 @@ const SIGNS = {
 };
 /** Moods in which the level tells something. */
 const LIVE = new Set(["listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
+
+/** Hints that are no complaint. */
+const CALM = new Set(["almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
 
 export class Panel {
   /** @param {Texts} t @param {Hands} hands */
@@ -118,10 +121,9 @@ export class Panel {
     this.drop = this.#button("voice-drop", "quiet", t("voice.kept.drop"), hands.drop);
     const row = make("div", "voice-row");
     row.append(this.mute, this.wait, this.resay, this.drop, this.sendKept, this.talk.element, this.hush, this.wake, this.again, this.goOn, this.send, this.done);
-    this.talkHint = make("p", "fine talk-hint", t("voice.hold.hint"));
 
     const card = make("div", "voice-card");
-    card.append(top, this.hint, this.empty, this.caption, this.review, this.obstacle, row, this.talkHint);
+    card.append(top, this.hint, this.empty, this.caption, this.review, this.obstacle, row);
 
     this.skip = this.#button("voice-skip", "quiet", "", hands.skip);
     this.rephrase = this.#button("voice-rephrase", "quiet", "", hands.rephrase);
@@ -166,6 +168,8 @@ export class Panel {
     this.state = voice;
     const { t } = this;
     const mood = voiceMood(voice);
+    const active = /** @type {HTMLElement | null} */ (document.activeElement);
+    const within = active !== null && this.root.contains(active);
     const shown = voice.stage !== "off";
     show(this.root, shown);
     if (!shown) return;
@@ -180,9 +184,11 @@ export class Panel {
     this.#buttons(voice, mood);
     this.#obstacle(voice);
     const hint = hintOf(voice, mood);
+    this.hint.classList.toggle("calm", CALM.has(hint));
     write(this.hint, hint ? t(`voice.hint.${hint}`) : "");
     show(this.hint, hint !== "");
     this.dialog.render(voice);
+    if (within && active.offsetParent === null) this.focus();
   }
 
   /** @param {VoiceState} voice @param {VoiceMood} mood */
@@ -196,7 +202,7 @@ export class Panel {
     caption.lang = voice.interview.language;
     show(caption, worded);
     if (worded && grew) caption.scrollTop = caption.scrollHeight;
-    const how = mood === "reading" && interruptible(voice) ? "reading.interrupt" : mood;
+    const how = mood === "reading" && interruptible(voice) ? "reading.interrupt" : mood === "ready" && !isCoarse() ? "ready.keys" : mood;
     const text = worded || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds: this.seconds });
     write(empty, text);
     show(empty, text !== "");
@@ -219,9 +225,8 @@ export class Panel {
     show(wait, on && !quiet && !push);
     wait.setAttribute("aria-pressed", String(voice.patient));
     enable(wait, canEnd(voice));
-    show(this.talk.element, on && !quiet && push && mood !== "transcribing");
+    show(this.talk.element, on && !quiet && push);
     this.talk.render(voice.push, voice.interview.floor === "free" && !voice.answer?.stopping);
-    show(this.talkHint, push && (mood === "ready" || mood === "didnt_catch"));
     show(done, on && !quiet && !push);
     enable(done, canEnd(voice));
     show(this.hush, mood === "reading");
@@ -284,6 +289,8 @@ export class Panel {
 /** @param {VoiceState} voice @param {VoiceMood} mood @returns {string} */
 function hintOf(voice, mood) {
   if (voice.stage !== "on") return "";
+  if (mood === "reconnecting") return captionText(voice.caption) === "" ? "" : mood;
+  if (mood === "almost_up") return mood;
   if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
   if (!["listening", "hearing", "held", "patient", "didnt_catch"].includes(mood)) return "";
   if (voice.deaf) return "deaf";
