@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
+import numpy as np
 import structlog
 
 from audio.admission import Load
+from audio.endpoint import ONSET_FRAMES, SPEECH_ON
 from audio.errors import ModelMissing, TranscriberDropped
 from audio.types import Purpose, Samples, Transcriber, Transcript
 from config.settings import Settings
@@ -167,6 +169,15 @@ class Speech:
             executor=self._executor,
         )
         return _Counted(stream, self._metrics)
+
+    async def voiced(self, pcm: bytes) -> bool:
+        """Whether somebody speaks in these samples."""
+        if self._heard is None:
+            return False
+        stream = self._heard.activity.open()
+        samples = np.frombuffer(pcm, "<i2").astype(np.int16)
+        probabilities = await asyncio.get_running_loop().run_in_executor(self._executor, stream.push, samples)
+        return int((probabilities >= SPEECH_ON).sum()) >= ONSET_FRAMES
 
     def speculates(self, configuration: SessionConfiguration) -> Speculate:
         """How far the work runs ahead in such a session."""

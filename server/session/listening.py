@@ -13,6 +13,7 @@ from typing import Literal
 import structlog
 
 from audio.errors import AudioGap
+from audio.types import RATE_HZ
 from pipeline.concept import Patience, SessionConfiguration
 from pipeline.turn import Answer
 from server.protocol.base import Message
@@ -65,7 +66,7 @@ class Listening:
         self._intake = Intake()
         self._kept = Kept(self._settings.kept_s)
         self._answer: SpokenAnswer | None = None
-        self._begun: asyncio.Queue[tuple[SpokenAnswer, float]] = asyncio.Queue()
+        self._begun: asyncio.Queue[tuple[SpokenAnswer, bytes]] = asyncio.Queue()
         self._tasks: asyncio.TaskGroup | None = None
         self._hearing: asyncio.Task[None] | None = None
         self._free = asyncio.Event()
@@ -86,8 +87,8 @@ class Listening:
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             while True:
-                answer, hold_s = await self._begun.get()
-                self._hearing = tasks.create_task(self._hear(answer, hold_s), name=f"hear {self._ledger.session_id}")
+                answer, kept = await self._begun.get()
+                self._hearing = tasks.create_task(self._hear(answer, kept), name=f"hear {self._ledger.session_id}")
 
     @property
     def first_unreceived(self) -> int:
@@ -256,7 +257,7 @@ class Listening:
         self._answer = answer
         self._conclusion.forget_offer()
         self._gap_told = False
-        self._begun.put_nowait((answer, answer.backlog_s + self._settings.grace_s if kept else 0.0))
+        self._begun.put_nowait((answer, b"".join(piece.pcm for piece in kept)))
         self._place(ready)
 
     def _go_on(self, answer: SpokenAnswer, wish: AudioStart) -> None:
@@ -306,10 +307,10 @@ class Listening:
         elif self._hearing is not None:
             self._hearing.cancel()
 
-    async def _hear(self, answer: SpokenAnswer, hold_s: float) -> None:
+    async def _hear(self, answer: SpokenAnswer, kept: bytes) -> None:
         fate: Fate = "stop"
         try:
-            fate = await answer.hear(hold_s=hold_s)
+            fate = await answer.hear(hold_s=await self._hold_after(kept))
         except Exception as exc:
             log.exception("speech.defect", session=self._ledger.session_id)
             answer.error = repr(exc)
@@ -320,6 +321,12 @@ class Listening:
         for piece in answer.rest():
             self._kept.put(piece)
         await self._conclusion.conclude(answer, fate)
+
+    async def _hold_after(self, kept: bytes) -> float:
+        """What was said before the question may go on: for so long no silence in it or right after it is the end."""
+        if not kept or not await self._around.voice.voiced(kept):
+            return 0.0
+        return len(kept) / SAMPLE_BYTES / RATE_HZ + self._settings.grace_s
 
     # The company of an answer
 

@@ -91,6 +91,10 @@ class Voice(Protocol):
         """Begin to listen; nothing runs before the first samples."""
         ...
 
+    async def voiced(self, pcm: bytes) -> bool:
+        """Whether somebody speaks in these samples."""
+        ...
+
     def speculates(self, configuration: SessionConfiguration) -> Speculate:
         """How far the work runs ahead in such a session."""
         ...
@@ -102,6 +106,10 @@ class Mute:
     def check(self, language: str) -> None:
         """Always raises SessionProblem `transcriber_unavailable`."""
         raise SessionProblem("transcriber_unavailable")
+
+    async def voiced(self, pcm: bytes) -> bool:
+        """Nobody is heard."""
+        return False
 
     def speculates(self, configuration: SessionConfiguration) -> Speculate:
         """Nothing runs ahead."""

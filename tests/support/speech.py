@@ -16,7 +16,7 @@ import numpy as np
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import TranscriberFailed
 from audio.speech import SpeechStream
-from audio.types import RATE_HZ, Purpose, Samples, Transcript, Word, samples_of
+from audio.types import Purpose, Samples, Transcript, Word, samples_of
 from pipeline.concept import SessionConfiguration
 from server.session.problems import SessionProblem
 from server.session.voice import Ear, Hearing, Speculate
@@ -25,6 +25,8 @@ WORD_S = 0.32
 GAP_S = 0.064
 FRAME_MS = 64
 FIRST = 1000
+SLIVER = samples_of(40)
+"""Less of a word than this nobody hears."""
 NOISE = 500
 _numbers: dict[str, int] = {}
 
@@ -116,7 +118,7 @@ def _read(samples: Samples, offset: int) -> list[Word]:
         if value in names:
             whole = size >= samples_of(WORD_S * 1000) * 0.9
             text = names[value] if whole else f"{names[value]}-"
-            if size > RATE_HZ // 50:
+            if size > SLIVER:
                 found.append(Word(text, offset + place, offset + place + size, 0.9))
         place += size
     return found
@@ -146,6 +148,9 @@ class ToneVoice:
             patience=hearing.patience,
             max_answer_s=hearing.max_answer_s,
         )
+
+    async def voiced(self, pcm: bytes) -> bool:
+        return bool(np.frombuffer(pcm, "<i2").any())
 
     def speculates(self, configuration: SessionConfiguration) -> Speculate:
         return self.speculate
