@@ -145,6 +145,11 @@ class SpeechMachine:
         return sum(len(item.samples) for item in self._queue if isinstance(item, Frame))
 
     @property
+    def held(self) -> int:
+        """Samples in memory, those that wait included."""
+        return self.backlog + self._windows.held
+
+    @property
     def unread(self) -> int:
         """Windows that are being read, the last one not counted."""
         return self._understood.unread
@@ -237,6 +242,8 @@ class SpeechMachine:
         self._place = (frame.index + 1) * FRAME_SAMPLES
         before = self._runs.end
         change = self._runs.push(frame.probability)
+        if change == "onset":
+            self._windows.onset()
         known = self._first is not None or self._runs.speaking
         self._windows.push(frame, quiet=frame.index + 1 - self._runs.end if known else None)
         if change == "onset":
@@ -251,7 +258,6 @@ class SpeechMachine:
     def _begin(self, before: int) -> None:
         """Speech is certain since `self._runs.onset`; `before` is where the last speech ended."""
         onset = self._runs.onset
-        self._windows.onset()
         if self._first is None:
             self._first = onset * FRAME_SAMPLES
         self._out.append(SpeechStarted(onset * FRAME_SAMPLES))
@@ -333,6 +339,7 @@ class SpeechMachine:
     def _stop(self, rest: Samples) -> None:
         before = self._runs.end
         if self._runs.settle():
+            self._windows.onset()
             self._begin(before)
         if len(rest):
             self._windows.push(Frame(self._pushed, rest, 0.0), quiet=0 if self._runs.speaking else None)

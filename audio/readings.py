@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp
 
 from audio.types import Purpose, Word, samples_of
 from audio.windows import Stretch
 
 NEAR = samples_of(1000)
 """Two readings of one word lie at most so far apart."""
+USUALLY_NEAR = samples_of(200)
+"""Two readings of one word mostly lie closer than this, two words farther."""
 SPLIT = samples_of(200)
 """A word that ends so near to a cut within speech may be half a word."""
 JITTER = samples_of(100)
@@ -138,26 +141,35 @@ def join(left: Sequence[Word], right: Sequence[Word], stretch: Stretch) -> tuple
 
 
 def agreement(left: Sequence[Word], right: Sequence[Word], *, near: int | None = NEAR) -> list[tuple[int, int]]:
-    """Longest common subsequence of two readings: pairs of equal words at most `near` samples apart, in order."""
+    """The words that two readings have in common: pairs of equal words in order, as many and as close as can be.
+
+    Args:
+        left: one reading.
+        right: the other.
+        near: how many samples apart the middles of a pair may be; the farther apart they are the less a pair is worth,
+            exp(-(distance / USUALLY_NEAR)²), so that a repeated word is paired with itself. None: places don't matter.
+    """
     ours, theirs = [plain(word.text) for word in left], [plain(word.text) for word in right]
-    equal = [
-        [
-            a == b != "" and (near is None or abs(middle(left[i]) - middle(right[j])) <= near)
-            for j, b in enumerate(theirs)
-        ]
-        for i, a in enumerate(ours)
-    ]
-    best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+
+    def worth(i: int, j: int) -> float:
+        if not ours[i] or ours[i] != theirs[j]:
+            return 0.0
+        apart = abs(middle(left[i]) - middle(right[j])) if near else 0
+        return exp(-((apart / USUALLY_NEAR) ** 2)) if not near or apart <= near else 0.0
+
+    pair = [[worth(i, j) for j in range(len(right))] for i in range(len(left))]
+    best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in range(len(left) - 1, -1, -1):
         for j in range(len(right) - 1, -1, -1):
-            best[i][j] = max(best[i + 1][j], best[i][j + 1], equal[i][j] * (1 + best[i + 1][j + 1]))
+            found = pair[i][j] + best[i + 1][j + 1] if pair[i][j] else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], found)
     pairs: list[tuple[int, int]] = []
     i = j = 0
     while i < len(left) and j < len(right):
-        if equal[i][j] and best[i][j] == 1 + best[i + 1][j + 1]:
+        if pair[i][j] and best[i][j] == pair[i][j] + best[i + 1][j + 1]:
             pairs.append((i, j))
             i, j = i + 1, j + 1
-        elif best[i + 1][j] >= best[i][j + 1]:
+        elif best[i][j] == best[i + 1][j]:
             i += 1
         else:
             j += 1

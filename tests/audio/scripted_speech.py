@@ -6,20 +6,25 @@ it was cut and joined.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import TranscriberFailed
-from audio.types import Purpose, Samples, Transcript, Word
+from audio.machine import SpeechMachine
+from audio.types import Ended, Guessed, Heard, Purpose, Samples, SpeechEvent, Transcript, Withdrawn, Word
+from audio.wishes import DecodeDropped, DecodeWanted, Output
 
 MARK = 3
 """Samples at the start of a frame that hold its number: a sign and two digits of base DIGIT."""
 SIGN, DIGIT = -12_345, 10_000
 WORD_FRAMES = 10
-"""A scripted word takes 320 ms, with a frame of silence-like dip after it."""
+"""A scripted word takes 320 ms, and follows on the last one at once."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +47,17 @@ class Script:
     def frames(self) -> int:
         return len(self.probabilities)
 
-    @property
+    @cached_property
     def samples(self) -> Samples:
         return np.concatenate([marked(n) for n in range(self.frames)])
 
     @property
     def text(self) -> str:
         return " ".join(word.text for word in self.words)
+
+    def said_before(self, frame: int) -> str:
+        """The words that are over by a frame."""
+        return " ".join(word.text for word in self.words if word.end <= frame)
 
 
 def marked(frame: int, length: int = FRAME_SAMPLES) -> Samples:
@@ -143,3 +152,107 @@ class ScriptedActivity:
 
     def open(self) -> ScriptedStream:
         return ScriptedStream(self._answers.pop(0))
+
+
+Command = Callable[[SpeechMachine], list[Output]]
+
+
+@dataclass
+class Performance:
+    """What came of a script: events in order, and the frames of every reading that was asked for, by purpose."""
+
+    events: list[SpeechEvent] = field(default_factory=list)
+    reads: list[tuple[Purpose, list[int]]] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    most_held: int = 0
+
+    @property
+    def ended(self) -> Ended:
+        (last,) = [event for event in self.events if isinstance(event, Ended)]
+        assert self.events[-1] is last
+        return last
+
+    @property
+    def decisive(self) -> list[SpeechEvent]:
+        """Without what depends on when readings come."""
+        return [event for event in self.events if not isinstance(event, Heard | Guessed | Withdrawn)]
+
+    def of(self, *kinds: type[SpeechEvent]) -> list[SpeechEvent]:
+        return [event for event in self.events if isinstance(event, kinds)]
+
+
+def perform(
+    answer: Script,
+    *,
+    chunks: Sequence[int] = (FRAME_SAMPLES,),
+    delays: Sequence[int] = (0,),
+    commands: Mapping[int, Command] | None = None,
+    failures: Sequence[int] = (),
+    stop: bool = True,
+    **settings: Any,
+) -> Performance:
+    """Play a script to a machine.
+
+    Args:
+        answer: what is said.
+        chunks: sizes of the pieces it comes in, in samples, over and over.
+        delays: how late the readings come, in samples of audio, over and over; so they may overtake each other.
+        commands: what is done before which sample.
+        failures: which readings fail, by the order in which they are asked for.
+        stop: whether the answer is done after the last sample.
+        settings: of the machine.
+    """
+    machine = SpeechMachine(**settings)
+    reader = ScriptedTranscriber(answer)
+    stream = ScriptedStream(answer)
+    done = Performance()
+    due: list[tuple[int, DecodeWanted, bool]] = []
+    late = cycle(delays)
+
+    def apply(outputs: Sequence[Output]) -> None:
+        for output in outputs:
+            if isinstance(output, DecodeWanted):
+                due.append((machine.taken + next(late), output, len(done.reads) in failures))
+                done.reads.append((output.purpose, marks(output.samples)))
+            elif isinstance(output, DecodeDropped):
+                due[:] = [item for item in due if item[1].decode_id != output.decode_id]
+            else:
+                done.events.append(output)
+
+    def deliver(until: float) -> None:
+        while ready := sorted((item for item in due if item[0] <= until), key=lambda item: item[0]):
+            due.remove(ready[0])
+            _, wanted, fails = ready[0]
+            if fails:
+                apply(machine.failed(wanted.decode_id, "scripted"))
+            else:
+                apply(machine.decoded(wanted.decode_id, reader.read(wanted.samples, wanted.offset)))
+
+    position = 0
+    for size in pieces(len(answer.samples), chunks, commands or {}):
+        if commands and position in commands:
+            apply(commands[position](machine))
+        part = answer.samples[position : position + size]
+        apply(machine.feed(part, stream.push(part)))
+        position += size
+        done.most_held = max(done.most_held, machine.held)
+        deliver(machine.taken)
+    if commands and position in commands:
+        apply(commands[position](machine))
+    if stop:
+        apply(machine.done())
+    deliver(float("inf"))
+    done.left = marks(machine.leftover())
+    return done
+
+
+def pieces(length: int, chunks: Sequence[int], stops: Mapping[int, object]) -> Iterator[int]:
+    """Sizes of pieces that end at every stop."""
+    position = 0
+    sizes = cycle(chunks)
+    while position < length:
+        size = min(next(sizes), length - position)
+        following = min((stop for stop in stops if stop > position), default=length)
+        size = min(size, following - position)
+        yield size
+        position += size
