@@ -1,9 +1,10 @@
 """Who gets a transcriber's next free worker, and who gets none.
 
 Rules without threads or clocks: the caller says what time it is. Earliest deadline first among confirmed work and
-guesses, so that a guess that waited as long as an endpoint takes ranks with finals; partials only when nobody else
-waits and at least one worker stays free, never twice for one session, and not at all while measured work approaches
-what the workers can do.
+guesses, so that a guess that waited as long as an endpoint takes ranks with finals. A partial begins only when nobody
+else waits and one worker stays free, waits a moment at most, and is not taken at all while the measured load approaches
+what the workers can do. A session has one guess and one partial at work: work that nobody wants any more still counts
+until its worker returns.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ FIRST_COST_S = 0.35
 class Limits:
     """How much may wait, in seconds of predicted waiting, and how busy the workers may be."""
 
-    partial_wait_s: float = 0.3
+    partial_wait_s: float = 0.8
+    """A partial that has not begun after so long is dropped: what it would say is old."""
     partial_load: float = 0.85
     """Share of the workers' time above which no partial is taken."""
     final_wait_s: float = 20.0
@@ -95,11 +97,25 @@ class Admission:
         """
         self._measure(now)
         ticket = Ticket(purpose, session, now, self._cost(purpose))
-        if not (self._has_time_for_partial(session, now) if purpose == "partial" else self._has_time(now)):
+        taken = self._takes_partial(session) if purpose == "partial" else self._takes_final(now)
+        if not taken:
             self._dropped[purpose] += 1
             return None
         self._waiting.append(ticket)
         return ticket
+
+    def expire(self, now: float) -> list[Ticket]:
+        """Partials that waited too long; they are dropped, and counted."""
+        late = [
+            ticket
+            for ticket in self._waiting
+            if ticket.purpose == "partial" and now - ticket.asked_at > self.limits.partial_wait_s
+        ]
+        for ticket in late:
+            self._waiting.remove(ticket)
+            ticket.state = "over"
+            self._dropped["partial"] += 1
+        return late
 
     def next(self, now: float) -> Ticket | None:
         """The ticket whose work begins now; None while nothing may begin."""
@@ -159,12 +175,16 @@ class Admission:
     def _spares_a_worker(self) -> bool:
         return len(self._running) < max(1, self.workers - 1)
 
-    def _has_time_for_partial(self, session: Hashable, now: float) -> bool:
-        if self._waiting or not self._spares_a_worker() or self._busy > self.limits.partial_load:
+    def _takes_partial(self, session: Hashable) -> bool:
+        if self._busy > self.limits.partial_load:
             return False
-        return not any(each.session == session and each.purpose == "partial" for each in self._running)
+        mine = [each for each in (*self._waiting, *self._running) if each.session == session]
+        if any(each.purpose == "partial" for each in mine):
+            return False
+        ahead = sum(each.cost_s for each in self._waiting)
+        return ahead <= self.limits.partial_wait_s * max(1, self.workers - 1)
 
-    def _has_time(self, now: float) -> bool:
+    def _takes_final(self, now: float) -> bool:
         return self._backlog(now) <= self.limits.final_wait_s
 
     def _backlog(self, now: float) -> float:

@@ -5,7 +5,7 @@ What runs the model is an `Engine`; this module decides what to ask of it and wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -38,7 +38,7 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What an engine wrote; `no_speech` in [0, 1], `avg_logprob` per token."""
+    """What an engine wrote: all its words, `no_speech` in [0, 1], `avg_logprob` per token."""
 
     text: str
     words: tuple[Spoken, ...]
@@ -59,9 +59,7 @@ class Engine(Protocol):
         """Two-letter codes that the model knows; None: any."""
         ...
 
-    def decode(
-        self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str, words: bool
-    ) -> Decoded:
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
         """Decode once, without chance.
 
         Args:
@@ -70,7 +68,6 @@ class Engine(Protocol):
             beam: hypotheses followed; 1 is greedy.
             language: two-letter code.
             before: words said before, as context; empty for none.
-            words: whether places and probabilities of words are wanted.
         """
         ...
 
@@ -98,7 +95,6 @@ def decode_carefully(
     beam: int,
     before: str = "",
     offset: int = 0,
-    words: bool = True,
     abandoned: Callable[[], bool] = lambda: False,
 ) -> Careful:
     """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
@@ -112,7 +108,6 @@ def decode_carefully(
         beam: hypotheses followed.
         before: words before this stretch.
         offset: place of the first sample in the answer.
-        words: whether word times are wanted.
         abandoned: asked between runs; where it says yes, no second run is made.
     """
     if len(samples) < SHORTEST:
@@ -120,10 +115,10 @@ def decode_carefully(
     audio = samples.astype(np.float32) / 32768.0
     duration_s = len(samples) / RATE_HZ
     context_s = context_for(len(samples))
-    found = engine.decode(audio, context_s=context_s, beam=beam, language=language, before=before, words=words)
+    found = engine.decode(audio, context_s=context_s, beam=beam, language=language, before=before)
     decodes, looped = 1, is_loop(found.text, duration_s)
     if looped and not abandoned() and (context_s < FULL_CONTEXT_S or before):
-        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam=beam, language=language, before="", words=words)
+        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam=beam, language=language, before="")
         decodes = 2
     if looped and is_loop(found.text, duration_s):
         found = without_loop(found)
@@ -140,12 +135,45 @@ def decode_carefully(
 
 def without_loop(found: Decoded) -> Decoded:
     """The same up to where it begins to repeat itself."""
-    tokens = found.text.split()
-    cut = repeated_from(tokens)
+    cut = repeated_from([word.text for word in found.words])
     if cut is None:
         return found
-    kept = tokens[:cut]
-    return replace(found, text=" ".join(kept), words=found.words[: len(kept)])
+    kept = found.words[:cut]
+    length = 0
+    for word in kept:
+        place = found.text.find(word.text, length)
+        length = place + len(word.text) if place >= 0 else length
+    return replace(found, text=found.text[:length], words=kept)
+
+
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})
+"""Languages written without spaces between words."""
+
+
+def joined(pieces: Sequence[Spoken], *, spaced: bool) -> tuple[Spoken, ...]:
+    """Pieces of text as words without spaces around them: what begins with no space belongs to the word before.
+
+    Args:
+        pieces: in order, with the spaces that the text has.
+        spaced: whether the language has spaces; where it has none only punctuation joins the word before.
+    """
+    words: list[Spoken] = []
+    for piece in pieces:
+        text = piece.text.strip()
+        says = any(c.isalnum() for c in text)
+        if not text:
+            continue
+        if not words or (piece.text[0].isspace() if spaced else says):
+            words.append(replace(piece, text=text))
+            continue
+        last = words[-1]
+        words[-1] = replace(
+            last,
+            text=last.text + text,
+            end_s=piece.end_s if says else last.end_s,
+            probability=min(last.probability, piece.probability) if says else last.probability,
+        )
+    return tuple(words)
 
 
 def placed(found: Decoded, offset: int, length: int) -> Transcript:

@@ -103,7 +103,13 @@ class SpeechModel:
         return f"whisper-{self.name} ({self.origin})"
 
 
-def find_model(name: str = DEFAULT_MODEL, *, store: Path | None = None, download: bool = False) -> SpeechModel:
+def find_model(
+    name: str = DEFAULT_MODEL,
+    *,
+    store: Path | None = None,
+    download: bool = False,
+    packaged: Mapping[str, Packaged] = PACKAGED,
+) -> SpeechModel:
     """The model of that name.
 
     Tried in this order: a directory of that path, the official model of that name in the local cache, a package that
@@ -113,6 +119,7 @@ def find_model(name: str = DEFAULT_MODEL, *, store: Path | None = None, download
         name: a name such as `tiny.en`, `base` or `organisation/model`, a directory, or an installed package.
         store: where joined models and the notes on checked files are kept; None for the user's cache directory.
         download: whether the official model may be fetched when nothing is installed.
+        packaged: models that packages ship, by name.
     Raises:
         ModelMissing: nothing of that name is installed, or what is there is incomplete or not the pinned one.
     """
@@ -127,21 +134,21 @@ def find_model(name: str = DEFAULT_MODEL, *, store: Path | None = None, download
     cached = in_cache(asked)
     if cached is not None:
         return SpeechModel(asked, cached, "cache")
-    if asked in PACKAGED and installed(PACKAGED[asked]):
-        return SpeechModel(asked, from_package(asked, store or default_store()), "package")
+    if asked in packaged and installed(packaged[asked]):
+        return SpeechModel(asked, from_package(asked, packaged[asked], store or default_store()), "package")
     inside = in_package(asked)
     if inside is not None:
         return SpeechModel(asked, complete(inside), "package")
     if download:
         return SpeechModel(asked, fetch(asked), "download")
-    raise ModelMissing(how_to_get(asked))
+    raise ModelMissing(how_to_get(asked, packaged))
 
 
-def how_to_get(name: str) -> str:
+def how_to_get(name: str, packaged: Mapping[str, Packaged] = PACKAGED) -> str:
     """What to tell somebody whose model is missing."""
     ways = []
-    if name in PACKAGED:
-        ways.append(f"install it with: pip install {PACKAGED[name].install}")
+    if name in packaged:
+        ways.append(f"install it with: pip install {packaged[name].install}")
     if name in REPOSITORIES or "/" in name:
         ways.append("allow it to be downloaded once (ASKWELL_WHISPER_DOWNLOAD=true)")
     ways.append("or set ASKWELL_WHISPER_MODEL to a directory that holds a CTranslate2 model")
@@ -205,19 +212,24 @@ def installed(packaged: Packaged) -> bool:
     return all(package_folder(package) is not None for package in packaged.packages)
 
 
-def from_package(name: str, store: Path) -> Path:
-    """The checked directory of a packaged model; parts are joined in `store` once.
+def from_package(name: str, packaged: Packaged, store: Path) -> Path:
+    """The checked directory of a packaged model; parts are joined in `store` once, and again if that was damaged.
 
     Raises:
         ModelMissing: a file is missing or is not the pinned one.
     """
-    packaged = PACKAGED[name]
     parts = {file: [_part(package, inner) for package, inner in pieces] for file, pieces in packaged.files.items()}
     folders = {piece.parent for pieces in parts.values() for piece in pieces}
     whole = len(folders) == 1 and all(len(pieces) == 1 and pieces[0].name == file for file, pieces in parts.items())
     folder = folders.pop() if whole else _join(name, parts, packaged.sha256, store)
     for file, digest in packaged.sha256.items():
-        check(folder / file, digest, store)
+        try:
+            check(folder / file, digest, store)
+        except ModelMissing:
+            if whole:
+                raise
+            (folder / file).unlink(missing_ok=True)
+            check(_join(name, parts, packaged.sha256, store) / file, digest, store)
     return complete(folder)
 
 

@@ -23,7 +23,7 @@ from faster_whisper.transcribe import get_ctranslate2_storage, get_suppressed_to
 from numpy.typing import NDArray
 
 from audio.admission import Admission, Limits, Load, Ticket
-from audio.decoding import FULL_CONTEXT_S, Careful, Decoded, Engine, Spoken, decode_carefully
+from audio.decoding import FULL_CONTEXT_S, UNSPACED, Careful, Decoded, Engine, Spoken, decode_carefully, joined
 from audio.errors import ModelMissing, TranscriberDropped, TranscriberFailed, TranscriberUnavailable
 from audio.models import SpeechModel
 from audio.types import RATE_HZ, Purpose, Samples, Transcript
@@ -77,9 +77,7 @@ class FasterWhisper:
         """Two-letter codes that the model knows."""
         return frozenset(self._whisper.supported_languages)
 
-    def decode(
-        self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str, words: bool
-    ) -> Decoded:
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
         """As `Engine.decode`."""
         tokenizer = Tokenizer(
             self._whisper.hf_tokenizer, self._whisper.model.is_multilingual, task="transcribe", language=language
@@ -103,7 +101,7 @@ class FasterWhisper:
         tokens = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
         return Decoded(
             text=tokenizer.decode(tokens).strip(),
-            words=self._words(tokenizer, tokens, encoded, frames) if words and tokens else (),
+            words=self._words(tokenizer, tokens, encoded, frames) if tokens else (),
             no_speech=float(result.no_speech_prob),
             avg_logprob=float(result.scores[0]) * len(tokens) / (len(tokens) + 1),
         )
@@ -125,22 +123,13 @@ class FasterWhisper:
         return [*previous, *tokenizer.sot_sequence, tokenizer.no_timestamps]
 
     def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[Spoken, ...]:
-        """Words by the decoder's attention; text tokens only."""
+        """The words of these text tokens, placed by the decoder's attention."""
         found = self._whisper.find_alignment(tokenizer, [tokens], encoded, frames)[0]
-        words: list[Spoken] = []
-        for item in found:
-            text = str(item["word"])
-            if not text.startswith(" ") and words:
-                last = words[-1]
-                words[-1] = Spoken(
-                    last.text + text.strip(),
-                    last.start_s,
-                    float(item["end"]) if any(c.isalnum() for c in text) else last.end_s,
-                    min(last.probability, float(item["probability"])) if text.strip().isalnum() else last.probability,
-                )
-            elif text.strip():
-                words.append(Spoken(text.strip(), float(item["start"]), float(item["end"]), float(item["probability"])))
-        return tuple(words)
+        pieces = [
+            Spoken(str(piece["word"]), float(piece["start"]), float(piece["end"]), float(piece["probability"]))
+            for piece in found
+        ]
+        return joined(pieces, spaced=tokenizer.language_code not in UNSPACED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +197,7 @@ class WhisperTranscriber:
     ) -> WhisperTranscriber:
         """Load the model and warm it; blocks for a second or so. Raises ModelMissing."""
         engine = FasterWhisper(model, workers=workers, compute=compute)
-        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam=1, language="en", before="", words=True)
+        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam=1, language="en", before="")
         return cls(engine, workers=workers, limits=limits, beams=beams)
 
     @property
@@ -260,7 +249,9 @@ class WhisperTranscriber:
         if ticket is None:
             raise TranscriberDropped(f"No time for a {purpose}.")
         result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
-        self._jobs[ticket] = _Job(samples, language, before, offset, self._beam(purpose, now), result)
+        self._jobs[ticket] = _Job(
+            np.array(samples, dtype=np.int16), language, before, offset, self._beam(purpose, now), result
+        )
         self._start(now)
         try:
             return await result
@@ -287,12 +278,16 @@ class WhisperTranscriber:
     def _start(self, now: float) -> None:
         """Give free workers what is due."""
         loop = asyncio.get_running_loop()
+        for late in self._admission.expire(now):
+            dropped = self._jobs.pop(late)
+            if not dropped.result.done():
+                dropped.result.set_exception(TranscriberDropped("No time for a partial."))
         while (ticket := self._admission.next(now)) is not None:
             job = self._jobs[ticket]
-            work = self._threads.submit(self._decode, job, ticket.purpose)
+            work = self._threads.submit(self._decode, job)
             work.add_done_callback(partial(self._return, loop, ticket))
 
-    def _decode(self, job: _Job, purpose: Purpose) -> Careful:
+    def _decode(self, job: _Job) -> Careful:
         """On a worker's thread."""
         return decode_carefully(
             self._engine,
@@ -301,7 +296,6 @@ class WhisperTranscriber:
             beam=job.beam,
             before=job.before,
             offset=job.offset,
-            words=purpose != "partial",
             abandoned=job.abandoned.is_set,
         )
 
