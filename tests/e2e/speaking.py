@@ -18,7 +18,6 @@ from tests.support.needs import chromium_path
 MICROPHONE_HZ = 48_000
 LEAD_S = 1.0
 """Chromium plays the file from the moment the device opens: what comes first is lost."""
-FAKE_DEVICE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 NO_VOICES = """
 Object.defineProperty(window, "speechSynthesis", {value: Object.assign(new EventTarget(), {
   getVoices: () => [{lang: "en-US", localService: true, default: true, name: "Test"}],
@@ -33,6 +32,15 @@ Object.defineProperty(window, "speechSynthesis", {value: Object.assign(new Event
 window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
 """
 """Stands in for the voices that a headless browser does not have; `window.readAloud` has what was read."""
+
+SMALL = """
+() => !matchMedia("(pointer: coarse)").matches ? [] :
+  ["#voice button", "#composer button", "#voice-dialog[open] :is(label, button, select, summary)"]
+    .flatMap(found => [...document.querySelectorAll(found)])
+    .filter(each => each.checkVisibility() && Math.min(each.offsetWidth, each.offsetHeight) < 43.5)
+    .map(each => `${each.id || each.className} ${each.offsetWidth}x${each.offsetHeight}`)
+"""
+"""What a finger can't hit: less than 44 px wide or high."""
 
 
 async def spoken(path: Path, parts: Sequence[str | float], *, words_per_minute: int = 150) -> Path:
@@ -70,14 +78,24 @@ def _resampled(path: Path) -> np.ndarray:
 
 
 @asynccontextmanager
-async def microphone(recording: Path | None = None, *flags: str, repeated: bool = False) -> AsyncIterator[Browser]:
-    """A Chromium with a microphone that plays the recording, once or repeated; beeps without one."""
+async def microphone(
+    recording: Path | None = None, *flags: str, repeated: bool = False, device: bool = True, allowed: bool = True
+) -> AsyncIterator[Browser]:
+    """A Chromium whose microphone plays a recording.
+
+    Args:
+        recording: played once; without one the microphone beeps.
+        flags: for Chromium.
+        repeated: play it again and again.
+        device: whether there is a microphone at all.
+        allowed: whether the question for it is answered with yes, or with no.
+    """
     once = "" if repeated else "%noloop"
     plays = [f"--use-file-for-fake-audio-capture={recording}{once}"] if recording else []
+    plays += ["--use-fake-device-for-media-stream"] if device else []
+    plays += ["--use-fake-ui-for-media-stream" + ("" if allowed else "=deny")]
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=chromium_path(), args=[*FLAGS, *FAKE_DEVICE, *plays, *flags]
-        )
+        browser = await playwright.chromium.launch(executable_path=chromium_path(), args=[*FLAGS, *plays, *flags])
         try:
             yield browser
         finally:
@@ -122,11 +140,5 @@ class SpeakingPage:
         assert await axe_violations(self.page) == [], state
         wide = await self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{state}: {wide} px too wide"
-        small = await self.page.evaluate(
-            """() => matchMedia("(pointer: coarse)").matches
-                 ? [...document.querySelectorAll("#voice button, #composer button, #voice-dialog[open] :is(label, button, select, summary)")]
-                     .filter(each => each.checkVisibility() && Math.min(each.offsetWidth, each.offsetHeight) < 43.5)
-                     .map(each => `${each.id || each.className} ${each.offsetWidth}x${each.offsetHeight}`)
-                 : []"""
-        )
+        small = await self.page.evaluate(SMALL)
         assert small == [], f"{state}: too small for a finger: {small}"

@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import Browser, expect
 
-from tests.e2e.conftest import FLAGS
 from tests.e2e.speaking import MICROPHONE_HZ, NO_VOICES, SpeakingPage, microphone, written
-from tests.support.needs import chromium_path
 from tests.support.voice_double import VoiceDouble, voice_double
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
@@ -176,7 +174,9 @@ async def test_connection_cut_after_done_stops_again(speaker: Browser, double: V
     await expect(speaking.page.locator("#log")).to_contain_text(SAID)
 
 
-async def test_silent_server_is_offered_the_answer_again(speaker: Browser, double: VoiceDouble, shots: Path | None) -> None:
+async def test_silent_server_is_offered_the_answer_again(
+    speaker: Browser, double: VoiceDouble, shots: Path | None
+) -> None:
     page = await (await speaker.new_context(viewport={"width": 1440, "height": 900})).new_page()
     await page.clock.install()
     speaking = SpeakingPage(page, shots, "voice-stalled")
@@ -313,9 +313,7 @@ async def test_transcriber_that_fails_leads_to_typing_with_the_words_so_far(
     start = await double.expect("audio.start")
     await double.say("transcript.partial", text=SAID, stable=6)
     await expect(speaking.page.locator("#caption")).to_have_text(SAID)
-    await double.say(
-        "error", code="transcriber_unavailable", message="", retryable=False, ref=start["turn_key"]
-    )
+    await double.say("error", code="transcriber_unavailable", message="", retryable=False, ref=start["turn_key"])
     await expect(speaking.page.locator("#answer")).to_have_value(SAID)
     await expect(speaking.page.locator("#error")).to_be_visible()
 
@@ -367,17 +365,13 @@ async def obstacle(browser: Browser, double: VoiceDouble, code: str, shots: Path
 
 
 async def test_permission_denied_is_named_with_the_way_out(double: VoiceDouble, shots: Path | None) -> None:
-    async with microphone(None, "--deny-permission-prompts") as denied:
+    async with microphone(allowed=False) as denied:
         await obstacle(denied, double, "denied", shots)
 
 
 async def test_no_device_is_named(double: VoiceDouble, shots: Path | None) -> None:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=chromium_path(), args=[*FLAGS, "--use-fake-ui-for-media-stream"]
-        )
+    async with microphone(device=False) as browser:
         await obstacle(browser, double, "no_device", shots)
-        await browser.close()
 
 
 async def test_insecure_page_is_named(double: VoiceDouble, shots: Path | None) -> None:
@@ -391,9 +385,7 @@ async def test_silent_microphone_is_named_while_listening(
 ) -> None:
     silence = written(tmp_path / "silence.wav", np.zeros(MICROPHONE_HZ * 10, np.int16))
     async with microphone(silence) as browser:
-        speaking = SpeakingPage(
-            await browser.new_page(viewport={"width": 320, "height": 640}), shots, "voice-silent"
-        )
+        speaking = SpeakingPage(await browser.new_page(viewport={"width": 320, "height": 640}), shots, "voice-silent")
         await speaking.page.goto(double.page)
         await speaking.speak()
         await expect(speaking.page.locator("#voice-hint")).to_contain_text("No sound at all", timeout=15_000)

@@ -22,7 +22,6 @@ export default {
 
   "voice.mood.kept": "Your words are kept",
   "voice.mood.asking": "Waiting for the microphone",
-  "voice.mood.blocked": "No microphone",
   "voice.mood.connecting": "Connecting…",
   "voice.mood.reconnecting": "Reconnecting…",
   "voice.mood.paused": "Paused",
@@ -34,7 +33,7 @@ export default {
   "voice.mood.thinking": "Thinking…",
   "voice.mood.closed": "One moment…",
   "voice.mood.muted": "Microphone off",
-  "voice.mood.almost_up": "Almost full",
+  "voice.mood.almost_up": "Near the limit",
   "voice.mood.hearing": "Hearing you",
   "voice.mood.held": "Listening",
   "voice.mood.ready": "Ready when you are",

@@ -102,11 +102,9 @@ export class Panel {
     this.obstacle = make("div", "obstacle");
     this.obstacle.id = "voice-obstacle";
     this.obstacle.dataset["testid"] = "voice-obstacle";
-    this.obstacleTitle = make("p", "obstacle-title");
-    this.obstacleTitle.tabIndex = -1;
     this.obstacleText = make("p");
     this.obstacleHow = make("p", "obstacle-how");
-    this.obstacle.append(this.obstacleTitle, this.obstacleText, this.obstacleHow);
+    this.obstacle.append(this.obstacleText, this.obstacleHow);
 
     this.mute = this.#button("voice-mute", "quiet", t("voice.mute"), () => act({ type: "mute", key: hands.key() }), "mic");
     this.wait = this.#button("voice-wait", "quiet", t("voice.wait"), () => act({ type: "wait" }), "glass");
@@ -178,12 +176,12 @@ export class Panel {
       this.sign.replaceChildren(icon(SIGNS[mood]));
     }
     this.root.dataset["mode"] = voice.settings.mode;
-    write(this.mood, mood === "blocked" || mood === "off" ? t("voice.mood.blocked") : t(`voice.mood.${mood}`));
+    write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : `voice.mood.${mood}`));
     this.meter.element.classList.toggle("resting", !LIVE.has(mood) || voice.muted);
-    this.#words(voice, mood);
+    const hint = hintOf(voice, mood);
+    this.#words(voice, mood, hint);
     this.#buttons(voice, mood);
     this.#obstacle(voice);
-    const hint = hintOf(voice, mood);
     this.hint.classList.toggle("calm", CALM.has(hint));
     write(this.hint, hint ? t(`voice.hint.${hint}`) : "");
     show(this.hint, hint !== "");
@@ -191,8 +189,8 @@ export class Panel {
     if (within && active.offsetParent === null) this.focus();
   }
 
-  /** @param {VoiceState} voice @param {VoiceMood} mood */
-  #words(voice, mood) {
+  /** @param {VoiceState} voice @param {VoiceMood} mood @param {string} hint */
+  #words(voice, mood, hint) {
     const { t } = this;
     const { firm, soft, caption, empty, review } = this;
     const worded = captionText(voice.caption) !== "" && !voice.review && mood !== "blocked";
@@ -203,7 +201,7 @@ export class Panel {
     show(caption, worded);
     if (worded && grew) caption.scrollTop = caption.scrollHeight;
     const how = mood === "reading" && interruptible(voice) ? "reading.interrupt" : mood === "ready" && !isCoarse() ? "ready.keys" : mood;
-    const text = worded || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds: this.seconds });
+    const text = worded || hint === "silent" || hint === "deaf" || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds: this.seconds });
     write(empty, text);
     show(empty, text !== "");
     show(review, voice.review !== null && mood === "review");
@@ -254,7 +252,6 @@ export class Panel {
     show(this.obstacle, what !== null);
     this.obstacle.dataset["code"] = what ?? "";
     if (!what) return;
-    write(this.obstacleTitle, t(`voice.obstacle.${what}.title`));
     write(this.obstacleText, t(`voice.obstacle.${what}.text`));
     const how = what === "denied" ? t(`voice.how.${browserOf(navigator.userAgent, navigator.maxTouchPoints)}`) : "";
     write(this.obstacleHow, how);
@@ -278,9 +275,8 @@ export class Panel {
     if (document.querySelector("dialog[open]") || (active instanceof HTMLTextAreaElement && active !== this.review && active.id !== "answer")) return;
     const { state } = this;
     if (!state) return;
-    const target = state.stage === "blocked" ? this.obstacleTitle
-      : state.review ? this.review
-      : state.settings.mode === "push" ? this.talk.element
+    const target = state.review ? this.review
+      : state.settings.mode === "push" && state.stage === "on" ? this.talk.element
       : this.mood;
     requestAnimationFrame(() => target.focus({ preventScroll: true }));
   }
