@@ -14,6 +14,7 @@ from server.limits import KeyedBuckets
 from server.metrics import Metrics
 from server.origins import Origins
 from server.pipelines import Pipelines
+from server.recordings import FileRecorder
 from server.session.hub import Hub
 from server.speech import Speech
 from server.store.repository import Repository
@@ -40,6 +41,7 @@ class Parts:
     pipeline: Pipelines
     hub: Hub
     speech: Speech
+    recorder: FileRecorder
     auth: Authenticator
     metrics: Metrics
     origins: Origins

@@ -33,6 +33,7 @@ log = structlog.get_logger("askwell.speech")
 
 MOST_WORKERS: Final = 4
 VAD_THREADS: Final = 2
+DECODINGS: Final = 2
 
 
 class Recogniser(Protocol):
@@ -124,6 +125,8 @@ class Speech:
         self._heard = heard
         self._executor = executor
         self._missing = missing
+        self.decoding = asyncio.Semaphore(DECODINGS)
+        """Held while a recording is decoded: each takes memory for all of it."""
 
     @property
     def line(self) -> str:

@@ -268,6 +268,7 @@ async def running(
                 pipeline=pipelines,
                 hub=hub,
                 speech=speech,
+                recorder=storage.recorder,
                 auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
                 metrics=storage.metrics,
                 origins=Origins(settings.server),

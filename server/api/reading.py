@@ -139,8 +139,8 @@ def respondent_view(parts: Parts, state: InterviewState, configuration: SessionC
     }
 
 
-def moderator_view(material: Material) -> dict[str, Any]:
-    """What a moderator sees of one session."""
+def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a moderator sees of one session; `recordings` are the files with what was said."""
     state = material.state
     return {
         **session_row(state),
@@ -157,4 +157,22 @@ def moderator_view(material: Material) -> dict[str, Any]:
         "usage": material.usage.model_dump(),
         "moderator_actions": list(material.actions),
         "settings": state.settings,
+        "recordings": recordings,
     }
+
+
+def now_view(state: InterviewState, answered: int | None = None) -> dict[str, Any]:
+    """State and the question that waits, or the closing statement; of the turn that was answered, if it is given."""
+    question: dict[str, Any] | None = None
+    said = [
+        u for u in state.utterances if u.speaker == "interviewer" and (answered is None or u.turn_number == answered)
+    ]
+    if said:
+        last = said[-1]
+        question = {
+            "turn_number": last.turn_number,
+            "text": last.text,
+            "fallback": last.fallback,
+            "closing": last.kind == "closing",
+        }
+    return {"session_id": state.session_id, "state": state.status, "question": question}

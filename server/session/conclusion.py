@@ -16,9 +16,11 @@ from audio.types import RATE_HZ
 from pipeline.concept import SessionConfiguration
 from pipeline.context import TurnContext
 from pipeline.ports import QuestionSink
+from pipeline.state import Receipt
 from pipeline.turn import Answer, answer_digest
 from server.hot.errors import HotError
 from server.protocol.outbound import Error, Notice, TranscriptPartial
+from server.session import machine
 from server.session.audience import Audience
 from server.session.ledger import Ledger
 from server.session.measure import HeardMeasure, HeardOutcome
@@ -185,6 +187,14 @@ class Conclusion:
             return False
         self._record(key, answer.sound)
         return True
+
+    async def submit_recording(self, turn_key: str, said: Said, pcm: bytes) -> Receipt:
+        """Make a turn of a whole recording; returns when it is committed. Raises as `SessionOwner.submit`."""
+        recorded = machine.may_record(self._ledger.state, self._configuration)
+        handle = self._host.begin(said.answer(turn_key), first=(said.event(turn_key, None),))
+        await handle.accepted()
+        self._record(turn_key, lambda: pcm if recorded else b"")
+        return await handle.committed()
 
     def _record(self, turn_key: str, sound: Callable[[], bytes]) -> None:
         """Keep the sound of an answer that was taken, where that was agreed to."""

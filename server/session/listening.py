@@ -8,6 +8,7 @@ silence. Audio that comes after an answer's end is kept for the next one. Nothin
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Literal
 
 import structlog
@@ -15,6 +16,7 @@ import structlog
 from audio.errors import AudioGap
 from audio.types import RATE_HZ
 from pipeline.concept import Patience, SessionConfiguration
+from pipeline.state import Receipt
 from pipeline.turn import Answer
 from server.protocol.base import Message
 from server.protocol.codec import SAMPLE_BYTES, AudioFrame, ProtocolProblem
@@ -29,6 +31,7 @@ from server.session.ledger import Ledger
 from server.session.measure import HeardMeasure
 from server.session.places import Piece
 from server.session.problems import SessionProblem, error_frame
+from server.session.recorded import hear_recording
 from server.session.said import Said
 from server.session.spoken import ACK_EVERY, Fate, Manner, SpokenAnswer
 from server.session.surroundings import Surroundings
@@ -216,6 +219,43 @@ class Listening:
             self._drop()
         return answer
 
+    # A whole recording
+
+    @property
+    def max_answer_s(self) -> float:
+        """The longest answer, in seconds."""
+        return self._configuration.concept.max_answer_s or self._settings.max_answer_s
+
+    def expect_recording(self, turn_key: str) -> Receipt | None:
+        """Whether a recording can be taken as an answer now.
+
+        Returns:
+            What its turn answered, if it was taken before.
+
+        Raises:
+            SessionProblem: as `SessionOwner.begin` and `Voice.check`.
+        """
+        known = self._ledger.receipt(turn_key)
+        if known is None:
+            self._around.voice.check(self._ledger.state.language)
+            machine.check_turn(self._ledger.state, self._configuration)
+            if self._host.engaged and not self._taken(turn_key):
+                raise SessionProblem("turn_in_progress")
+        return known
+
+    async def hear_recording(self, turn_key: str, pcm: bytes) -> Receipt:
+        """A recording as an answer; returns when its turn is committed.
+
+        Raises:
+            SessionProblem: as `expect_recording` and `recorded.hear_recording`; TurnFailed.
+        """
+        known = self.expect_recording(turn_key)
+        if known is not None:
+            return known
+        hearing = replace(self._how(), max_answer_s=None, partials=False)
+        said = await hear_recording(self._around.voice.open(hearing), pcm)
+        return await self._conclusion.submit_recording(turn_key, said, pcm)
+
     def took(self, turn_key: str) -> None:
         """An answer was taken."""
         self._conclusion.took(turn_key)
@@ -286,14 +326,15 @@ class Listening:
             self._tasks.create_task(self._audience.broadcast(AudioAck(seq=piece.sequence)), name="ack")
 
     def _open_ear(self) -> Ear:
-        state, concept, settings = self._ledger.state, self._configuration.concept, self._settings
-        return self._around.voice.open(
-            Hearing(
-                session_id=state.session_id,
-                language=state.language,
-                patience=state.settings.get("patience") or concept.patience or settings.patience,
-                max_answer_s=concept.max_answer_s or settings.max_answer_s,
-            )
+        return self._around.voice.open(self._how())
+
+    def _how(self) -> Hearing:
+        state = self._ledger.state
+        return Hearing(
+            session_id=state.session_id,
+            language=state.language,
+            patience=state.settings.get("patience") or self._configuration.concept.patience or self._settings.patience,
+            max_answer_s=self.max_answer_s,
         )
 
     def _drop(self) -> None:

@@ -23,14 +23,14 @@ class Hearing:
         session_id: whose answer it is.
         language: two-letter code.
         patience: how long a pause may be.
-        max_answer_s: the longest answer, in seconds.
+        max_answer_s: the longest answer, in seconds; None for no limit.
         partials: whether there are captions while somebody speaks.
     """
 
     session_id: str
     language: str
     patience: Patience
-    max_answer_s: float
+    max_answer_s: float | None
     partials: bool = True
 
 

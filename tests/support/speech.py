@@ -7,19 +7,23 @@ What a transcriber reads depends on the audio alone: words lost, doubled or cut 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
 
+from audio.admission import Load
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import TranscriberFailed
 from audio.speech import SpeechStream
 from audio.types import Purpose, Samples, Transcript, Word, samples_of
+from config.settings import Settings
 from pipeline.concept import SessionConfiguration
 from server.session.problems import SessionProblem
 from server.session.voice import Ear, Hearing, Speculate
+from server.speech import Heard as HeardParts
+from server.speech import LoadSpeech
 
 WORD_S = 0.32
 GAP_S = 0.064
@@ -108,6 +112,35 @@ class ToneTranscriber:
             raise self.errors.pop(0)
         words = tuple(_read(samples, offset))
         return Transcript(" ".join(word.text for word in words), words)
+
+
+@dataclass
+class ToneRecogniser:
+    """Implements `server.speech.Recogniser` over tones."""
+
+    transcriber: ToneTranscriber = field(default_factory=ToneTranscriber)
+    languages: frozenset[str] | None = frozenset({"en"})
+    model_id: str = "tones"
+    backlog_s: float = 0.0
+    closed: bool = False
+
+    def load_now(self) -> Load:
+        return Load(1, 0, 0, 0.25, self.backlog_s, {}, {}, {})
+
+    def for_session(self, session: Hashable) -> ToneTranscriber:
+        return self.transcriber
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def tones(recogniser: ToneRecogniser | None = None) -> LoadSpeech:
+    """A loader of speech for a whole process."""
+
+    async def load(settings: Settings) -> HeardParts:
+        return HeardParts(recogniser or ToneRecogniser(), ToneActivity())
+
+    return load
 
 
 def _read(samples: Samples, offset: int) -> list[Word]:

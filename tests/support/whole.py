@@ -56,14 +56,24 @@ TEA: dict[str, Any] = {
     "objective": "Why tea",
     "consent": {"text": "Do you agree?", "version": "3"},
 }
+VOICE: dict[str, Any] = {
+    "id": "voice",
+    "name": "voices",
+    "methodology": "small",
+    "objective": "Why voices",
+    "consent": {"text": "Do you agree? What you say is recorded.", "version": "1"},
+    "record_audio": True,
+    "max_answer_s": 20,
+}
 
 
 def write_config(directory: Path) -> Path:
-    """The small methodology, a concept without and one with consent, and texts."""
+    """The small methodology, a concept without and one with consent, one that records, and texts."""
     files: dict[str, Any] = {
         "methodologies/small.yaml": small_methodology().model_dump(mode="json"),
         "concepts/coffee.yaml": COFFEE,
         "concepts/tea.yaml": TEA,
+        "concepts/voice.yaml": VOICE,
         "texts/en.yaml": {"closing_text": "Thank you very much.", "withdrawn_text": "All of it is erased."},
     }
     for name, content in files.items():
