@@ -7,7 +7,7 @@ What a transcriber reads depends on the audio alone: words lost, doubled or cut 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -36,8 +36,14 @@ _numbers: dict[str, int] = {}
 
 
 def number_of(word: str) -> int:
-    """The tone of a word; the same word has the same one."""
+    """The tone of a word; the same word has the same one, in every process that has said the words before it."""
     return _numbers.setdefault(word, FIRST + len(_numbers))
+
+
+def teach(words: Iterable[str]) -> None:
+    """Agree on the tones of words, for processes that are to understand each other; call it first."""
+    for word in words:
+        number_of(word)
 
 
 def silence(seconds: float) -> bytes:

@@ -71,7 +71,7 @@ async def _interview(hot: HotStore, speculate: Speculate, session_id: str) -> tu
 
 
 def _plain(state: InterviewState) -> str:
-    """The state's bytes without its times, with ids by the order in which they occur: they follow from the session's."""
+    """The state without its times, with ids by the order they occur in: they follow from the session's."""
     numbers: dict[str, str] = {}
     dumped = json.dumps(_without_times(json.loads(state.dump()) | {"session_id": ""}))
     return ID.sub(lambda found: numbers.setdefault(found[0], f"id {len(numbers)}"), dumped)

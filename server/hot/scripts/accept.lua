@@ -35,9 +35,9 @@ if superseded ~= '' then
     'attempt', meta.p_attempt, 'payload', meta.p_payload)
 end
 local first_id = redis.call('LLEN', EVENTS) + 1
-if attempt == 1 then -- guard:told_once
-  for i = 12, #ARGV do append(ARGV[i]) end
-end
+local last = #ARGV
+if attempt > 1 then last = 11 end -- guard:told_once
+for i = 12, last do append(ARGV[i]) end
 local event_id = append(event, string.format('"attempt":%d,', attempt))
 local id = journal('accept', 'rev', rev, 'key', key, 'digest', digest, 'turn', turn,
   'attempt', tostring(attempt), 'payload', payload)
