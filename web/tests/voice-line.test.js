@@ -226,6 +226,29 @@ test("frames_of_an_earlier_visit_are_sent_from_where_the_server_has_them", () =>
   assert.deepEqual(out.slice(1), [8, 9, { type: "audio.stop" }]);
 });
 
+test("frames_that_a_reload_lost_are_passed_over", () => {
+  const { line, hear, pump, out } = wire();
+  line.tape.restore([0, 1, 2].map((seq) => ({ seq, pcm: pcm(seq) })));
+  line.key = "old";
+  line.resume(6);
+  line.begin("old");
+  hear(2);
+  pump();
+  line.lost();
+  line.resume(0);
+  out.length = 0;
+  line.begin("old");
+  pump();
+  assert.deepEqual(out.slice(1), [0, 1, 2, 6, 7]);
+  line.tape.ack(2);
+  line.rewind();
+  out.length = 0;
+  line.begin("old");
+  pump();
+  assert.equal(out[0].first_seq, 6);
+  assert.deepEqual(out.slice(1), [6, 7]);
+});
+
 test("waiting_sound_is_kept_whole_and_quiet_is_cut_down", () => {
   const waiting = new Waiting(1000, 12, 50);
   for (let index = 0; index < 200; index += 1) waiting.push(pcm(index), false);

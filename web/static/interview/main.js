@@ -44,12 +44,14 @@ async function main() {
   let summoned = null;
   /** @type {Voice | null} */
   let voice = null;
+  /** First audio frame that the server does not have, as of its last greeting. */
+  let received = 0;
 
   /** @returns {Promise<Voice>} */
   function summon() {
     summoned ??= import("../voice/main.js").then(async ({ Voice }) => {
       voice = await Voice.create({
-        sessionId, shelf, dispatch, freshKey, state: () => state, buffered: () => runtime.buffered,
+        sessionId, shelf, dispatch, freshKey, state: () => state, received: () => received, buffered: () => runtime.buffered,
         send: (message) => runtime.send(message), sendBytes: (bytes) => runtime.sendBytes(bytes),
       }, navigator.language);
       voice.changed(state);
@@ -70,6 +72,7 @@ async function main() {
     working = true;
     for (let next = queue.shift(); next; next = queue.shift()) {
       const before = state;
+      if (next.type === "message" && next.message.type === "ready") received = next.message.first_unreceived_seq ?? 0;
       const settled = next.type === "message" && voice?.heard(next.message) === true;
       const [after, effects] = reduce(state, settled ? { type: "message", message: { type: "pong" } } : next);
       state = after;

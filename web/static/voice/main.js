@@ -28,6 +28,7 @@ import { FRAME_MS } from "./tape.js";
  * @property {Storage | null} shelf
  * @property {(message: import("../core/messages.js").ClientMessage) => void} send
  * @property {(bytes: Uint8Array<ArrayBuffer>) => void} sendBytes
+ * @property {() => number} received where the server said, at its last greeting, that it wants to go on.
  * @property {() => number} buffered bytes not yet out of the socket.
  * @property {(event: import("../core/reduce.js").Event) => void} dispatch
  * @property {() => State} state
@@ -110,6 +111,7 @@ export class Voice {
     this.pumping = 0;
     /** @type {WakeLockSentinel | null} */
     this.lock = null;
+    this.line.resume(host.received());
     this.#listen();
   }
 
@@ -142,6 +144,7 @@ export class Voice {
     const kept = await this.audio.load();
     if (!kept) return this.#flag(false);
     this.line.tape.restore(kept.frames);
+    this.line.resume(this.host.received());
     this.line.key = kept.key;
     this.panel.kept(Math.max(1, Math.round(kept.frames.length * FRAME_MS / 1000)));
     this.#do({ type: "kept", key: kept.key });
@@ -247,7 +250,6 @@ export class Voice {
     const obstacle = await this.microphone.open(constraintsFor(this.state.settings));
     if (obstacle === "late" || this.state.stage === "off") return;
     if (obstacle) return this.#do({ type: "refused", obstacle });
-    this.pumping ||= window.setInterval(() => this.#pump(), PUMP_MS);
     void this.#stayAwake();
     if (this.state.stage === "asking") this.#do({ type: "opened", key: this.host.freshKey() });
   }
@@ -286,8 +288,14 @@ export class Voice {
     this.#pump();
   }
 
+  /** Sends what may be sent now, and the rest when it may. */
   #pump() {
     this.line.pump(performance.now(), this.host.buffered());
+    if (!this.line.open || this.line.backlog === 0 || this.pumping) return;
+    this.pumping = window.setTimeout(() => {
+      this.pumping = 0;
+      this.#pump();
+    }, PUMP_MS);
   }
 
   #stop() {

@@ -70,7 +70,7 @@ export class Tape {
    * @param {readonly Frame[]} frames in order, without gaps.
    */
   restore(frames) {
-    if (this.next > 0 || frames.length === 0) return;
+    if (this.frames.length > 0 || frames.length === 0) return;
     this.frames = frames.slice(-this.most);
     this.next = (this.frames.at(-1)?.seq ?? -1) + 1;
     this.cursor = this.first;
@@ -94,18 +94,15 @@ export class Tape {
 
   /** A new connection: go on where the server says. @param {number} firstUnreceived */
   resume(firstUnreceived) {
-    if (firstUnreceived > this.next) {
-      this.frames = [];
-      this.next = firstUnreceived;
-    }
-    this.cursor = Math.min(this.next, Math.max(this.first, firstUnreceived));
+    this.next = Math.max(this.next, firstUnreceived);
+    this.cursor = this.#held(firstUnreceived);
     this.sent = this.cursor;
     this.acked = this.cursor - 1;
   }
 
   /** A part did not arrive: send again from behind the newest acknowledgement. */
   rewind() {
-    this.cursor = Math.min(this.cursor, Math.max(this.first, this.acked + 1));
+    this.cursor = Math.min(this.cursor, this.#held(this.acked + 1));
   }
 
   /** @param {number} seq newest frame the server has taken. */
@@ -123,14 +120,34 @@ export class Tape {
     const passedS = this.filledAt === 0 ? 1 : Math.max(0, nowMs - this.filledAt) / 1000;
     this.tokens = Math.min(FRAMES_PER_S, this.tokens + passedS * FRAMES_PER_S);
     this.filledAt = nowMs;
-    const until = Math.min(end, this.next, this.acked + 1 + WINDOW_FRAMES, this.cursor + Math.floor(this.tokens));
-    if (until <= this.cursor) return [];
-    const from = this.cursor - this.first;
-    const frames = this.frames.slice(from, from + until - this.cursor);
+    const from = this.#from(this.cursor);
+    const until = Math.min(end, this.#reach());
+    const frames = this.frames.slice(from, from + Math.floor(this.tokens)).filter(({ seq }) => seq < until);
     this.tokens -= frames.length;
-    this.cursor = until;
-    this.sent = Math.max(this.sent, until);
+    this.cursor = frames.length > 0 ? (frames.at(-1)?.seq ?? 0) + 1 : this.cursor;
+    if (this.#from(this.cursor) === this.frames.length) this.cursor = Math.min(end, this.next);
+    this.sent = Math.max(this.sent, this.cursor);
     return frames;
+  }
+
+  /** The first number from this one on that is here. @param {number} seq */
+  #held(seq) {
+    return this.frames[this.#from(seq)]?.seq ?? this.next;
+  }
+
+  /** How far may be sent ahead of the acknowledgements: over a gap in the numbers too. */
+  #reach() {
+    return Math.max(this.acked + 1, this.first) + WINDOW_FRAMES;
+  }
+
+  /**
+   * Place of the first frame from a number on; numbers may be missing after a reload that came before they were put aside.
+   * @param {number} seq
+   */
+  #from(seq) {
+    let at = this.frames.length;
+    while (at > 0 && (this.frames[at - 1]?.seq ?? 0) >= seq) at -= 1;
+    return at;
   }
 }
 
