@@ -11,6 +11,8 @@ from audio.windows import Stretch
 
 NEAR = samples_of(1000)
 """Two readings of one word lie at most so far apart."""
+SKIPPED_WORDS = 3
+"""A reading that has none of so many words of its tail left the tail out, and stretched its first words over it."""
 USUALLY_NEAR = samples_of(200)
 """Two readings of one word mostly lie closer than this, two words farther."""
 SPLIT = samples_of(200)
@@ -127,17 +129,23 @@ def join(left: Sequence[Word], right: Sequence[Word], stretch: Stretch) -> tuple
         cut, the right one after it, and agreement says which is which where the times are off.
     """
     cut, tail = stretch.own, stretch.offset
-    trusted = [n for n, word in enumerate(left) if not stretch.forced or word.end <= cut - SPLIT]
-    overlap = [n for n in trusted if left[n].end > tail]
-    pairs = agreement([left[n] for n in overlap], [word for word in right if word.start < cut + NEAR])
-    last, begin = (overlap[pairs[-1][0]], pairs[-1][1] + 1) if pairs else (None, 0)
-    if stretch.forced:
-        if last is not None:
-            return (*left[: last + 1], *right[begin:])
-        kept = left[: len(trusted)]
-        edge = kept[-1].end if kept else tail
-        return (*kept, *(word for word in right if middle(word) >= edge))
-    return (*left, *(word for word in right[begin:] if word.end > cut + JITTER))
+    trusted = [word for word in left if not stretch.forced or word.end <= cut - SPLIT]
+    first = next((n for n, word in enumerate(trusted) if word.end > tail), len(trusted))
+    pairs = agreement(trusted[first:], [word for word in right if word.start < cut + NEAR])
+    if pairs:
+        last, begin = first + pairs[-1][0], pairs[-1][1] + 1
+        if stretch.forced:
+            return (*trusted[: last + 1], *right[begin:])
+        return (*left, *(word for word in right[begin:] if word.end > cut + JITTER))
+    if len(trusted) - first >= SKIPPED_WORDS:
+        new = list(right)
+    elif stretch.forced:
+        edge = trusted[-1].end if trusted else tail
+        new = [word for word in right if middle(word) >= edge]
+    else:
+        new = [word for word in right if word.end > cut + JITTER]
+    halves = [word for word in left[len(trusted) :] if not new or word.end <= new[0].start]
+    return (*trusted, *halves, *new)
 
 
 def agreement(left: Sequence[Word], right: Sequence[Word], *, near: int | None = NEAR) -> list[tuple[int, int]]:

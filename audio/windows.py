@@ -34,6 +34,8 @@ READ_AT_LEAST_FRAMES = 8 * RATE_HZ // FRAME_SAMPLES
 """A tail is 2 to 6 s, such that tail and window make 8 s where they can."""
 TAIL_SNAP_FRAMES = 2 * RATE_HZ // FRAME_SAMPLES
 """How much longer a tail may be to begin in a pause."""
+TAIL_SEARCH_FRAMES = RATE_HZ // FRAME_SAMPLES
+"""How much longer it may be to begin where it is quiet, if there is no pause."""
 KEPT_AFTER_FRAMES = 16
 """Silence kept after speech: 512 ms."""
 KEPT_BEFORE_FRAMES = 20
@@ -164,11 +166,7 @@ class Windows:
     def quietest(self) -> int:
         """The frame of the last 6 s where a cut hurts least: least like speech, its neighbours counting half."""
         frames = list(self._frames)[-min(CUT_SEARCH_FRAMES, max(1, self._length - 1)) :]
-        if len(frames) < 3:
-            return frames[-1].index
-        worth = np.array([frame.probability for frame in frames]) + loudness(np.stack([f.samples for f in frames]))
-        around = worth[:-2] + 2 * worth[1:-1] + worth[2:]
-        return frames[int(np.argmin(around)) + 1].index
+        return frames[quietest(frames)].index
 
     def cut(self, at: int, *, forced: bool) -> None:
         """Begin the next window with frame `at`; of what lies before only a tail is kept."""
@@ -201,17 +199,26 @@ class Windows:
         room = max(0, LONGEST_READ_FRAMES - own)
         first = max(0, before - min(wanted, room))
         furthest = max(0, before - min(wanted + TAIL_SNAP_FRAMES, room))
-        if first == 0:
-            return 0
+        if first == 0 or first >= before:
+            return min(first, before)
         pauses = [at for at in self._pauses if frames[furthest].index <= at <= frames[first].index]
-        if not pauses:
-            return first
-        return next(n for n in range(furthest, first + 1) if frames[n].index >= pauses[-1])
+        if pauses:
+            return next(n for n in range(furthest, first + 1) if frames[n].index >= pauses[-1])
+        nearest = max(furthest, first - TAIL_SEARCH_FRAMES)
+        return nearest + quietest(frames[nearest : first + 1])
 
     def _stretch(self, frames: Sequence[Frame]) -> Stretch:
         samples = np.concatenate([frame.samples for frame in frames]) if frames else np.zeros(0, np.int16)
         places = np.array([frame.index * FRAME_SAMPLES for frame in frames], np.int64)
         return Stretch(samples, places, self._start * FRAME_SAMPLES, self._forced)
+
+
+def quietest(frames: Sequence[Frame]) -> int:
+    """Which of these frames is least like speech, by probability and loudness, its neighbours counting half."""
+    if len(frames) < 3:
+        return len(frames) - 1
+    worth = np.array([frame.probability for frame in frames]) + loudness(np.stack([f.samples for f in frames]))
+    return int(np.argmin(worth[:-2] + 2 * worth[1:-1] + worth[2:])) + 1
 
 
 def loudness(samples: Samples) -> NDArray[np.float32]:

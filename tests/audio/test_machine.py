@@ -392,7 +392,7 @@ def test_failure_of_a_window_leaves_the_other_windows_their_words() -> None:
     assert plain.reads[1][0] == "final"
     done = perform(said, partial_every_ms=0, failures=[1, 2])
     assert len(done.of(Trouble)) == 1
-    kept, whole = done.ended.text.split(), said.text.split()
+    kept, whole = [word for word in done.ended.text.split() if "~" not in word], said.text.split()
     assert kept[:60] == whole[:60] and kept[-100:] == whole[-100:]
     assert kept == [word for word in whole if word in kept] and len(kept) < 300
 
