@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.gates import is_phantom
+from audio.gates import is_echo, is_phantom
 from audio.loops import is_loop, repeated_from
 from audio.types import RATE_HZ, Samples, Transcript, Word
 
@@ -100,6 +100,7 @@ def decode_carefully(
     """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
 
     A loop is decoded again with the full context and without `before`; what still repeats is cut at the repetition.
+    What echoes `before`, or is doubtful with it, is decoded again without it.
 
     Args:
         engine: runs the model.
@@ -117,20 +118,27 @@ def decode_carefully(
     context_s = context_for(len(samples))
     found = engine.decode(audio, context_s=context_s, beam=beam, language=language, before=before)
     decodes, looped = 1, is_loop(found.text, duration_s)
-    if looped and not abandoned() and (context_s < FULL_CONTEXT_S or before):
-        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam=beam, language=language, before="")
+    doubtful = looped or (before != "" and (is_echo(found.text, before) or doubts(found)))
+    if doubtful and not abandoned() and (context_s < FULL_CONTEXT_S or before):
+        wider = FULL_CONTEXT_S if looped else context_s
+        found = engine.decode(audio, context_s=wider, beam=beam, language=language, before="")
         decodes = 2
-    if looped and is_loop(found.text, duration_s):
+    phantom = doubts(found)
+    if phantom:
+        found = replace(found, text="", words=())
+    elif looped and is_loop(found.text, duration_s):
         found = without_loop(found)
-    phantom = is_phantom(
+    return Careful(placed(found, offset, len(samples)), decodes, looped, phantom)
+
+
+def doubts(found: Decoded) -> bool:
+    """Whether these words were made up, by all that the engine says of them."""
+    return is_phantom(
         found.text,
         no_speech=found.no_speech,
         avg_logprob=found.avg_logprob,
         probabilities=[word.probability for word in found.words],
     )
-    if phantom:
-        found = replace(found, text="", words=())
-    return Careful(placed(found, offset, len(samples)), decodes, looped, phantom)
 
 
 def without_loop(found: Decoded) -> Decoded:

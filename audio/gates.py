@@ -20,6 +20,9 @@ LOW_LOGPROB = -1.0
 """Mean log probability per token under which a text is a guess; Whisper's own limit."""
 UNSURE = 0.2
 """Probability of the first word under which the model had no idea how to begin."""
+BAD_LOGPROB = -1.4
+BAD_NO_SPEECH = 0.48
+"""A text that is a guess from beginning to end needs less doubt, which larger models show."""
 STOCK_NO_SPEECH = 0.45
 STOCK_UNSURE = 0.15
 """A stock phrase needs less doubt."""
@@ -79,6 +82,12 @@ def is_stock_phrase(text: str) -> bool:
     return all(part in _PHANTOMS for part in sentences if part)
 
 
+def is_echo(text: str, before: str) -> bool:
+    """Whether a text of three words or more only says again what the model was given as context."""
+    words = plain(text)
+    return len(words.split()) >= 3 and f" {words} " in f" {plain(before)} "
+
+
 def is_phantom(
     text: str,
     *,
@@ -107,6 +116,11 @@ def is_phantom(
     words = text.split()
     if speech_s is not None and len(words) > WORDS_PER_S * (speech_s + SPEECH_MARGIN_S):
         return True
+    if no_speech > BAD_NO_SPEECH and first < UNSURE and avg_logprob < BAD_LOGPROB:
+        return True
+    if no_speech > STOCK_NO_SPEECH and repeated_from(words) is not None:
+        return True
     if no_speech <= NO_SPEECH:
         return False
-    return stock or avg_logprob < LOW_LOGPROB or first < UNSURE or repeated_from(words) is not None
+    monotonous = len(words) > 1 and len({plain(word) for word in words}) == 1
+    return stock or monotonous or avg_logprob < LOW_LOGPROB or first < UNSURE

@@ -117,6 +117,26 @@ def test_phantom_leaves_no_words_but_the_models_doubts() -> None:
     assert (found.transcript.no_speech, found.transcript.avg_logprob) == (0.9, -0.6)
 
 
+def test_loop_over_noise_is_a_phantom_and_not_cut_to_words() -> None:
+    found = decode(ScriptedEngine([LOOP], no_speech=0.58, avg_logprob=-0.6), 25.0)
+    assert (found.transcript.text, found.phantom) == ("", True)
+
+
+def test_echo_of_the_context_is_decoded_again_without_it() -> None:
+    engine = ScriptedEngine(["what do you like", "I like the taste."])
+    found = decode(engine, 3.0, before="So, what do you like about it?")
+    assert engine.asked == [(10, 5, "So, what do you like about it?"), (10, 5, "")]
+    assert found.transcript.text == "I like the taste."
+    engine = ScriptedEngine(["you like it?"])
+    assert decode(engine, 3.0, before="So, what do you like about it?").decodes == 1
+
+
+def test_phantom_with_context_is_decoded_again_without_it() -> None:
+    engine = ScriptedEngine(["Thank you."], no_speech=0.9, avg_logprob=-0.6, first=0.05)
+    assert decode(engine, 3.0, before="Tell me more.").transcript.text == ""
+    assert [before for _, _, before in engine.asked] == ["Tell me more.", ""]
+
+
 @pytest.mark.parametrize("seconds", [0.0, 0.05])
 def test_audio_too_short_for_a_word_is_not_decoded(seconds: float) -> None:
     engine = ScriptedEngine(["Thanks for watching!"])

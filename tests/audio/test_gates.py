@@ -1,7 +1,7 @@
 """Words that nobody said, against short answers that somebody gave.
 
-The numbers are what the built-in model said: of noise, hum, music, keys, coughs and breath (`PHANTOMS`), and of short
-answers spoken clearly, quietly or into noise (`ANSWERS`).
+The numbers are what the built-in model and `base` said: of noise, hum, music, keys, coughs and breath (`PHANTOMS`), and
+of short answers spoken clearly, quietly or into noise (`ANSWERS`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ PHANTOMS = [
     ("I'm not going to be able to do that.", 0.87, -1.64, 0.11),
     ("Yay, yay, yay, yay, yay, yay, yay,", 0.84, -0.13, 0.40),
     ("I need more. I need more. I need more.", 0.93, -0.56, 0.05),
+    ("Yay! Yay! Yay!", 0.67, -0.87, 0.35),
+    ("I'm not sure if I can do that.", 0.50, -1.63, 0.10),
+    ("get a chance to get a chance to get a chance to", 0.58, -0.64, 0.10),
     ("Woo!", 0.88, -1.75, 0.01),
     ("Subtitles by the Amara.org community", 0.2, -0.2, 0.9),
     ("[Music]", 0.1, -0.1, 0.9),
@@ -51,6 +54,7 @@ ANSWERS = [
     ("I care about copyright.", 0.1, -0.3, 0.6),
     ("Go forward ten meters.", 0.56, -1.03, 0.25),
     ("I stopped going there after they changed the menu.", 0.69, -0.80, 0.30),
+    ("No, no, no.", 0.3, -0.4, 0.5),
     ("", 0.99, -1.0, 1.0),
 ]
 
