@@ -28,7 +28,7 @@ from audio.vad import VoiceActivity
 from audio.wishes import DecodeDropped, DecodeWanted, Output
 
 DEADLINES_S: Mapping[Purpose, float] = {"partial": 10.0, "guess": 20.0, "final": 20.0}
-"""How long a transcription may take, the wait for its turn included."""
+"""After so long a transcription counts as failed."""
 BACKLOG_SAMPLES = 30 * RATE_HZ
 """Audio that may wait for words before `feed` waits."""
 UNREAD_WINDOWS = 3
@@ -51,6 +51,7 @@ class SpeechStream:
         partial_every_ms: speech between captions; 0 for none (a whole recording needs none).
         before: words that may be said, as context for the transcriber.
         executor: threads for the voice activity; None for the event loop's own.
+        deadlines_s: how long a transcription may take, the wait for its turn included.
     """
 
     def __init__(
@@ -64,11 +65,13 @@ class SpeechStream:
         partial_every_ms: int = 1000,
         before: str = "",
         executor: Executor | None = None,
+        deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
     ) -> None:
         self._transcriber = transcriber
         self._voice = voice_activity.open()
         self._language = language
         self._executor = executor
+        self._deadlines_s = deadlines_s
         self._machine = SpeechMachine(
             language=language,
             patience=patience,
@@ -250,8 +253,9 @@ class SpeechStream:
         self._news.set()
 
     async def _decode(self, wanted: DecodeWanted) -> None:
+        deadline_s = self._deadlines_s[wanted.purpose]
         try:
-            async with asyncio.timeout(DEADLINES_S[wanted.purpose]):
+            async with asyncio.timeout(deadline_s):
                 transcript = await self._transcriber.transcribe(
                     wanted.samples,
                     language=self._language,
@@ -260,7 +264,7 @@ class SpeechStream:
                     offset=wanted.offset,
                 )
         except TimeoutError:
-            outputs = self._machine.failed(wanted.decode_id, f"no words within {DEADLINES_S[wanted.purpose]:g} s")
+            outputs = self._machine.failed(wanted.decode_id, f"no words within {deadline_s:g} s")
         except AudioError as exc:
             outputs = self._machine.failed(wanted.decode_id, str(exc) or type(exc).__name__)
         else:

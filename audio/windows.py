@@ -164,8 +164,9 @@ class Windows:
         )
 
     def quietest(self) -> int:
-        """The frame of the last 6 s where a cut hurts least: least like speech, its neighbours counting half."""
+        """The frame of the last 6 s, back to a silence that was not kept, where a cut hurts least."""
         frames = list(self._frames)[-min(CUT_SEARCH_FRAMES, max(1, self._length - 1)) :]
+        frames = [frame for n, frame in enumerate(frames) if frames[-1].index - frame.index == len(frames) - 1 - n]
         return frames[quietest(frames)].index
 
     def cut(self, at: int, *, forced: bool) -> None:

@@ -82,7 +82,7 @@ vocabulary = st.sampled_from(["a", "b", "very", "tea,", "Tea"])
 @given(
     texts=st.lists(vocabulary, min_size=1, max_size=30),
     cut=st.integers(0, 30),
-    tail=st.integers(1, 8),
+    tail=st.integers(3, 8),
     forced=st.booleans(),
     data=st.data(),
 )

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from audio.endpoint import FRAME_SAMPLES
-from audio.errors import AudioFormat
-from audio.speech import MOST_EVENTS, SpeechStream
+from audio.errors import AudioFormat, AudioTooLong
+from audio.speech import LEFTOVER_SAMPLES, MOST_EVENTS, SpeechStream
 from audio.types import (
     Ended,
     Guessed,
@@ -166,6 +166,55 @@ async def test_stream_transcriber_that_keeps_failing_is_told_and_the_words_so_fa
     trouble, ended = events[-2:]
     assert isinstance(trouble, Trouble) and trouble.error == "scripted" and trouble.text == "one two three f~"
     assert isinstance(ended, Ended) and ended.text == trouble.text
+
+
+async def test_stream_transcriber_that_never_answers_is_given_up() -> None:
+    said = script("one two.")
+    transcriber = Gate(said)
+    stream = SpeechStream(
+        transcriber, ScriptedActivity(said), deadlines_s={"partial": 0.01, "guess": 0.01, "final": 0.01}
+    )
+    events = await answer(said, stream)
+    trouble, ended = events[-2:]
+    assert isinstance(trouble, Trouble) and trouble.error == "no words within 0.01 s"
+    assert isinstance(ended, Ended) and (ended.text, ended.reason) == ("", "silence")
+    assert transcriber.waiting == 0
+
+
+async def test_stream_levels_say_what_is_wrong_with_the_sound() -> None:
+    said = script(3.0)
+    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
+    async with opened(stream):
+        assert (stream.level, stream.fault) == (None, None)
+        await stream.feed(bytes(2 * 16_000 * 3))
+        assert stream.fault == "silent"
+        assert stream.level is not None and stream.level.at == 16_000 * 3
+
+
+async def test_stream_takes_after_its_end_what_the_next_answer_needs_and_no_more() -> None:
+    said = script("one two.")
+    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
+    async with opened(stream):
+        await stream.feed(pcm(said.samples))
+        await listen(stream)
+        before = len(stream.leftover())
+        await stream.feed(bytes(2 * LEFTOVER_SAMPLES))
+        assert len(stream.leftover()) == before + 2 * LEFTOVER_SAMPLES
+        with pytest.raises(AudioTooLong):
+            await stream.feed(bytes(2))
+        assert stream.ended
+
+
+async def test_stream_patience_can_be_changed_while_it_listens() -> None:
+    said = script("one.", 1.5, "two.")
+    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
+    async with opened(stream), asyncio.TaskGroup() as group:
+        heard = group.create_task(listen(stream))
+        await stream.feed(pcm(said.samples[: 512 * 28]))
+        await stream.set_patience("patient")
+        await stream.feed(pcm(said.samples[512 * 28 :]))
+    ended = heard.result()[-1]
+    assert isinstance(ended, Ended) and ended.text == "one. two."
 
 
 async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:

@@ -170,6 +170,14 @@ def test_windows_quietest_frame_lies_within_the_last_six_seconds() -> None:
     assert windows.quietest() == 700
 
 
+def test_windows_quietest_frame_does_not_lie_before_a_silence_that_was_not_kept() -> None:
+    windows = filled(60, probability=0.1)
+    be_silent(windows, KEPT_AFTER_FRAMES + KEPT_BEFORE_FRAMES + 1, 60)
+    windows.onset()
+    speak(windows, 60, 61 + KEPT_AFTER_FRAMES + KEPT_BEFORE_FRAMES)
+    assert windows.quietest() > 60 + KEPT_AFTER_FRAMES
+
+
 def test_windows_quietest_frame_is_inside_the_window_however_short() -> None:
     for length in (1, 2, 3, 4):
         windows = filled(100)
