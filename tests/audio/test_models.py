@@ -162,6 +162,13 @@ def test_joined_model_that_was_damaged_is_written_again(
     assert (again.path / "model.bin").read_bytes() == b"first half, second half"
 
 
+def test_parts_that_cannot_be_joined_are_told(no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packaged = in_two_parts(monkeypatch, tmp_path / "site")
+    (tmp_path / "store").write_text("a file where the directory should be")
+    with pytest.raises(ModelMissing, match="can't be joined"):
+        find_model("halves", store=tmp_path / "store", packaged=packaged)
+
+
 def test_package_with_another_file_than_the_pinned_one_is_refused(
     no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
