@@ -1,17 +1,40 @@
-"""Settings of speech: what understands it, how respondents are listened to, what their browsers do to the sound."""
+"""Settings of speech: what understands it, how respondents are listened to, what their browsers do to the sound.
+
+And what a concept that records has to say to its respondents.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from config.group import Group
-from pipeline.concept import Patience
+from pipeline.concept import Concept, Patience
 
 NO_MODEL = "none"
 DEFAULT_WHISPER_MODEL = "tiny.en"
+
+
+RECORDING = re.compile(
+    r"\b(?:audio|voice|sound)[ -]?record|\brecord(?:ed|ing|s)?\b|aufgezeichnet|aufzeich|aufgenommen|aufnahme|aufnehm"
+    r"|enregistr|grab(?:a|ó|ad|ación)|registra(?:r|d|z|t)|تسجيل|نسجل|يُسجَّل|يسجل",
+    re.IGNORECASE,
+)
+"""Words by which a consent text may say that speech is kept, in the languages of the interface and their neighbours."""
+
+
+def unannounced_recording(concept: Concept) -> str | None:
+    """Why respondents would not know that their speech is kept; None if they would, or if it is not."""
+    if not concept.record_audio:
+        return None
+    if concept.consent is None:
+        return "nothing will be recorded: without a consent text nobody agrees to it"
+    if RECORDING.search(concept.consent.text) is None:
+        return "the consent text does not say that what respondents say is recorded"
+    return None
 
 
 class SpeechSettings(Group):

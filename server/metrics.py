@@ -15,6 +15,8 @@ from audio.admission import Load
 from pipeline.calls import LLMCall, Role
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_FINAL_MS = (200, 400, 550, 700, 900, 950, 1_000, 1_100, 1_300, 1_600, 1_900, 2_200, 3_000, 5_000, 10_000)
+"""Around the silences that end an answer: 500, 900 and 1 800 ms."""
 _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
 
 
@@ -135,7 +137,7 @@ class Metrics:
         self.speech_final_ms = Histogram(
             "askwell_speech_final_ms",
             "From the arrival of the last sound of an answer to its words, the silence that ended it included, in ms.",
-            buckets=_MS,
+            buckets=_FINAL_MS,
             registry=registry,
         )
         self.speech_decode_ms = Histogram(

@@ -235,6 +235,8 @@ async def running(
     )
     for problem in library.problems():
         log.warning("configuration.problem", file=problem.file, line=problem.line, reason=problem.reason)
+    for caution in library.cautions():
+        log.warning("configuration.caution", file=caution.file, line=caution.line, reason=caution.reason)
     async with (
         open_storage(settings, overrides=overrides, say=say, claim=claim) as storage,
         open_speech(settings, storage.metrics, load=overrides.hear, say=say) as speech,

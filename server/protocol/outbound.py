@@ -55,7 +55,7 @@ class Word(Message):
 
 
 class TranscriptFinal(Message):
-    """What a spoken answer was understood as."""
+    """What a spoken answer was understood as; its turn starts next. The client need not keep its audio any longer."""
 
     type: Literal["transcript.final"]
     id: EventId
@@ -137,14 +137,14 @@ class QuestionDelta(Message):
 
 
 class SpeechStarted(Message):
-    """Somebody speaks."""
+    """Somebody speaks, since `at_ms` from the start of the answer."""
 
     type: Literal["speech.started"] = "speech.started"
     at_ms: int = Field(ge=0)
 
 
 class SpeechStopped(Message):
-    """Nobody speaks any more."""
+    """Nobody speaks any more, since `at_ms` from the start of the answer, which may go on."""
 
     type: Literal["speech.stopped"] = "speech.stopped"
     at_ms: int = Field(ge=0)
@@ -164,7 +164,7 @@ class TranscriptPartial(Message):
 
 
 class AudioAck(Message):
-    """Audio up to this sequence number is taken."""
+    """Audio up to this sequence number is taken. It may still go with its node: keep it until `transcript.final`."""
 
     type: Literal["audio.ack"] = "audio.ack"
     seq: int = Field(ge=0)

@@ -239,8 +239,6 @@ class Listening:
         if known is None:
             self._around.voice.check(self._ledger.state.language)
             machine.check_turn(self._ledger.state, self._configuration)
-            if self._host.engaged and not self._taken(turn_key):
-                raise SessionProblem("turn_in_progress")
         return known
 
     async def hear_recording(self, turn_key: str, pcm: bytes) -> Receipt:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from server.protocol.codes import CLOSE_COME_AGAIN, RETRYABLE, SENTENCES, ErrorCode
 from server.protocol.outbound import Error
 
-
 TELLING = frozenset({"invalid_input", "audio_format", "audio_too_long"})
 """Codes of errors whose own words are for the respondent."""
 

@@ -298,6 +298,13 @@ def test_answer_that_comes_too_long_is_told_half_a_minute_before() -> None:
     assert isinstance(warning, AlmostUp) and ms(warning.left) == pytest.approx(30_000, abs=FRAME_MS)
 
 
+def test_answer_that_comes_too_long_while_somebody_speaks_ends_with_speech() -> None:
+    said = with_dips(script(many(10), 0.5, many(60, "v"), tail_s=0.0))
+    done = perform(said, max_answer_s=15, partial_every_ms=0)
+    assert done.ended.speech_end == done.ended.at
+    assert done.ended.text == said.said_before(done.ended.at // FRAME_SAMPLES + 1)
+
+
 def test_answer_that_comes_too_long_in_a_pause_ends_there() -> None:
     said = script(many(10), 60.0)
     done = perform(said, max_answer_s=10, commands={0: lambda machine: machine.hold(60 * RATE_HZ)})

@@ -348,6 +348,41 @@ async def test_pause_listens_to_nothing_and_resume_goes_on(speaker: Browser, dou
     assert start["turn_key"] in {m["turn_key"] for m in double.messages if m["type"] == "audio.start"}
 
 
+async def test_finishing_in_mid_sentence_waits_for_its_words(speaker: Browser, double: VoiceDouble) -> None:
+    speaking = await opened(speaker, double)
+    key = (await double.expect("audio.start"))["turn_key"]
+    await double.say("transcript.partial", text=SAID, stable=6)
+    await expect(speaking.page.locator("#caption")).to_have_text(SAID)
+    await speaking.page.locator("#finish").click()
+    await speaking.page.locator("#dialog-confirm").click()
+    await double.expect("audio.stop")
+    assert not any(message["type"] == "finish" for message in double.messages)
+    await double.take(key, SAID, 1, "And why?")
+    await double.expect("finish")
+
+
+async def test_withdrawing_in_mid_sentence_leaves_no_sound_behind(speaker: Browser, double: VoiceDouble) -> None:
+    speaking = await opened(speaker, double)
+    page = speaking.page
+    await double.expect("audio.start")
+    await double.until(lambda: len(double.frames) >= 40)
+    await page.locator("#withdraw").click()
+    await page.locator("#dialog-confirm").click()
+    await double.expect("withdraw")
+    await double.tell("session.state", state="withdrawn", reason="by_respondent")
+    await page.locator("#goodbye").wait_for()
+    await page.wait_for_function("localStorage.length === 0")
+    await page.wait_for_function(
+        """() => new Promise(done => {
+             const opening = indexedDB.open("askwell-speech", 1);
+             opening.onsuccess = () => {
+               const count = opening.result.transaction("frames").objectStore("frames").count();
+               count.onsuccess = () => done(count.result === 0);
+             };
+           })"""
+    )
+
+
 # What stands in the way
 
 

@@ -157,8 +157,15 @@ async def deaf(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def process(tmp_path: Path, hear: LoadSpeech = deaf, **environment: str) -> AsyncIterator[Process]:
+async def process(tmp_path: Path, **environment: str) -> AsyncIterator[Process]:
     """A process with an empty data directory; settings by their lower-case names."""
+    async with hearing_process(tmp_path, deaf, **environment) as found:
+        yield found
+
+
+@asynccontextmanager
+async def hearing_process(tmp_path: Path, hear: LoadSpeech, /, **environment: str) -> AsyncIterator[Process]:
+    """As `process`, with speech."""
     extractor, writer = ScriptedExtractor({ANSWER: FOUND}), PlainWriter()
     overrides = Overrides(load=scripted(extractor, writer), hear=hear)
     async with running(settings_for(tmp_path, **environment), overrides=overrides) as (parts, storage):

@@ -6,11 +6,13 @@ import { test } from "node:test";
 import voiceTexts from "../static/texts/voice.en.js";
 import { textsOf } from "../static/texts/index.js";
 import { FRAME_SAMPLES, Framer, RATE_HZ, Resampler, mono } from "../static/voice/capture.worklet.js";
+import { interviewOf } from "../static/voice/interview.js";
 import { captionOf, isEcho, newsOf } from "../static/voice/captions.js";
 import { Ear, decibels, isSound, meterValue } from "../static/voice/levels.js";
 import { browserOf, canRetry, obstacleBefore, obstacleOf } from "../static/voice/obstacles.js";
 import { piecesOf, voiceFor } from "../static/voice/reader.js";
 import { USUAL, constraintsFor, interruptOf, loadSettings, patienceOf, readSettings, reviewOf, saveSettings, usualFor, wishes } from "../static/voice/settings.js";
+import { Page } from "./driver.js";
 
 /** @param {number} rate @param {number} hertz @param {number} seconds */
 const tone = (rate, hertz, seconds) => Float32Array.from({ length: Math.round(rate * seconds) }, (_, n) => 0.5 * Math.sin((2 * Math.PI * hertz * n) / rate));
@@ -200,6 +202,21 @@ test("questions_are_read_in_pieces_without_losing_a_word", () => {
   const pieces = piecesOf(long);
   assert.ok(pieces.every((piece) => piece.length <= 180));
   assert.equal(pieces.join(" "), long);
+});
+
+test("floor_is_free_thinking_or_closed_as_the_page_has_it", () => {
+  const floor = (/** @type {Page} */ page) => interviewOf(page.state).floor;
+  const page = Page.talking();
+  assert.deepEqual([floor(page), interviewOf(page.state).online, interviewOf(page.state).question?.text], ["free", true, "Why coffee?"]);
+  page.do({ type: "ask_to_leave", dialog: "finish" });
+  assert.equal(floor(page), "closed");
+  page.do({ type: "stay" }).say("Hm.", "k1");
+  assert.equal(floor(page), "thinking");
+  page.durable({ type: "turn.started", turn_number: 1, turn_key: "k1" }).reconnect();
+  assert.deepEqual([floor(page), interviewOf(page.state).online], ["thinking", false]);
+  page.ready({ pending: { turn_key: "k1" } }).durable({ type: "turn.failed", turn_key: "k1", code: "internal", retryable: true });
+  assert.equal(floor(page), "closed");
+  assert.equal(interviewOf(Page.talking().durable({ type: "session.state", state: "paused", reason: "" }).state).paused, true);
 });
 
 test("every_voice_text_that_is_named_exists", () => {

@@ -17,7 +17,7 @@ import pytest
 
 from audio.containers import read_recording
 from tests.support.speech import ToneRecogniser, noise, silence, speech, tones
-from tests.support.whole import Process, eventually, process
+from tests.support.whole import Process, eventually, hearing_process, process
 
 WORDS = "the noise cancelling is really good"
 LONGEST_S = 20
@@ -39,7 +39,7 @@ async def begun(
     tmp_path: Path, concept: str = "coffee", recogniser: ToneRecogniser | None = None, **environment: str
 ) -> AsyncIterator[tuple[Process, str, dict[str, str]]]:
     """A process that hears, with an interview whose question waits."""
-    async with process(tmp_path, hear=tones(recogniser), **environment) as api:
+    async with hearing_process(tmp_path, tones(recogniser), **environment) as api:
         session_id, headers = await api.begin(concept)
         consent = {"consent": {"version": "1", "choices": {}}} if concept == "voice" else {}
         started = await api.call("POST", f"/api/sessions/{session_id}/start", headers=headers, json=consent)
@@ -147,7 +147,7 @@ async def test_recording_of_somebody_else_is_refused(tmp_path: Path) -> None:
 
 
 async def test_recording_before_the_question_is_refused(tmp_path: Path) -> None:
-    async with process(tmp_path, hear=tones()) as api:
+    async with hearing_process(tmp_path, tones()) as api:
         session_id, headers = await api.begin("voice")
         response = await send(api, session_id, headers, wav(speech(WORDS)))
         assert (response.status_code, response.json()["code"]) == (403, "consent_required")
@@ -199,7 +199,7 @@ async def test_sound_of_an_answer_is_kept_where_that_was_agreed_to_and_goes_with
 
 @pytest.mark.parametrize("choices", [{"recording": False}])
 async def test_sound_of_whoever_declines_it_is_not_kept(tmp_path: Path, choices: dict[str, bool]) -> None:
-    async with process(tmp_path, hear=tones()) as api:
+    async with hearing_process(tmp_path, tones()) as api:
         session_id, headers = await api.begin("voice")
         consent = {"consent": {"version": "1", "choices": choices}}
         await api.call("POST", f"/api/sessions/{session_id}/start", headers=headers, json=consent)
@@ -226,7 +226,7 @@ async def test_recordings_of_a_session_that_was_erased_elsewhere_are_found_at_th
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in kept.items():
         (folder / name).write_bytes(content)
-    async with process(tmp_path, hear=tones()):
+    async with hearing_process(tmp_path, tones()):
 
         async def gone() -> bool:
             return not folder.exists()
@@ -238,7 +238,7 @@ async def test_recordings_of_a_session_that_was_erased_elsewhere_are_found_at_th
 
 
 async def test_page_is_told_whether_and_how_it_may_listen(tmp_path: Path) -> None:
-    async with process(tmp_path, hear=tones(), patience="patient", echo_cancellation="on") as api:
+    async with hearing_process(tmp_path, tones(), patience="patient", echo_cancellation="on") as api:
         session_id, headers = await api.begin("voice")
         told = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()["speech"]
         assert told == {

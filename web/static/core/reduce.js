@@ -22,7 +22,7 @@ import { ENDED } from "./state.js";
  *   | {type: "say", text: string, turnKey: string} | {type: "skip", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
  *   | {type: "edit"} | {type: "edit_text", text: string} | {type: "edit_cancel"} | {type: "edit_submit", turnKey: string}
  *   | {type: "ask_to_leave", dialog: "finish" | "withdraw"} | {type: "stay"} | {type: "leave"}
- *   | {type: "speaking", on: boolean} | {type: "retry"} | {type: "take_back"}} Event
+ *   | {type: "speaking", on: boolean} | {type: "voice_failed"} | {type: "retry"} | {type: "take_back"}} Event
  */
 
 /**
@@ -70,6 +70,7 @@ function step(state, event) {
     case "stay": return act.stay(state);
     case "leave": return act.leave(state);
     case "speaking": return [{ ...state, speaking: event.on }, event.on ? [] : [{ type: "focus", on: "answer" }]];
+    case "voice_failed": return [{ ...state, speaking: false, problem: { code: "voice_failed", at: "page", retry: false } }, []];
     case "retry": return act.retry(state);
     case "take_back": return [session.takeBack({ ...state, problem: null }), [{ type: "focus", on: "answer" }]];
   }

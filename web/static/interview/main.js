@@ -2,16 +2,14 @@
 
 import { loadSaved } from "../core/pending.js";
 import { reduce } from "../core/reduce.js";
-import { canSpeak, initialState } from "../core/state.js";
+import { initialState } from "../core/state.js";
 import { fillTexts, loadTexts } from "../texts/index.js";
 import { byId } from "./dom.js";
 import { Runtime } from "./runtime.js";
+import { Speaking } from "./speaking.js";
 import { View } from "./view.js";
 
 /** @typedef {import("../core/reduce.js").Event} Event */
-/** @typedef {import("../voice/main.js").Voice} Voice */
-
-/** @typedef {import("../core/state.js").State} State */
 
 /** @returns {Storage | null} null where the browser forbids it. */
 function shelfOf() {
@@ -40,76 +38,37 @@ async function main() {
   const shelf = shelfOf();
   let state = initialState(loadSaved(shelf, sessionId));
 
-  /** What is needed to speak; fetched only where speaking is offered. @type {Promise<Voice> | null} */
-  let summoned = null;
-  /** @type {Voice | null} */
-  let voice = null;
-  /** First audio frame that the server does not have, as of its last greeting. */
-  let received = 0;
-
-  /** @returns {Promise<Voice>} */
-  function summon() {
-    summoned ??= import("../voice/main.js").then(async ({ Voice }) => {
-      voice = await Voice.create({
-        sessionId, shelf, dispatch, freshKey, state: () => state, received: () => received, buffered: () => runtime.buffered,
-        send: (message) => runtime.send(message), sendBytes: (bytes) => runtime.sendBytes(bytes),
-      }, navigator.language);
-      voice.changed(state);
-      return voice;
-    });
-    summoned.catch(() => { summoned = null; });
-    return summoned;
-  }
-
   /** @type {Event[]} */
   const queue = [];
   let working = false;
 
   /** Events are taken one by one, also those that an effect gives rise to. @param {Event} event */
   function dispatch(event) {
-    queue.push(event);
+    queue.push(speaking.before(event));
     if (working) return;
     working = true;
     for (let next = queue.shift(); next; next = queue.shift()) {
       const before = state;
-      if (next.type === "message" && next.message.type === "ready") received = next.message.first_unreceived_seq ?? 0;
-      const settled = next.type === "message" && voice?.heard(next.message) === true;
-      const [after, effects] = reduce(state, settled ? { type: "message", message: { type: "pong" } } : next);
+      const event = next.type === "message" ? { ...next, message: speaking.heard(next.message) } : next;
+      const [after, effects] = reduce(state, event);
       state = after;
       if (after !== before) view.render(after);
       for (const effect of effects) {
         runtime.run(effect);
-        if (effect.type === "wipe") forget();
+        if (effect.type === "wipe") speaking.forget();
       }
-      if (after !== before) speaking(before, after);
+      if (after !== before) speaking.changed(before, after);
       if (after.problem?.at === "page" && after.problem !== before.problem) view.focusProblem();
     }
     working = false;
   }
 
-  /** Fetches the voice once it is offered, and keeps it up to date. @param {State} before @param {State} after */
-  function speaking(before, after) {
-    voice?.changed(after);
-    if (after.draft !== before.draft && after.draft !== "" && after.speaking) dispatch({ type: "speaking", on: false });
-    if (before.speaking && !after.speaking) voice?.leave();
-    if (!canSpeak(after) || summoned) return;
-    const kept = shelf?.getItem(`askwell:${sessionId}:spoken`) != null;
-    void summon().then((summonedVoice) => (kept ? summonedVoice.recall() : undefined)).catch(() => undefined);
-  }
-
-  /** Also where speaking has not been loaded, nothing of it is left behind. */
-  function forget() {
-    if (voice) voice.wipe();
-    else if (shelf?.getItem(`askwell:${sessionId}:spoken`) != null) void summon().then((late) => late.wipe()).catch(() => undefined);
-  }
-
   const view = new View(t, dispatch, freshKey);
   const runtime = new Runtime({ sessionId, token, shelf, dispatch, state: () => state, focus: (on) => view.focus(on) });
 
-  byId("speak").addEventListener("click", () => {
-    if (voice) voice.choose();
-    else void summon().then((late) => late.choose()).catch(() => undefined);
-  });
+  const speaking = new Speaking({ sessionId, shelf, dispatch, freshKey, state: () => state, runtime: () => runtime });
+
+  byId("speak").addEventListener("click", () => speaking.choose());
   byId("continue-here").addEventListener("click", () => dispatch({ type: "continue", saved: loadSaved(shelf, sessionId) }));
   window.addEventListener("online", () => dispatch({ type: "nudged" }));
   window.addEventListener("offline", () => dispatch({ type: "offline" }));

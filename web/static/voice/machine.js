@@ -1,8 +1,9 @@
 /** Speaking as one function: an event comes in, the next state and what to do about it come out. */
 
-import { NO_CAPTION, captionOf, captionText, isEcho, newsOf } from "./captions.js";
+import { again, begun, done, holding, leave, resumed, stalling, tooLong } from "./answering.js";
+import { NO_CAPTION, captionText, isEcho } from "./captions.js";
+import { hear } from "./hearing.js";
 import { wishes } from "./settings.js";
-import { interruptible, mayBegin } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -28,14 +29,6 @@ import { interruptible, mayBegin } from "./state.js";
  *   | {type: "timer", name: "stalled" | "again" | "hold", key: string}} VoiceEvent
  */
 
-/** No answer of a server takes longer to become words. */
-const STALLED_MS = 20_000;
-/** The server waits long after a wish for patience, but not for ever: the wish is said again this often. */
-const HOLD_MS = 8_000;
-const MOST_GAPS = 5;
-const AGAIN_MS = 1_000;
-const BUSY_MS = 4_000;
-
 /** @param {VoiceState} voice @param {VoiceEvent} event @returns {VoiceStep} */
 export function voiceReduce(voice, event) {
   switch (event.type) {
@@ -48,7 +41,7 @@ export function voiceReduce(voice, event) {
     case "message": return hear(voice, event.message, event.key);
     case "done": return done(voice);
     case "wait": return wait(voice);
-    case "mute": return begun({ ...voice, muted: !voice.muted, hearing: false }, event.key);
+    case "mute": return begun({ ...voice, muted: !voice.muted, hearing: false }, event.key, [{ type: "enable", on: voice.muted }]);
     case "press": return press(voice, event.latch, event.key);
     case "release": return release(voice);
     case "review": return [voice.review ? { ...voice, review: { ...voice.review, text: event.text } } : voice, []];
@@ -74,22 +67,6 @@ export function voiceReduce(voice, event) {
   }
 }
 
-/** Begins an answer if one may begin. @param {VoiceState} voice @param {string} key @param {VoiceEffect[]} [before] @param {boolean} [sounding] @returns {VoiceStep} */
-function begun(voice, key, before = [], sounding = false) {
-  if (!mayBegin(voice, sounding)) return [voice, before];
-  /** @type {VoiceEffect[]} */
-  const first = voice.patient ? [{ type: "send", message: wishes(voice.settings, voice.offer) }] : [];
-  const next = { ...voice, patient: false, answer: { key, open: true, stopping: false, worded: false }, caption: NO_CAPTION, told: "" };
-  return [next, [...before, ...first, { type: "begin", key }, { type: "cue", name: "begin" }, ...holding(next)]];
-}
-
-/** Silence must not end what a held button or "take your time" keeps open. @param {VoiceState} voice @returns {VoiceEffect[]} */
-function holding(voice) {
-  const held = voice.patient || voice.settings.mode === "push";
-  if (!held || !voice.answer?.open || voice.answer.stopping) return [];
-  return [{ type: "send", message: { type: "set", patience: "patient" } }, { type: "timer", name: "hold", delayMs: HOLD_MS }];
-}
-
 /** @param {VoiceState} voice @param {string} key @returns {VoiceStep} */
 function opened(voice, key) {
   /** @type {VoiceState} */
@@ -98,35 +75,6 @@ function opened(voice, key) {
   const effects = on.interview.online ? [{ type: "send", message: wishes(on.settings, on.offer) }] : [];
   const [next, more] = announced(on, on.interview);
   return resumed(next, key, [...effects, ...more, { type: "tell", what: "listening" }, { type: "focus" }]);
-}
-
-/** Goes on with an answer over the present connection, or begins one. @param {VoiceState} voice @param {string} key @param {VoiceEffect[]} before @returns {VoiceStep} */
-function resumed(voice, key, before) {
-  const { answer, interview } = voice;
-  const waits = answer !== null && !answer.open && interview.online && interview.floor !== "closed" && !interview.paused && !voice.review;
-  if (!answer || !waits) return begun(voice, key, before);
-  const next = { ...voice, answer: { ...answer, open: true } };
-  return [next, [...before, { type: "begin", key: answer.key }, ...holding(next), ...stalling(next)]];
-}
-
-/** @param {VoiceState} voice @returns {VoiceEffect[]} */
-function stalling(voice) {
-  return voice.answer?.stopping ? [{ type: "timer", name: "stalled", delayMs: STALLED_MS }] : [];
-}
-
-/** @param {VoiceState} voice @returns {VoiceStep} what was understood so far goes into the box. */
-function leave(voice) {
-  const text = voice.review?.text ?? (voice.answer ? captionText(voice.caption) : "");
-  /** @type {VoiceEffect[]} */
-  const effects = [{ type: "cancel" }, { type: "hush" }, { type: "close" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "again" }, { type: "untimer", name: "hold" }];
-  if (voice.patient) effects.push({ type: "send", message: wishes(voice.settings, voice.offer) });
-  return [
-    {
-      ...voice, stage: "off", obstacle: null, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "",
-      notice: "", push: "up", patient: false, muted: false, asleep: false, reading: false,
-    },
-    text ? [...effects, { type: "draft", text }] : effects,
-  ];
 }
 
 /** @param {VoiceState} voice @param {Interview} now @param {string} key @returns {VoiceStep} */
@@ -167,19 +115,6 @@ function read(voice, how, key) {
 }
 
 /** @param {VoiceState} voice @returns {VoiceStep} */
-function done(voice) {
-  if (!voice.answer || voice.answer.stopping) return [voice, []];
-  const next = { ...voice, answer: { ...voice.answer, stopping: true }, push: /** @type {const} */ ("up"), hearing: false, notice: /** @type {const} */ ("") };
-  return [next, [{ type: "stop" }, ...stalling(next)]];
-}
-
-/** @param {VoiceState} voice @returns {VoiceStep} */
-function tooLong(voice) {
-  const [next, effects] = done(voice);
-  return [{ ...next, notice: "too_long" }, [...effects, { type: "tell", what: "too_long" }]];
-}
-
-/** @param {VoiceState} voice @returns {VoiceStep} */
 function wait(voice) {
   if (!voice.answer || voice.answer.stopping) return [voice, []];
   const next = { ...voice, patient: !voice.patient };
@@ -211,17 +146,6 @@ function reviewSend(voice) {
   return [{ ...voice, review: null, answer: null, caption: NO_CAPTION }, [{ type: "say", text: review.text, key: review.key }, { type: "over", next: null }]];
 }
 
-/**
- * Listens anew to the same question.
- * @param {VoiceState} voice without an answer. @param {string} key
- * @param {boolean} forget whether what was said is to be forgotten. @param {VoiceEffect[]} [before] @returns {VoiceStep}
- */
-function again(voice, key, forget, before = []) {
-  /** @type {VoiceEffect[]} */
-  const effects = [...before, forget ? { type: "cancel" } : { type: "over", next: null }, { type: "untimer", name: "stalled" }];
-  return begun({ ...voice, push: "up", caption: NO_CAPTION, told: "", hearing: false }, key, effects);
-}
-
 /** @param {VoiceState} voice @param {import("./settings.js").Settings} wanted @param {string} key @returns {VoiceStep} */
 function settings(voice, wanted, key) {
   const old = voice.settings;
@@ -248,114 +172,4 @@ function skipped(voice) {
 function timer(voice, name, key) {
   if (name === "stalled") return voice.answer?.stopping ? [{ ...voice, notice: "stalled" }, [{ type: "tell", what: "stalled" }]] : [voice, []];
   return name === "hold" ? [voice, holding(voice)] : resumed(voice, key, []);
-}
-
-/** @param {VoiceState} voice @param {ServerMessage} message @param {string} key @returns {VoiceStep} */
-function hear(voice, message, key) {
-  switch (message.type) {
-    case "speech.started": {
-      const past = voice.notice === "didnt_catch" || voice.notice === "busy" || voice.notice === "too_long";
-      return [{ ...voice, hearing: voice.answer !== null, notice: past ? "" : voice.notice }, [{ type: "heard" }]];
-    }
-    case "speech.stopped": {
-      const news = newsOf(voice.told, voice.caption.firm);
-      const quiet = voice.settings.mode === "hands" || news === "";
-      return [{ ...voice, hearing: false, told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
-    }
-    case "transcript.partial": return partial(voice, message);
-    case "transcript.final":
-    case "turn.started": return taken(voice, message);
-    case "notice": return noticed(voice, message.code, key);
-    case "error": return refused(voice, message, key);
-    default: return [voice, []];
-  }
-}
-
-/** @param {VoiceState} voice @param {import("../core/messages.js").TranscriptPartial} message @returns {VoiceStep} */
-function partial(voice, message) {
-  if (message.turn_key) return understood(voice, message.turn_key, message.text);
-  if (!voice.answer) return [voice, []];
-  const worded = voice.answer.worded || message.text.trim() !== "";
-  /** @type {VoiceState} */
-  const next = { ...voice, caption: captionOf(message.text, message.stable), answer: { ...voice.answer, worded }, gaps: 0 };
-  if (voice.reading && interruptible(voice) && !isEcho(message.text, voice.interview.question?.text ?? "")) {
-    return [next, [{ type: "hush" }]];
-  }
-  return [next, []];
-}
-
-/** The text stands to be read through before it counts. @param {VoiceState} voice @param {string} key @param {string} text @returns {VoiceStep} */
-function understood(voice, key, text) {
-  if (voice.review?.key === key) return [voice, []];
-  if (voice.stage !== "on") return [{ ...voice, stage: "off", answer: null }, [{ type: "over", next: null }, { type: "draft", text }]];
-  return [
-    { ...voice, review: { key, text }, hearing: false, push: "up", notice: "", patient: false, answer: { key, open: true, stopping: true, worded: true } },
-    [{ type: "stop" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "hold" }, { type: "cue", name: "taken" }, { type: "focus" }],
-  ];
-}
-
-/** @param {VoiceState} voice @param {{type: string, turn_key: string, text?: string, last_seq?: number | null}} message @returns {VoiceStep} */
-function taken(voice, message) {
-  if (voice.answer?.key !== message.turn_key) return [voice, []];
-  /** @type {VoiceEffect[]} */
-  const effects = [{ type: "over", next: typeof message.last_seq === "number" ? message.last_seq + 1 : null }, { type: "untimer", name: "stalled" }, { type: "cue", name: "taken" }];
-  if (message.text) effects.push({ type: "tell", what: "understood", text: message.text });
-  return [
-    {
-      ...voice, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "", push: "up", notice: "",
-      stage: voice.stage === "kept" ? "off" : voice.stage, gaps: 0,
-    },
-    effects,
-  ];
-}
-
-/** @param {VoiceState} voice @param {string} code @param {string} key @returns {VoiceStep} */
-function noticed(voice, code, key) {
-  if (!voice.answer) return [voice, []];
-  if (code === "time_almost_up") return [{ ...voice, notice: "almost_up" }, [{ type: "tell", what: "almost_up" }]];
-  if (code !== "didnt_catch") return [voice, []];
-  if (voice.reading) return [voice, []];
-  /** @type {VoiceState} */
-  const next = { ...voice, notice: "didnt_catch", hearing: false, patient: false };
-  /** @type {VoiceEffect[]} */
-  const effects = [{ type: "tell", what: "didnt_catch" }, { type: "cue", name: "unheard" }];
-  if (!voice.answer.stopping) return [next, effects];
-  if (voice.stage === "kept") return [{ ...next, stage: "off", answer: null }, [...effects, { type: "over", next: null }]];
-  return again({ ...next, answer: null }, key, false, effects);
-}
-
-/** @param {VoiceState} voice @param {import("../core/messages.js").WireError} error @param {string} key @returns {VoiceStep} */
-function refused(voice, error, key) {
-  const { answer } = voice;
-  if (!answer) return [voice, []];
-  switch (error.code) {
-    case "audio_gap": {
-      if (voice.gaps >= MOST_GAPS) return [{ ...voice, notice: "stalled", gaps: 0 }, []];
-      return [{ ...voice, gaps: voice.gaps + 1 }, [{ type: "rewind" }, { type: "begin", key: answer.key }]];
-    }
-    case "audio_too_long": return tooLong(voice);
-    case "turn_in_progress":
-    case "rate_limited":
-    case "too_many_sessions": {
-      const busy = error.code === "too_many_sessions";
-      const next = { ...voice, notice: busy ? /** @type {const} */ ("busy") : voice.notice, answer: { ...answer, open: false } };
-      return [next, [{ type: "lost" }, { type: "rewind" }, { type: "timer", name: "again", delayMs: busy ? BUSY_MS : AGAIN_MS }]];
-    }
-    case "internal":
-    case "storage_unavailable":
-      return error.ref === answer.key ? again({ ...voice, answer: null }, key, false) : [voice, []];
-    case "session_paused":
-    case "consent_required": return [{ ...voice, answer: { ...answer, open: false } }, [{ type: "lost" }]];
-    case "transcriber_unavailable":
-    case "audio_format":
-    case "language_unsupported": return leave(voice);
-    default: return [voice, []];
-  }
-}
-
-/** Errors that are about speech and mean nothing to the rest of the page. @param {VoiceState} voice @param {import("../core/messages.js").WireError} error */
-export function isOurs(voice, error) {
-  const about = error.ref === voice.answer?.key || (error.ref ?? "").startsWith("audio");
-  return error.code === "audio_gap" || error.code === "audio_too_long"
-    || (about && ["turn_in_progress", "rate_limited", "too_many_sessions", "invalid_message"].includes(error.code));
 }

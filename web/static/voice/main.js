@@ -1,12 +1,13 @@
 /** Speaking in a browser: holds microphone, wire, reader and panel together around the state machine. */
 
-import { openQuestion, online, PAUSED, scene } from "../core/state.js";
-import { busy, canAnswer } from "../core/state.js";
+import { scene } from "../core/state.js";
 import { loadVoiceTexts } from "../texts/index.js";
 import { playCue } from "./cues.js";
+import { isOurs } from "./hearing.js";
+import { interviewOf } from "./interview.js";
 import { Ear, isSound } from "./levels.js";
 import { Line } from "./line.js";
-import { isOurs, voiceReduce } from "./machine.js";
+import { voiceReduce } from "./machine.js";
 import { Microphone } from "./microphone.js";
 import { Panel } from "./panel.js";
 import { Reader } from "./reader.js";
@@ -139,6 +140,16 @@ export class Voice {
     if (this.state.stage !== "off") this.#do({ type: "leave" });
   }
 
+  /** Whether words have been heard that are not yet an answer. */
+  get owing() {
+    return this.state.stage === "on" && this.state.answer?.worded === true && !this.state.review;
+  }
+
+  /** Ends the answer, as if its speaker had said so. */
+  finish() {
+    this.#do({ type: "done" });
+  }
+
   /** Speech of before the page was loaded anew. @returns {Promise<void>} */
   async recall() {
     const kept = await this.audio.load();
@@ -219,6 +230,7 @@ export class Voice {
       case "open": return void this.#open();
       case "reopen": return void this.#open();
       case "close": return this.#close();
+      case "enable": return this.microphone.enable(effect.on);
       case "send": return host.send(effect.message);
       case "begin":
         this.#flag(true);
@@ -250,6 +262,7 @@ export class Voice {
     const obstacle = await this.microphone.open(constraintsFor(this.state.settings));
     if (obstacle === "late" || this.state.stage === "off") return;
     if (obstacle) return this.#do({ type: "refused", obstacle });
+    this.microphone.enable(!this.state.muted);
     void this.#stayAwake();
     if (this.state.stage === "asking") this.#do({ type: "opened", key: this.host.freshKey() });
   }
@@ -346,20 +359,6 @@ export class Voice {
       return;
     }
   }
-}
-
-/** @param {State} state @returns {import("./state.js").Interview} */
-export function interviewOf(state) {
-  const question = openQuestion(state);
-  const closed = scene(state) !== "talk" || state.dialog !== null || state.editing !== null || state.leaving !== null;
-  const failed = state.pending?.failed != null;
-  return {
-    online: online(state),
-    floor: closed || failed ? "closed" : canAnswer(state) ? "free" : busy(state) || state.stream || state.rephrasing || !question ? "thinking" : "closed",
-    paused: PAUSED.has(state.session ?? ""),
-    question: question ? { key: `${question.key}:${question.text}`, text: question.text } : null,
-    language: state.detail?.language ?? "en",
-  };
 }
 
 /** @returns {Promise<void>} once the sheet is there; without it after a while, since words matter more than looks. */

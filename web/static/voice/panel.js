@@ -271,14 +271,16 @@ export class Panel {
 
   /** The keyboard goes where there is something to do, unless it is in the middle of something. */
   focus() {
-    const active = document.activeElement;
-    if (document.querySelector("dialog[open]") || (active instanceof HTMLTextAreaElement && active !== this.review && active.id !== "answer")) return;
-    const { state } = this;
-    if (!state) return;
-    const target = state.review ? this.review
-      : state.settings.mode === "push" && state.stage === "on" ? this.talk.element
-      : this.mood;
-    requestAnimationFrame(() => target.focus({ preventScroll: true }));
+    requestAnimationFrame(() => {
+      const { state } = this;
+      const active = document.activeElement;
+      const writing = active instanceof HTMLTextAreaElement && active.offsetParent !== null && active !== this.review;
+      if (!state || writing || document.querySelector("dialog[open]")) return;
+      const target = state.review ? this.review
+        : state.settings.mode === "push" && state.stage === "on" ? this.talk.element
+        : this.mood;
+      target.focus({ preventScroll: true });
+    });
   }
 }
 

@@ -24,14 +24,8 @@ export class AudioShelf {
   /** @param {string} session */
   constructor(session) {
     this.session = session;
-    /** @type {Promise<IDBDatabase> | null} null where the browser keeps nothing: a reload costs the words then. */
-    this.base = null;
-    try {
-      this.base = open();
-      this.base.catch(() => { this.base = null; });
-    } catch {
-      this.base = null;
-    }
+    /** @type {Promise<IDBDatabase | null> | null} */
+    this.opened = null;
     /** @type {{session: string, seq: number, key: string, pcm: Uint8Array}[]} */
     this.waiting = [];
     this.timer = 0;
@@ -64,7 +58,7 @@ export class AudioShelf {
 
   /** @returns {Promise<KeptAnswer | null>} the newest answer of an earlier visit that has not become words. */
   async load() {
-    const base = await this.base?.catch(() => null);
+    const base = await this.#base();
     if (!base) return null;
     try {
       /** @type {{seq: number, key: string, pcm: Uint8Array}[]} */
@@ -75,13 +69,19 @@ export class AudioShelf {
     }
   }
 
+  /** @returns {Promise<IDBDatabase | null>} null where the browser keeps nothing: a reload costs the words then. */
+  #base() {
+    this.opened ??= (async () => open())().catch(() => null);
+    return this.opened;
+  }
+
   #mine() {
     return IDBKeyRange.bound([this.session, 0], [this.session, Infinity]);
   }
 
   /** @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => void} act */
   async #with(mode, act) {
-    const base = await this.base?.catch(() => null);
+    const base = await this.#base();
     if (!base) return;
     try {
       const transaction = base.transaction(STORE, mode);

@@ -41,7 +41,7 @@ import { interruptOf } from "./settings.js";
  * @property {number} gaps parts that did not arrive, in a row.
  * @property {string} told what of the caption has been announced.
  *
- * @typedef {{type: "open"} | {type: "close"} | {type: "send", message: ClientMessage}
+ * @typedef {{type: "open"} | {type: "close"} | {type: "enable", on: boolean} | {type: "send", message: ClientMessage}
  *   | {type: "begin", key: string} | {type: "stop"} | {type: "over", next: number | null} | {type: "cancel"}
  *   | {type: "lost"} | {type: "rewind"}
  *   | {type: "read", text: string} | {type: "hush"} | {type: "cue", name: "begin" | "taken" | "unheard"}
