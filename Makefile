@@ -40,7 +40,7 @@ $(BIN)/python:
 	echo "Found: $$(python3 --version 2>&1 || echo none). Name another with: make PYTHON=/path/to/python3.11 …" >&2; exit 1
 
 $(CORE): $(RECIPE) | $(BIN)/python
-	$(call say,Installing askwell (the first time: a minute or two and about 900 MB))
+	$(call say,Installing askwell (the first time: a minute or two and about 1.2 GB))
 	@$(PIP) install --progress-bar off -c constraints.txt -e .
 	@touch $@
 

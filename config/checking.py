@@ -30,6 +30,8 @@ class CheckReport:
     languages: tuple[str, ...]
     prompts: tuple[str, ...]
     problems: tuple[ConfigProblem, ...]
+    cautions: tuple[ConfigProblem, ...] = ()
+    """What can be used and is probably not meant so."""
 
     @property
     def ok(self) -> bool:
@@ -69,6 +71,7 @@ def check_config(config_dir: Path | None = None) -> CheckReport:
         languages=library.languages(),
         prompts=tuple(dict.fromkeys(sample.name for sample in samples)),
         problems=tuple(sorted(set(problems))),
+        cautions=library.cautions(),
     )
 
 

@@ -25,6 +25,7 @@ from config.files import (
 )
 from config.promptfiles import PromptFiles
 from config.roles import Models
+from config.speech import unannounced_recording
 from config.yamlfile import ConfigProblem, suggest
 from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, PipelineSettings, SessionConfiguration
 from pipeline.methodology import Methodology
@@ -240,6 +241,15 @@ class Library:
         if any(self._is_remote(concept) for concept in self._concepts.values().values()):
             found += self.prompt_files.problems()
         found += [problem for concept in self._concepts.values().values() for problem in self._model_problems(concept)]
+        return tuple(sorted(found))
+
+    def cautions(self) -> tuple[ConfigProblem, ...]:
+        """What can be used and is probably not meant so, in file order."""
+        found = []
+        for concept in self._concepts.values().values():
+            document, reason = self._concepts.document(concept.id), unannounced_recording(concept)
+            if document is not None and reason is not None:
+                found.append(document.problem(("record_audio",), reason))
         return tuple(sorted(found))
 
     def _model_problems(self, concept: Concept) -> list[ConfigProblem]:

@@ -26,6 +26,7 @@ _TITLES = {
     "language": "Language on this machine",
     "extraction": "Who extracts, rates and asks",
     "models": "Language models",
+    "speech": "Speech",
     "logs": "Logs",
     "pipeline": "Pipeline",
 }

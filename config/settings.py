@@ -29,6 +29,7 @@ from config.models import (
     ScoringSettings,
     checked_key,
 )
+from config.speech import SpeechSettings
 from pipeline.calls import Role
 from pipeline.concept import PipelineSettings
 
@@ -188,6 +189,7 @@ class Settings(Group):
     scoring: ScoringSettings = ScoringSettings()
     generation: GenerationSettings = GenerationSettings()
     models: ModelSettings = ModelSettings()
+    speech: SpeechSettings = SpeechSettings()
     logs: LogSettings = LogSettings()
     pipeline: PipelineSettings = PipelineSettings()
 

@@ -104,7 +104,11 @@ class Concept(Spec):
     elements: tuple[Element, ...] = Field(default=(), description="What the interview should touch on.")
     patience: Patience | None = Field(default=None, description="How long a pause may be when speaking.")
     max_answer_s: int | None = Field(default=None, ge=10, description="Longest spoken answer, in seconds.")
-    record_audio: bool = Field(default=False, description="Whether speech is kept.")
+    record_audio: bool = Field(
+        default=False,
+        description="Whether speech is kept, as files beside the session. The consent text must say so; a respondent "
+        "who gives no consent, or whose consent has the choice `recording` set to false, is not recorded.",
+    )
     review_transcript: bool = Field(default=False, description="Whether a transcript is shown for correction.")
     helpline_text: str | None = Field(default=None, description="Where to find help, for sensitive topics.")
     llm: ModelOverrides = Field(

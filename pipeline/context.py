@@ -25,12 +25,19 @@ def no_names() -> tuple[SlotProposal, ...]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the respondent did: an answer, a skip, or a correction of the answer `corrects`."""
+    """What the respondent did: an answer, a skip, or a correction of the answer `corrects`.
+
+    `spoken` says that `text` was understood from speech, with this mean `confidence` of its words, in [0, 1], and so
+    many milliseconds from the first word to the end of the last one.
+    """
 
     turn_key: str
     text: str = ""
     kind: AnswerKind = "answer"
     corrects: str | None = None
+    spoken: bool = False
+    confidence: float | None = None
+    speech_ms: int | None = None
 
 
 @dataclass

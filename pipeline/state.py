@@ -14,7 +14,7 @@ from pipeline.graph.tracker import Depth, NodeStateTracker, TrackerSnapshot
 from pipeline.ports import Speaker
 from pipeline.records import Record
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 SessionStatus = Literal["created", "active", "paused", "closing", "completed", "abandoned", "failed"]
 AnswerKind = Literal["answer", "skip", "correct"]
@@ -22,7 +22,10 @@ UtteranceKind = Literal["opening", "question", "rephrase", "closing_question", "
 
 
 class Utterance(Record):
-    """Something said, with when and in which turn. `text` is empty for a skip."""
+    """Something said, with when and in which turn. `text` is empty for a skip.
+
+    `spoken`: understood from speech, with this mean `confidence` of its words, in [0, 1], and a length of `speech_ms`.
+    """
 
     id: str
     turn_number: int
@@ -34,6 +37,9 @@ class Utterance(Record):
     focus_key: str | None = None
     fallback: bool = False
     corrects: str | None = None
+    spoken: bool = False
+    confidence: float | None = None
+    speech_ms: int | None = None
 
 
 class QuestionAsked(Record):
@@ -201,7 +207,8 @@ class InterviewState(Record):
         version = _version_of(data)
         if version > STATE_VERSION:
             raise StateVersionError(f"the session's state is of version {version}, this process knows {STATE_VERSION}")
-        return cls.model_validate_json(data)
+        state = cls.model_validate_json(data)
+        return state if version == STATE_VERSION else state.model_copy(update={"version": STATE_VERSION})
 
 
 class _VersionOnly(Record):

@@ -352,6 +352,8 @@ def _check_config(options: argparse.Namespace) -> int:
     report = check_config(path)
     for problem in report.problems:
         print(problem)
+    for caution in report.cautions:
+        print(f"{caution} (careful)")
     if not report.ok:
         print(f"askwell: {len(report.problems)} problem(s) found.", file=sys.stderr)
         return 1

@@ -11,9 +11,12 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from audio.admission import Load
 from pipeline.calls import LLMCall, Role
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_FINAL_MS = (200, 400, 550, 700, 900, 950, 1_000, 1_100, 1_300, 1_600, 1_900, 2_200, 3_000, 5_000, 10_000)
+"""Around the silences that end an answer: 500, 900 and 1 800 ms."""
 _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
 
 
@@ -89,6 +92,7 @@ class Metrics:
         self.dead_letters = Gauge("askwell_journal_dead", "Records that could not be stored.", registry=registry)
         self.ready = Gauge("askwell_ready", "1 when the process can take interviews.", registry=registry)
         self._language_models(registry)
+        self._speech(registry)
 
     def _language_models(self, registry: CollectorRegistry) -> None:
         self.llm_calls = Counter(
@@ -122,6 +126,51 @@ class Metrics:
         )
         self._circuits = _Circuits()
         registry.register(self._circuits)
+
+    def _speech(self, registry: CollectorRegistry) -> None:
+        self.speech_streams = Gauge("askwell_speech_streams", "Spoken answers that are being heard.", registry=registry)
+        self.speech_answers = Counter(
+            "askwell_speech_answers",
+            "Spoken answers: they became an answer, were offered for correction, had no words, or failed.",
+            ["outcome", "ended_by"],
+            registry=registry,
+        )
+        self.speech_final_ms = Histogram(
+            "askwell_speech_final_ms",
+            "From the arrival of the last sound of an answer to its words, the silence that ended it included, in ms.",
+            buckets=_FINAL_MS,
+            registry=registry,
+        )
+        self.speech_decode_ms = Histogram(
+            "askwell_speech_decode_ms",
+            "Transcriptions, their wait included, in ms.",
+            ["purpose"],
+            buckets=_MS,
+            registry=registry,
+        )
+        self.speech_dropped = Counter(
+            "askwell_speech_dropped", "Transcriptions there was no time for.", ["purpose"], registry=registry
+        )
+        self.speech_refused = Counter(
+            "askwell_speech_refused", "Spoken answers refused because of the load.", registry=registry
+        )
+        self.didnt_catch = Counter(
+            "askwell_speech_didnt_catch", "Sounds of which no word was understood.", registry=registry
+        )
+        self.recordings_lost = Counter(
+            "askwell_recordings_lost", "Recordings of answers that could not be kept.", registry=registry
+        )
+        self._speech_busy = Gauge(
+            "askwell_speech_busy", "Share of the transcriber's time that is used, in [0, 1].", registry=registry
+        )
+        self._speech_wait_s = Gauge(
+            "askwell_speech_wait_s", "How long an answer would wait for the transcriber now, in s.", registry=registry
+        )
+
+    def watch_speech(self, load: Callable[[], Load]) -> None:
+        """Have the transcriber's load read whenever metrics are."""
+        self._speech_busy.set_function(lambda: load().busy)
+        self._speech_wait_s.set_function(lambda: load().backlog_s)
 
     def watch_circuits(self, read: Callable[[], Iterable[Circuit]]) -> None:
         """Have the circuit breakers read whenever metrics are."""

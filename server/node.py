@@ -13,12 +13,14 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from config.settings import Settings
+from config.speech import NO_MODEL
 from server.api.reading import load_material
 from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
 from server.export import FORMATS
 from server.language import cautions, who_does_what
 from server.serving import bind, serving, url_of
+from server.speech import Speech
 from server.wiring import HUB_DRAIN_S, Say, Storage, open_storage, running
 
 LOOPBACK = "127.0.0.1"
@@ -45,7 +47,7 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int
             async with serving(build_app(parts), settings, sock):
                 storage.data_dir.publish(here_url)
                 is_up()
-                show(banner(storage, settings.server.public_url or here_url, version))
+                show(banner(storage, parts.speech, settings.server.public_url or here_url, version))
                 await leave.wait()
                 _end_in(END_S)
                 say("finishing running turns")
@@ -98,7 +100,7 @@ def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
             loop.remove_signal_handler(number)
 
 
-def banner(storage: Storage, url: str, version: str) -> str:
+def banner(storage: Storage, speech: Speech, url: str, version: str) -> str:
     """Where the process listens, what it is made of, and what that does not guarantee."""
     settings = storage.settings
     server, kept = settings.server, settings.storage
@@ -110,7 +112,7 @@ def banner(storage: Storage, url: str, version: str) -> str:
         + (", every write on disk before it is acknowledged" if embedded else ""),
         f"  store      {'SQLite, in the data directory' if kept.database_url is None else 'external database'}",
         *(f"  language   {line}" for line in who_does_what(settings)),
-        "  speech     none: answers are typed",
+        f"  speech     {speech.line}",
         f"  interviews {'open to whoever reaches this address' if server.enrolment_open else 'by invitation only'}",
     ]
     lines += [f"  careful    {caveat}" for caveat in (*storage.report.caveats, *cautions(settings))]
@@ -130,7 +132,12 @@ def banner(storage: Storage, url: str, version: str) -> str:
 @contextlib.asynccontextmanager
 async def here(settings: Settings, *, say: Say) -> AsyncIterator[tuple[str, str]]:
     """A server of one's own on a free loopback port, for as long as the block runs; its URL and moderator token."""
-    private = settings.model_copy(update={"server": settings.server.model_copy(update={"host": LOOPBACK})})
+    private = settings.model_copy(
+        update={
+            "server": settings.server.model_copy(update={"host": LOOPBACK}),
+            "speech": settings.speech.model_copy(update={"whisper_model": NO_MODEL}),
+        }
+    )
     async with running(private, say=say, claim=lambda: bind(LOOPBACK, 0)) as (parts, storage):
         sock = storage.claimed_socket()
         url = url_of(sock, LOOPBACK)

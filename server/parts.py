@@ -14,7 +14,9 @@ from server.limits import KeyedBuckets
 from server.metrics import Metrics
 from server.origins import Origins
 from server.pipelines import Pipelines
+from server.recordings import FileRecorder
 from server.session.hub import Hub
+from server.speech import Speech
 from server.store.repository import Repository
 from server.writer import Writer
 
@@ -38,6 +40,8 @@ class Parts:
     writer: Writer
     pipeline: Pipelines
     hub: Hub
+    speech: Speech
+    recorder: FileRecorder
     auth: Authenticator
     metrics: Metrics
     origins: Origins

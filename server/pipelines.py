@@ -16,7 +16,7 @@ from config.loader import Library, UnknownName
 from config.prices import load_prices
 from config.settings import Settings
 from pipeline.concept import SessionConfiguration
-from pipeline.context import SlotNames, no_names
+from pipeline.context import SlotNames, TurnContext, no_names
 from pipeline.methodology import Methodology
 from pipeline.ports import Clock, QuestionSink, SlotProposal, Vectors
 from pipeline.question.checker import prepare
@@ -105,6 +105,26 @@ class Pipelines:
         return await self.of(configuration).run(
             state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names
         )
+
+    async def decide(
+        self,
+        state: InterviewState,
+        answer: Answer,
+        configuration: SessionConfiguration,
+        *,
+        now: datetime,
+        sink: QuestionSink,
+        embeddings: Mapping[str, Vectors],
+        names: SlotNames = no_names,
+    ) -> TurnContext:
+        """One turn up to its question; see `TurnPipeline.decide`."""
+        return await self.of(configuration).decide(
+            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names
+        )
+
+    async def speak(self, context: TurnContext) -> Outcome:
+        """The rest of a turn; see `TurnPipeline.speak`."""
+        return await self.of(context.configuration).speak(context)
 
     async def rephrase(
         self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink

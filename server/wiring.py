@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import structlog
@@ -24,33 +25,39 @@ from config.loader import Library
 from config.roles import Models
 from config.settings import Settings
 from pipeline.turn import Providers
+from server import watching
 from server.auth import Authenticator, moderator_token
+from server.bounds import hot_settings, hub_settings, listening_settings
 from server.hot.connection import Connection, open_client
 from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
 from server.hot.errors import DataDirUnusable, HotMisconfigured
-from server.hot.journal import Journal, JournalRecord
+from server.hot.journal import Journal
 from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
-from server.hot.values import HotSettings, ServerReport
+from server.hot.values import ServerReport
 from server.language import load_providers
 from server.limits import KeyedBuckets
 from server.metrics import Metrics
 from server.origins import Origins
 from server.parts import Parts
 from server.pipelines import Load, open_pipelines
+from server.recordings import FileRecorder
 from server.session.hub import Hub
-from server.session.measure import TurnMeasure
-from server.session.settings import HubSettings
+from server.speech import LoadSpeech, load_heard, open_speech
 from server.store.apply import Applier
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StoreMisconfigured, StoreUnavailable
 from server.store.repository import Repository
-from server.writer import Lag, Writer, WriterHooks
+from server.writer import Writer, WriterHooks
+
+if TYPE_CHECKING:
+    from audio.recording import Recordings
 
 log = structlog.get_logger()
 
 DATABASE_NAME = "askwell.db"
+RECORDINGS_NAME = "recordings"
 HUB_DRAIN_S = 3.5
 WRITER_DRAIN_S = 1.5
 VALKEY_STOP_S = 1.0
@@ -84,6 +91,7 @@ class Overrides:
     writer: Callable[[Writer], Writer] = _same_writer
     providers: Callable[[Providers], Providers] = _same_providers
     load: Load = load_providers
+    hear: LoadSpeech = load_heard
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,7 @@ class Storage:
     database: Database
     store: Repository
     writer: Writer
+    recorder: FileRecorder
     metrics: Metrics
     report: ServerReport
     embedded: EmbeddedValkey | None
@@ -150,9 +159,22 @@ async def open_storage(
                 report = await hot.prepare(embedded=embedded is not None)
                 say("migrating the store")
                 await _migrated(database)
-                writer = overrides.writer(Writer(hot, journal, Applier(database), hooks=_hooks(metrics)))
+                recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_gone, metrics)
+                writer = overrides.writer(
+                    Writer(
+                        hot,
+                        journal,
+                        Applier(database),
+                        hooks=WriterHooks(
+                            lag=watching.lags(metrics), buried=watching.burials(metrics), erase_files=recorder.erase
+                        ),
+                    )
+                )
                 async with asyncio.TaskGroup() as tasks:
-                    working = [tasks.create_task(writer.run(), name="writer")]
+                    working = [
+                        tasks.create_task(writer.run(), name="writer"),
+                        tasks.create_task(recorder.run(), name="recorder"),
+                    ]
                     if embedded is not None:
                         working.append(tasks.create_task(embedded.supervise(), name="valkey"))
                     try:
@@ -163,6 +185,7 @@ async def open_storage(
                             database=database,
                             store=Repository(database),
                             writer=writer,
+                            recorder=recorder,
                             metrics=metrics,
                             report=report,
                             embedded=embedded,
@@ -170,6 +193,7 @@ async def open_storage(
                             token_is_new=is_new,
                             claimed=claimed,
                         )
+                        await _written(recorder)
                         if not await writer.drain(WRITER_DRAIN_S):
                             log.warning("writer.drain_incomplete", reason="the journal keeps what is left")
                     finally:
@@ -212,8 +236,11 @@ async def running(
     )
     for problem in library.problems():
         log.warning("configuration.problem", file=problem.file, line=problem.line, reason=problem.reason)
+    for caution in library.cautions():
+        log.warning("configuration.caution", file=caution.file, line=caution.line, reason=caution.reason)
     async with (
         open_storage(settings, overrides=overrides, say=say, claim=claim) as storage,
+        open_speech(settings, storage.metrics, load=overrides.hear, say=say) as speech,
         open_pipelines(
             settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
         ) as pipelines,
@@ -223,12 +250,16 @@ async def running(
             snapshots=storage.store,
             configurations=storage.store,
             pipeline=pipelines,
-            settings=_hub_settings(settings),
+            settings=hub_settings(settings),
             now=_now,
             new_id=_new_id,
-            observe=_observer(storage.metrics),
+            observe=watching.turns(storage.metrics),
             drain_s=HUB_DRAIN_S,
             turn_deadline_s=pipelines.deadline_s,
+            voice=speech,
+            listening=listening_settings(settings),
+            observe_heard=watching.spoken_answers(storage.metrics),
+            recorder=storage.recorder,
         )
         async with hub:
             parts = Parts(
@@ -239,6 +270,8 @@ async def running(
                 writer=storage.writer,
                 pipeline=pipelines,
                 hub=hub,
+                speech=speech,
+                recorder=storage.recorder,
                 auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
                 metrics=storage.metrics,
                 origins=Origins(settings.server),
@@ -282,27 +315,19 @@ def _start_embedded(settings: Settings, data: Path, say: Say) -> EmbeddedValkey 
 
 
 def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, Journal]:
-    storage = settings.storage
-    hot_settings = HotSettings(
-        hot_ttl_s=storage.hot_ttl_s,
-        wait_replicas=storage.wait_replicas,
-        wait_aof=storage.wait_aof,
-        wait_timeout_ms=storage.wait_timeout_ms,
-    )
+    bounds = hot_settings(settings)
     keys = KeySpace()
     try:
-        client = open_client(
-            url, timeout_s=hot_settings.attempt_timeout_s, max_connections=hot_settings.max_connections
-        )
+        client = open_client(url, timeout_s=bounds.attempt_timeout_s, max_connections=bounds.max_connections)
     except ValueError as exc:
         raise HotMisconfigured(f"ASKWELL_REDIS_URL can't be used: {exc}") from exc
     connection = Connection(
         client,
-        hot_settings,
+        bounds,
         on_retry=lambda name: metrics.hot_retries.labels(name).inc(),
         on_unconfirmed=lambda name: log.warning("redis.unconfirmed", operation=name),
     )
-    return HotStore(connection, keys), Journal.connect(url, keys, hot_settings)
+    return HotStore(connection, keys), Journal.connect(url, keys, bounds)
 
 
 def _database(settings: Settings, data: Path) -> Database:
@@ -336,36 +361,24 @@ async def _migrated(database: Database) -> None:
         raise StoreUnavailable(f"ASKWELL_DATABASE_URL: the database {where} can't be used: {reason}") from exc
 
 
-def _hooks(metrics: Metrics) -> WriterHooks:
-    def measured(lags: dict[int, Lag]) -> None:
-        for partition, lag in lags.items():
-            metrics.journal_length.labels(str(partition)).set(lag.records)
-            metrics.journal_lag_s.labels(str(partition)).set(lag.seconds)
-
-    def buried(record: JournalRecord) -> None:
-        metrics.dead_letters.inc()
-
-    return WriterHooks(lag=measured, buried=buried)
+def _hooks(metrics: Metrics, recorder: FileRecorder) -> WriterHooks:
+    return WriterHooks(lag=watching.lags(metrics), buried=watching.burials(metrics), erase_files=recorder.erase)
 
 
-def _observer(metrics: Metrics) -> Callable[[TurnMeasure], None]:
-    def observe(turn: TurnMeasure) -> None:
-        metrics.turn(turn.outcome, turn.total_ms, turn.stages_ms, fallback=turn.fallback)
-        if turn.first_token_ms is not None:
-            metrics.first_token_ms.observe(turn.first_token_ms)
+async def _written(recorder: FileRecorder) -> None:
+    """Let recordings that wait be written, within a bound."""
+    try:
+        async with asyncio.timeout(WRITER_DRAIN_S):
+            await recorder.drain()
+    except TimeoutError:
+        log.warning("recording.drain_incomplete")
 
-    return observe
 
+def _recordings(settings: Settings, data: Path) -> Recordings:
+    # Imported here: it takes time that commands without a server should not spend.
+    from audio.recording import Recordings
 
-def _hub_settings(settings: Settings) -> HubSettings:
-    sessions = settings.sessions
-    return HubSettings(
-        turn_deadline_s=sessions.turn_deadline_s,
-        idle_release_s=sessions.idle_release_s,
-        abandon_after_s=sessions.abandon_after_s,
-        resume_until_s=sessions.resume_until_s,
-        max_sessions=settings.limits.max_sessions,
-    )
+    return Recordings(settings.speech.recordings or data / RECORDINGS_NAME)
 
 
 def _secret(value: object) -> str | None:

@@ -40,6 +40,7 @@ OFFENCES: tuple[tuple[str, str, str], ...] = (
     ("sqlalchemy only in", "server/hot/zz_sql.py", "sqlalchemy"),
     ("sqlalchemy only in", "pipeline/language/zz_sql.py", "sqlalchemy"),
     ("faster_whisper only in", "audio/zz_whisper.py", "faster_whisper"),
+    ("in audio only speech and whisper know asyncio", "audio/zz_tasks.py", "asyncio"),
     ("stages don't import each other", "pipeline/stages/zz_neighbour.py", "pipeline.stages.srl"),
     ("engines don't import each other", "pipeline/engines/zz_neighbour.py", "pipeline.engines.signal_pools"),
 )

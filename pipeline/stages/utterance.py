@@ -63,5 +63,8 @@ class UtteranceStage:
             recorded_at=context.now,
             focus_key=context.get(ContextOutput).focus_key,
             corrects=answer.corrects if answer.kind == "correct" else None,
+            spoken=answer.spoken,
+            confidence=answer.confidence,
+            speech_ms=answer.speech_ms,
         )
         return UtteranceOutput(utterance=utterance, kind=answer.kind, has_content=bool(text))

@@ -14,6 +14,7 @@ from server.errors import ApiError
 from server.export.material import Material, Row, iso, public_utterance_rows, session_row
 from server.hot.errors import Gone, SessionNotHot
 from server.hot.redis import HotStore
+from server.parts import Parts
 from server.store.repository import Repository
 
 
@@ -89,7 +90,26 @@ def plain(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def respondent_view(state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
+def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
+    """How a respondent may speak, and what the page is to do with the microphone."""
+    concept, speech = configuration.concept, parts.settings.speech
+    reason = parts.speech.unavailable(state.language)
+    review = state.settings.get("review_transcript")
+    return {
+        "available": reason is None,
+        "reason": reason,
+        "patience": state.settings.get("patience") or concept.patience or speech.patience,
+        "max_answer_s": concept.max_answer_s or speech.max_answer_s,
+        "review_transcript": concept.review_transcript if review is None else review,
+        "record_audio": concept.record_audio,
+        "barge_in": speech.barge_in,
+        "echo_cancellation": {"spoken": None, "on": True, "off": False}[speech.echo_cancellation],
+        "noise_suppression": speech.noise_suppression,
+        "auto_gain_control": speech.auto_gain_control,
+    }
+
+
+def respondent_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
     """What the respondent's own page needs."""
     concept = configuration.concept
     consent = concept.consent
@@ -115,11 +135,12 @@ def respondent_view(state: InterviewState, configuration: SessionConfiguration) 
         "stimulus": concept.stimulus,
         "question": state.question.text if state.question else None,
         "transcript": public_utterance_rows(state),
+        "speech": speech_view(parts, state, configuration),
     }
 
 
-def moderator_view(material: Material) -> dict[str, Any]:
-    """What a moderator sees of one session."""
+def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a moderator sees of one session; `recordings` are the files with what was said."""
     state = material.state
     return {
         **session_row(state),
@@ -136,4 +157,22 @@ def moderator_view(material: Material) -> dict[str, Any]:
         "usage": material.usage.model_dump(),
         "moderator_actions": list(material.actions),
         "settings": state.settings,
+        "recordings": recordings,
     }
+
+
+def now_view(state: InterviewState, answered: int | None = None) -> dict[str, Any]:
+    """State and the question that waits, or the closing statement; of the turn that was answered, if it is given."""
+    question: dict[str, Any] | None = None
+    said = [
+        u for u in state.utterances if u.speaker == "interviewer" and (answered is None or u.turn_number == answered)
+    ]
+    if said:
+        last = said[-1]
+        question = {
+            "turn_number": last.turn_number,
+            "text": last.text,
+            "fallback": last.fallback,
+            "closing": last.kind == "closing",
+        }
+    return {"session_id": state.session_id, "state": state.status, "question": question}

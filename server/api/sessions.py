@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from typing import Any, get_args
+from typing import get_args
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -23,9 +23,11 @@ from server.api.reading import (
     load_state,
     load_visible,
     moderator_view,
+    now_view,
     plain,
     respondent_view,
 )
+from server.api.recordings import post_audio
 from server.errors import ApiError
 from server.export import FORMATS
 from server.export.material import Material, canonical_view, graph_view, usage_view, utterance_rows
@@ -99,7 +101,7 @@ async def start(request: Request) -> Response:
         await owner.start()
         return owner.state
 
-    return json_response(_now(await parts.hub.use(session_id, begin)))
+    return json_response(now_view(await parts.hub.use(session_id, begin)))
 
 
 async def post_turn(request: Request) -> Response:
@@ -117,32 +119,9 @@ async def post_turn(request: Request) -> Response:
             "turn_key": receipt.turn_key,
             "turn_number": receipt.turn_number,
             "result": receipt.result,
-            **_now(state, answered=receipt.turn_number),
+            **now_view(state, answered=receipt.turn_number),
         }
     )
-
-
-def _now(state: InterviewState, answered: int | None = None) -> dict[str, Any]:
-    """State and the question that waits, or the closing statement; of the turn that was answered, if it is given."""
-    question: dict[str, Any] | None = None
-    said = [
-        u for u in state.utterances if u.speaker == "interviewer" and (answered is None or u.turn_number == answered)
-    ]
-    if said:
-        last = said[-1]
-        question = {
-            "turn_number": last.turn_number,
-            "text": last.text,
-            "fallback": last.fallback,
-            "closing": last.kind == "closing",
-        }
-    return {"session_id": state.session_id, "state": state.status, "question": question}
-
-
-async def post_audio(request: Request) -> Response:
-    """`POST /api/sessions/{id}/audio`."""
-    await respondent(request)
-    raise ApiError("transcriber_unavailable", "Speech can't be transcribed here. Please type your answer.")
 
 
 async def listing(request: Request) -> Response:
@@ -177,8 +156,9 @@ async def detail(request: Request) -> Response:
     session_id, principal = await respondent_or_moderator(request)
     if principal.kind == "respondent":
         state = await load_state(parts, session_id)
-        return json_response(respondent_view(state, await load_configuration(parts, state)))
-    return json_response(moderator_view(await load_material(parts, session_id, principal)))
+        return json_response(respondent_view(parts, state, await load_configuration(parts, state)))
+    material = await load_material(parts, session_id, principal)
+    return json_response(moderator_view(material, await run_in_threadpool(parts.recorder.of, session_id)))
 
 
 async def erase(request: Request) -> Response:

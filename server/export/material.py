@@ -82,6 +82,9 @@ def utterance_rows(state: InterviewState) -> list[Row]:
             "fallback": u.fallback,
             "corrects": u.corrects,
             "corrected_by": corrected.get(u.id),
+            "spoken": u.spoken,
+            "confidence": u.confidence,
+            "speech_ms": u.speech_ms,
         }
         for u in state.utterances
     ]

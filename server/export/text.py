@@ -213,15 +213,21 @@ def to_vtt(material: Material) -> bytes:
     """Captions in the time of the interview, one after another.
 
     A caption begins when its utterance was recorded, or when the one before it is over, and lasts as long as it takes
-    to say it.
+    to say it. A spoken answer was recorded when it was over, and lasts as long as it took.
     """
     said = [u for u in material.state.utterances if u.text]
     lines = ["WEBVTT", ""]
     begin = said[0].recorded_at if said else material.state.created_at
     end = timedelta()
     for utterance in said:
-        start = max(utterance.recorded_at - begin, end)
-        end = start + timedelta(seconds=max(1.5, len(utterance.text.split()) * _WORD_S))
+        recorded = utterance.recorded_at - begin
+        if utterance.speech_ms is not None:
+            length = timedelta(milliseconds=max(500, utterance.speech_ms))
+            start = max(recorded - length, end)
+        else:
+            length = timedelta(seconds=max(1.5, len(utterance.text.split()) * _WORD_S))
+            start = max(recorded, end)
+        end = start + length
         text = " ".join(utterance.text.split())
         for character, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
             text = text.replace(character, escaped)

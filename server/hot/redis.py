@@ -190,6 +190,7 @@ class HotStore(Checks, Messages):
         digest: str,
         turn_number: int,
         event: Mapping[str, Any],
+        first: Sequence[Mapping[str, Any]] = (),
         rerun: bool = False,
     ) -> Accepted | AlreadyPending | AlreadyCommitted:
         """Store and journal an answer before it is run; the acknowledgement of it.
@@ -203,6 +204,7 @@ class HotStore(Checks, Messages):
             digest: of what the answer says, without blanks; tells another text under the same key.
             turn_number: the number of the turn it will be.
             event: `turn.started` without `attempt` and `id`, which are added.
+            first: durable events to be told right before it, without ids; only by the answer's first attempt.
             rerun: run a pending answer again, as another attempt, also if it has not failed.
 
         Returns:
@@ -230,8 +232,9 @@ class HotStore(Checks, Messages):
             int(rerun),
             turn_number,
             payload,
-            event_text(event),
             self.settings.journal_limit,
+            event_text(event),
+            *map(event_text, first),
         )
         status = text_of(reply[0])
         if status == "COMMITTED":
@@ -244,6 +247,7 @@ class HotStore(Checks, Messages):
             event_id=int(reply[2]),
             journal_id=text_of(reply[3]),
             superseded=text_of(reply[4]) or None,
+            first_event_id=int(reply[5]),
         )
 
     async def commit(

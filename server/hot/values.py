@@ -83,12 +83,17 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The answer is on disk as attempt `attempt`; `event_id` is the id of its `turn.started`."""
+    """The answer is on disk as attempt `attempt`.
+
+    `event_id` is the id of its `turn.started`; events that were to be told before it have the ids from
+    `first_event_id` on, and were not written again if there are none.
+    """
 
     attempt: int
     event_id: int
     journal_id: str
     superseded: str | None
+    first_event_id: int
 
 
 @dataclass(frozen=True, slots=True)

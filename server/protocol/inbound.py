@@ -66,7 +66,13 @@ class Correct(Message):
 
 
 class AudioStart(Message):
-    """A spoken answer begins; binary frames follow."""
+    """A spoken answer begins; binary frames follow.
+
+    Sent again with the same `turn_key` after a reconnection, the answer goes on: on the same node from
+    `first_unreceived_seq`, elsewhere from its first frame. Audio that was sent after the end of the answer before is
+    part of it, from `first_seq` on. While a question is still being made, the answer waits for it. Only one answer is
+    spoken at a time; `set` with `patience: patient` while it is spoken asks for time.
+    """
 
     type: Literal["audio.start"]
     codec: Literal["pcm_s16le"]
@@ -76,7 +82,7 @@ class AudioStart(Message):
 
 
 class AudioStop(Message):
-    """The spoken answer is complete."""
+    """The spoken answer is complete: it ends here, whatever the silence. One that silence has ended is not harmed."""
 
     type: Literal["audio.stop"]
 
@@ -91,7 +97,9 @@ class ChangeSettings(Message):
     """Wishes of the respondent; what is left out stays."""
 
     type: Literal["set"]
-    patience: Patience | None = Field(default=None, description="How long a pause may be when speaking.")
+    patience: Patience | None = Field(
+        default=None, description="How long a pause may be when speaking; at once, also in the answer being spoken."
+    )
     spoken: bool | None = Field(default=None, description="Whether questions are read aloud.")
     review_transcript: bool | None = Field(
         default=None, description="Whether a transcript is shown for correction before it counts."
@@ -130,7 +138,10 @@ class Ping(Message):
 
 
 class Playback(Message):
-    """How far the client is with reading a question aloud."""
+    """How far the client is with reading a question aloud.
+
+    Unless the server lets respondents barge in, what is heard after `started` is passed over until another state.
+    """
 
     type: Literal["playback"]
     state: Literal["started", "paused", "finished", "stopped"]

@@ -51,16 +51,22 @@ class Word(Message):
     text: str
     start_ms: int = Field(ge=0)
     end_ms: int = Field(ge=0)
+    confidence: float | None = Field(default=None, ge=0, le=1)
 
 
 class TranscriptFinal(Message):
-    """What a spoken answer was understood as."""
+    """What a spoken answer was understood as; its turn starts next. The client need not keep its audio any longer."""
 
     type: Literal["transcript.final"]
     id: EventId
     turn_key: str
     text: str
     words: tuple[Word, ...] | None = None
+    last_seq: int | None = Field(
+        default=None,
+        ge=0,
+        description="Number of the last audio frame that is part of it; audio after it belongs to the next answer.",
+    )
 
 
 class TurnCompleted(Message):
@@ -131,29 +137,34 @@ class QuestionDelta(Message):
 
 
 class SpeechStarted(Message):
-    """Somebody speaks."""
+    """Somebody speaks, since `at_ms` from the start of the answer."""
 
     type: Literal["speech.started"] = "speech.started"
     at_ms: int = Field(ge=0)
 
 
 class SpeechStopped(Message):
-    """Nobody speaks any more."""
+    """Nobody speaks any more, since `at_ms` from the start of the answer, which may go on."""
 
     type: Literal["speech.stopped"] = "speech.stopped"
     at_ms: int = Field(ge=0)
 
 
 class TranscriptPartial(Message):
-    """What was understood so far; the first `stable` characters will not change."""
+    """What was understood so far; the first `stable` characters will not change.
+
+    With a `turn_key`, the answer is over and waits to be looked at: nothing comes of it unless the client sends it, as
+    it is or corrected, as `answer` with this key.
+    """
 
     type: Literal["transcript.partial"] = "transcript.partial"
     text: str
     stable: int = Field(ge=0)
+    turn_key: str | None = None
 
 
 class AudioAck(Message):
-    """Audio up to this sequence number is taken."""
+    """Audio up to this sequence number is taken. It may still go with its node: keep it until `transcript.final`."""
 
     type: Literal["audio.ack"] = "audio.ack"
     seq: int = Field(ge=0)

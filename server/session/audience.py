@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from server.hot.values import DurableEvent
 from server.protocol.base import Message
@@ -12,6 +13,19 @@ from server.session.ledger import Ledger
 from server.session.outbox import Outbox
 from server.session.ports import Hot
 from server.session.stream import QuestionStream
+
+
+class Heard(Protocol):
+    """What is heard of the respondent, for whoever comes late."""
+
+    @property
+    def first_unreceived(self) -> int:
+        """The number of the first audio frame that did not come."""
+        ...
+
+    def running(self) -> Sequence[Message]:
+        """What was understood so far of the answer that is being spoken."""
+        ...
 
 
 class Audience:
@@ -29,6 +43,8 @@ class Audience:
         self._clock = clock
         self._outbox: Outbox | None = None
         self._stream: QuestionStream | None = None
+        self.listening: Heard | None = None
+        """What is heard of the respondent."""
         self.last_sign = clock()
         """When the respondent last heard something, in seconds of the clock."""
 
@@ -99,7 +115,8 @@ class Audience:
         self._stream = None
 
     def _running(self) -> list[Message]:
-        return self._stream.running() if self._stream is not None else []
+        heard = self.listening.running() if self.listening is not None else []
+        return [*heard, *(self._stream.running() if self._stream is not None else [])]
 
     def _ready(self) -> Ready:
         ledger, state = self._ledger, self._ledger.state
@@ -114,5 +131,5 @@ class Audience:
             last_event_id=ledger.last_event_id,
             turn_number=state.turn_count + 1,
             pending=running,
-            first_unreceived_seq=0,
+            first_unreceived_seq=self.listening.first_unreceived if self.listening is not None else 0,
         )

@@ -24,10 +24,11 @@ from server.protocol.codes import (
     CLOSE_TOO_BIG,
     SUBPROTOCOL,
 )
-from server.protocol.inbound import ClientMessage, Hello, Ping, Playback
+from server.protocol.inbound import AudioCancel, AudioStart, AudioStop, ClientMessage, Hello, Ping, Playback
 from server.protocol.outbound import Error, Pong
 from server.session.dispatch import Dispatcher, reference
 from server.session.hub import Hub
+from server.session.listening import Listening
 from server.session.manners import Manners
 from server.session.outbox import Outbox
 from server.session.owner import SessionOwner
@@ -121,6 +122,8 @@ class RespondentSocket:
         self._settings = settings
         self._manners = Manners(settings, clock)
         self._outbox = Outbox(settings.outbox_events, settings.outbox_wait_s)
+        self._listening: Listening | None = None
+        self._greeted = asyncio.Event()
 
     async def serve(self) -> None:
         """Serve the connection until it ends."""
@@ -190,6 +193,7 @@ class RespondentSocket:
         """Serve the session until one side ends; the code to close with."""
         outbox = self._outbox
         dispatcher = Dispatcher(self._hub, owner, outbox)
+        self._listening = owner.listening
         waiting: asyncio.Queue[ClientMessage] = asyncio.Queue(self._settings.waiting_messages)
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -210,6 +214,7 @@ class RespondentSocket:
         """Hand messages to the session, in order."""
         try:
             await dispatcher.subscribe(hello)
+            self._greeted.set()
         except Exception as exc:
             frame = error_frame(exc, ref="hello")
             if frame.code == "internal":
@@ -239,7 +244,9 @@ class RespondentSocket:
                 match message:
                     case Ping():
                         await self._outbox.send(Pong(t=message.t))
-                    case Playback():
+                    case Playback() | AudioStop() | AudioCancel():
+                        await self._spoken(message)
+                    case AudioStart() if await self._started(message):
                         continue
                     case Hello():
                         raise ProtocolProblem("invalid_message", "hello was said already.", ref="hello")
@@ -247,6 +254,8 @@ class RespondentSocket:
                         raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref=reference(message))
                     case _:
                         waiting.put_nowait(message)
+            except SessionProblem as problem:
+                await self._refuse(error_frame(problem, ref=reference(message)))
             except ProtocolProblem as problem:
                 await self._refuse(problem.frame())
                 if self._manners.offended(problem) or problem.fatal:
@@ -274,12 +283,40 @@ class RespondentSocket:
                     "invalid_message", "This message is far too long.", close_code=CLOSE_TOO_BIG, fatal=True
                 )
             if data is not None:
-                self._manners.check_audio(data)
+                await self._hear(data)
                 continue
             self._manners.check_rate()
-            message = decode_text(text or "", max_bytes=self._settings.max_message_bytes)
-            self._manners.notice(message)
-            return message
+            return decode_text(text or "", max_bytes=self._settings.max_message_bytes)
+
+    # Speech, which does not wait for anything else: its messages and frames keep their order
+
+    async def _hear(self, data: bytes) -> None:
+        frame = self._manners.check_audio(data)
+        listening = self._listening
+        if listening is None:
+            raise ProtocolProblem("invalid_message", "Audio must be announced by audio.start.", ref="audio")
+        told = listening.take(frame)
+        if told is not None:
+            await self._refuse(told)
+
+    async def _started(self, message: AudioStart) -> bool:
+        """Whether the answer is listened to; if not, it was taken before."""
+        await self._greeted.wait()
+        assert self._listening is not None
+        return self._listening.start(message)
+
+    async def _spoken(self, message: AudioStop | AudioCancel | Playback) -> None:
+        await self._greeted.wait()
+        assert self._listening is not None
+        match message:
+            case Playback():
+                self._listening.playback(message.state)
+            case AudioCancel():
+                self._listening.cancel()
+            case AudioStop():
+                told = self._listening.stop()
+                if told is not None:
+                    await self._refuse(told)
 
     async def _write(self) -> None:
         """Write what the outbox holds until it is closed."""

@@ -71,7 +71,8 @@ class Dispatcher:
         owner = self._owner
         match message:
             case SendAnswer():
-                await self._turn(Answer(turn_key=message.turn_key, text=message.text))
+                typed = Answer(turn_key=message.turn_key, text=message.text)
+                await self._turn(owner.listening.typed(typed))
             case Skip():
                 await self._turn(Answer(turn_key=message.turn_key, kind="skip"))
             case Correct():
@@ -98,7 +99,8 @@ class Dispatcher:
             case ChangeSettings():
                 await owner.change_settings(message.model_dump(exclude={"type"}, exclude_none=True))
             case AudioStart():
-                raise SessionProblem("transcriber_unavailable")
+                # Begun answers never come here: this one was taken before, and its client has not heard of it.
+                await self._repeat(message.turn_key)
             case AudioStop() | AudioCancel() | Hello() | Ping() | Playback():
                 return
             case _:

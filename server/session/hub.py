@@ -34,14 +34,16 @@ from server.protocol.codes import CLOSE_COME_AGAIN
 from server.protocol.moderator import AnyCommand
 from server.session.inbox import Order
 from server.session.ledger import Ledger
-from server.session.measure import Observer, ignore
+from server.session.measure import HeardObserver, Observer, ignore
 from server.session.new import NewSession
 from server.session.orders import Orders
 from server.session.owner import SessionOwner
 from server.session.ports import Configurations, Hot, Pipeline, Snapshots
 from server.session.problems import Forgotten, Moved, SessionProblem
-from server.session.settings import HubSettings
+from server.session.recorder import NoRecorder, Recorder
+from server.session.settings import HubSettings, ListeningSettings
 from server.session.surroundings import Surroundings
+from server.session.voice import Mute, Voice
 
 T = TypeVar("T")
 log = structlog.get_logger("askwell.session")
@@ -64,6 +66,10 @@ class Hub:
         observe: told of every run of a turn.
         turn_deadline_s: longest time for one turn of a session with that configuration; as the settings if not given.
         drain_s: how long running turns may take to finish when the hub is left.
+        voice: what hears respondents; nothing if not given.
+        listening: how they are listened to.
+        observe_heard: told of every spoken answer.
+        recorder: keeps the sound of answers; nothing is kept if not given.
     """
 
     def __init__(
@@ -80,12 +86,29 @@ class Hub:
         observe: Observer = ignore,
         turn_deadline_s: Callable[[SessionConfiguration], float] | None = None,
         drain_s: float = 10.0,
+        voice: Voice | None = None,
+        listening: ListeningSettings | None = None,
+        observe_heard: HeardObserver = ignore,
+        recorder: Recorder | None = None,
     ) -> None:
         self.settings = settings or HubSettings()
         self._hot = hot
         self._snapshots = snapshots
         self._configurations = configurations
-        self._around = Surroundings(hot, pipeline, self.settings, now, clock, new_id, observe, turn_deadline_s)
+        self._around = Surroundings(
+            hot,
+            pipeline,
+            self.settings,
+            now,
+            clock,
+            new_id,
+            observe,
+            turn_deadline_s,
+            voice=voice or Mute(),
+            listening=listening or ListeningSettings(),
+            observe_heard=observe_heard,
+            recorder=recorder or NoRecorder(),
+        )
         self._orders = Orders(hot, self.settings, now, attach=self.attach, owner=self.owner)
         self._drain_s = drain_s
         self._owners: dict[str, SessionOwner] = {}

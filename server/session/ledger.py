@@ -29,15 +29,15 @@ ROOM_PAUSE_S = 0.1
 
 def answer_payload(answer: Answer) -> bytes:
     """An answer as it is kept until its turn is committed."""
-    return json.dumps(
-        {
-            "turn_key": answer.turn_key,
-            "kind": answer.kind,
-            "text": answer.text,
-            "corrects": answer.corrects,
-        },
-        ensure_ascii=False,
-    ).encode()
+    kept: dict[str, Any] = {
+        "turn_key": answer.turn_key,
+        "kind": answer.kind,
+        "text": answer.text,
+        "corrects": answer.corrects,
+    }
+    if answer.spoken:
+        kept |= {"spoken": True, "confidence": answer.confidence, "speech_ms": answer.speech_ms}
+    return json.dumps(kept, ensure_ascii=False).encode()
 
 
 def answer_of(pending: Pending) -> Answer:
@@ -123,9 +123,9 @@ class Ledger:
         return self._embeddings
 
     async def accept(
-        self, answer: Answer, *, rerun: bool = False
+        self, answer: Answer, *, first: Sequence[Mapping[str, Any]] = (), rerun: bool = False
     ) -> tuple[Accepted | AlreadyPending | AlreadyCommitted, list[DurableEvent]]:
-        """Put an answer on disk; the events to publish are its `turn.started`.
+        """Put an answer on disk; the events to publish are those named `first`, then its `turn.started`.
 
         Raises:
             JournalFull: there was no room in time; nothing is written.
@@ -145,6 +145,7 @@ class Ledger:
                     digest=digest,
                     turn_number=number,
                     event=event,
+                    first=first,
                     rerun=rerun,
                 ),
                 self._room_wait_s,
@@ -157,8 +158,10 @@ class Ledger:
         if not isinstance(accepted, Accepted):
             return accepted, []
         self.pending = Pending(answer.turn_key, payload, digest, accepted.attempt, False, number)
-        told = {**event, "attempt": accepted.attempt, "id": accepted.event_id}
-        return accepted, await self._numbered(accepted.event_id, [told])
+        told = [*first, {**event, "attempt": accepted.attempt}]
+        numbers = range(accepted.first_event_id, accepted.event_id + 1)
+        numbered = [{**one, "id": number} for one, number in zip(told[-len(numbers) :], numbers, strict=True)]
+        return accepted, await self._numbered(numbers.start, numbered)
 
     async def commit_turn(self, answer: Answer, outcome: Outcome) -> list[DurableEvent]:
         """Make a turn true; the events to publish, in order. Errors as `HotStore.commit`."""
@@ -249,6 +252,13 @@ class Ledger:
         record = _json({"turn_number": self.state.turn_count}, calls)
         await self._hot.note(self.session_id, owner=self.owner_id if owned else None, record=record)
         self.calls.settle(calls)
+
+    def as_kept(self, answer: Answer) -> Answer:
+        """The answer with what is known of it if it is pending already: a client sends only its words again."""
+        pending = self.pending
+        if pending is None or pending.turn_key != answer.turn_key or pending.digest != answer_digest(answer):
+            return answer
+        return answer_of(pending)
 
     def receipt(self, turn_key: str) -> Receipt | None:
         """What the turn with this key answered, if it is committed."""

@@ -69,6 +69,28 @@ def check_turn(state: InterviewState, configuration: SessionConfiguration) -> No
         raise SessionProblem("turn_in_progress", "The first question is still on its way. Please wait a moment.")
 
 
+def check_listening(state: InterviewState, configuration: SessionConfiguration) -> None:
+    """Refuse to listen to a respondent; the question need not be there yet.
+
+    Raises:
+        SessionProblem: `session_completed`, `session_paused`, `consent_required`.
+    """
+    _refuse_over(state)
+    if consent_missing(state, configuration):
+        raise SessionProblem("consent_required")
+    if state.status in ("paused", "abandoned"):
+        raise SessionProblem("session_paused")
+
+
+def may_record(state: InterviewState, configuration: SessionConfiguration) -> bool:
+    """Whether speech is kept: the concept asks for it, and the respondent agreed to it.
+
+    Without consent nothing is kept, and neither where `recording` is among the choices and was declined.
+    """
+    consent = state.consent
+    return configuration.concept.record_audio and consent is not None and consent.choices.get("recording") is not False
+
+
 def check_correction(state: InterviewState, utterance_id: str) -> None:
     """Refuse to amend anything but the respondent's last answer."""
     last = state.last_answer()

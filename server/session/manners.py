@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from server.protocol.codec import ProtocolProblem, decode_binary
-from server.protocol.codes import CLOSE_POLICY, CLOSE_UNSUPPORTED_DATA
-from server.protocol.inbound import AudioCancel, AudioStart, AudioStop, ClientMessage
+from server.protocol.codec import AudioFrame, ProtocolProblem, decode_binary
+from server.protocol.codes import CLOSE_POLICY
 from server.session.settings import SocketSettings
 
 FORGIVEN_EVERY_S = 10.0
@@ -52,36 +51,17 @@ class Manners:
         self._messages = TokenBucket(settings.messages_per_s, settings.message_burst, clock)
         self._frames = TokenBucket(settings.frames_per_s, settings.frames_per_s, clock)
         self._patience = TokenBucket(1.0 / FORGIVEN_EVERY_S, settings.patience, clock)
-        self._audio_expected = False
 
     def check_rate(self) -> None:
         """Count one text frame. Raises ProtocolProblem `rate_limited`."""
         if not self._messages.take():
             raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY)
 
-    def check_audio(self, data: bytes) -> None:
-        """Look at one binary frame, which is passed over when audio was announced and can't be used here.
-
-        Raises:
-            ProtocolProblem: `invalid_message` without `audio.start` before it, `audio_format`, `rate_limited`.
-        """
+    def check_audio(self, data: bytes) -> AudioFrame:
+        """The audio in one binary frame. Raises ProtocolProblem `audio_format`, `rate_limited`."""
         if not self._frames.take():
-            raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY)
-        if not self._audio_expected:
-            raise ProtocolProblem(
-                "invalid_message",
-                "Audio must be announced by audio.start.",
-                close_code=CLOSE_UNSUPPORTED_DATA,
-            )
-        decode_binary(data)
-
-    def notice(self, message: ClientMessage) -> None:
-        """Remember what the message announces."""
-        match message:
-            case AudioStart():
-                self._audio_expected = True
-            case AudioStop() | AudioCancel():
-                self._audio_expected = False
+            raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref="audio")
+        return decode_binary(data)
 
     def offended(self, problem: ProtocolProblem) -> bool:
         """Count one violation; whether it was one too many."""

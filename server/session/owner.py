@@ -7,25 +7,30 @@ disconnect: the work goes on and its events wait for the next connection.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import structlog
 
 from pipeline.concept import SessionConfiguration
+from pipeline.context import TurnContext
+from pipeline.ports import QuestionSink
 from pipeline.state import InterviewState, Receipt
-from pipeline.turn import Answer, Outcome, answer_digest
+from pipeline.turn import Answer, answer_digest
 from server.hot.errors import Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
 from server.hot.values import DurableEvent
 from server.protocol.codes import CLOSE_TAKEN_OVER
 from server.session import machine
 from server.session.audience import Audience
 from server.session.ledger import Ledger, answer_of
+from server.session.listening import Listening
 from server.session.naming import Naming
 from server.session.outbox import Outbox
 from server.session.problems import Moved, SessionProblem, error_frame
 from server.session.questions import QuestionMaker
+from server.session.speculation import Guess
+from server.session.steps import Steps
 from server.session.surroundings import Surroundings
 from server.session.turns import TurnHandle, TurnRunner, checked
 from server.session.worker import Worker
@@ -51,12 +56,16 @@ class SessionOwner:
         self._worker = Worker(around, ledger, self._audience)
         self._worker.on_refreshed = self._run_pending
         self._worker.on_recovered = self.arrive
-        self.naming = Naming(around, ledger, configuration, self._settle)
+        self._steps = Steps(around, ledger, self._worker, self._audience, lambda: self.naming.want())
+        self.naming = Naming(around, ledger, configuration, self._steps.settle)
         """Finds names for slots while nobody waits."""
         self._runner = TurnRunner(around, ledger, configuration, self._worker, self._audience, self.naming.arrived)
         self._questions = QuestionMaker(around, ledger, configuration, self._worker, self._audience)
         self._turn: TurnHandle | None = None
         self._welcoming = False
+        self.listening = Listening(around, ledger, configuration, self._audience, self)
+        """Hears the respondent."""
+        self._audience.listening = self.listening
         self.inbox_lock = asyncio.Lock()
         """Held by whoever applies what waits in the inbox."""
         self._run_pending()
@@ -98,17 +107,19 @@ class SessionOwner:
         """Whether a respondent is connected."""
         return self._audience.present
 
-    # Its life
-
     async def run(self) -> None:
         """Do what comes until it is time to leave."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                naming = tasks.create_task(self.naming.run(), name=f"naming {self.session_id}")
+                beside = [
+                    tasks.create_task(self.naming.run(), name=f"naming {self.session_id}"),
+                    tasks.create_task(self.listening.run(), name=f"listening {self.session_id}"),
+                ]
                 try:
                     await self._worker.run()
                 finally:
-                    naming.cancel()
+                    for task in beside:
+                        task.cancel()
             await self._note_last_calls()
         finally:
             if self._turn is not None:
@@ -168,6 +179,7 @@ class SessionOwner:
         if self.leaving is not None:
             raise self.leaving
         self.touch()
+        self.listening.joined()
         await self._audience.join(outbox, last_event_id=last_event_id, epoch=epoch)
 
     def unsubscribe(self, outbox: Outbox) -> None:
@@ -181,8 +193,19 @@ class SessionOwner:
 
     # Turns
 
-    def begin(self, answer: Answer) -> TurnHandle:
+    @property
+    def engaged(self) -> bool:
+        """Whether no answer can be taken yet: one is worked on, or the first question is on its way."""
+        return self._turn is not None or (self.state.question is None and not machine.is_over(self.state))
+
+    def begin(
+        self, answer: Answer, *, first: Sequence[Mapping[str, Any]] = (), guess: Guess | None = None
+    ) -> TurnHandle:
         """Take an answer, a skip or a correction; it runs whether or not anybody waits for the handle.
+
+        Args:
+            answer: what the respondent did.
+            first, guess: as of `TurnHandle`.
 
         Returns:
             The handle of the turn: a running one if the same answer is being worked on, a done one if it is committed.
@@ -203,10 +226,23 @@ class SessionOwner:
         machine.check_turn(self.state, self.configuration)
         if answer.kind == "correct":
             machine.check_correction(self.state, answer.corrects or "")
-        handle = TurnHandle(answer, digest)
+        handle = TurnHandle(self._ledger.as_kept(answer), digest, first=first, guess=guess)
         self._worker.put("turn", lambda: self._turn_job(handle))
         self._turn = handle
+        self.listening.took(answer.turn_key)
         return handle
+
+    async def decide(self, answer: Answer, sink: QuestionSink) -> TurnContext:
+        """What an answer would lead to, up to the question; nothing is written. Raises PipelineError."""
+        return await self._around.pipeline.decide(
+            self.state,
+            answer,
+            self.configuration,
+            now=self._around.now(),
+            sink=sink,
+            embeddings=await self._ledger.embeddings(),
+            names=self.naming.arrived,
+        )
 
     async def submit(self, answer: Answer) -> Receipt:
         """As `begin`, and wait until the turn is committed.
@@ -256,6 +292,7 @@ class SessionOwner:
             if self._turn is handle:
                 self._turn = None
             self._audience.end_question()
+            self.listening.freed()
 
     # Everything else
 
@@ -311,6 +348,8 @@ class SessionOwner:
 
     async def change_settings(self, changes: Mapping[str, Any]) -> None:
         """Keep wishes about speaking and listening."""
+        if "patience" in changes:
+            self.listening.set_patience(changes["patience"])
         await self._command("set", lambda: machine.change_settings(self.state, changes, self._around.now()))
 
     async def withdraw(self) -> None:
@@ -327,51 +366,16 @@ class SessionOwner:
         ends: bool = False,
     ) -> int:
         """Apply a command in a commit of its own; the number of the turn it applies to."""
-
-        async def work() -> int:
-            await self._worker.fresh()
-            await self._commit_step(command_id, decide(), moderator=moderator, ends=ends)
-            return self.state.turn_count + 1
-
-        return await self._worker.do("command", work)
+        before = self.state.settings.get("patience")
+        number = await self._steps.apply(command_id, decide, moderator=moderator, ends=ends)
+        patience = self.state.settings.get("patience")
+        if patience is not None and patience != before:
+            self.listening.set_patience(patience)
+        return number
 
     async def _command(self, name: str, decide: Callable[[], machine.Step], *, ends: bool = False) -> None:
-        async def work() -> None:
-            await self._worker.fresh()
-            await self._commit_step(f"{name}:{self._around.new_id()}", decide(), ends=ends)
-
-        await self._worker.do(name, work)
+        await self._steps.command(name, decide, ends=ends)
         self.arrive()
-
-    async def _commit_step(
-        self,
-        command_id: str,
-        step: machine.Step,
-        *,
-        moderator: Mapping[str, Any] | None = None,
-        ends: bool = False,
-    ) -> None:
-        if step.state is self.state and moderator is None:
-            return
-        if step.state is self.state:
-            step = machine.Step(machine.touched(step.state))
-        self._ledger.stale = True
-        events = await self._ledger.commit_step(command_id, step, moderator=moderator, ends=ends)
-        self._ledger.stale = False
-        await self._audience.publish(events)
-        self.naming.want()
-
-    async def _settle(self, make: Callable[[], Awaitable[Outcome | None]]) -> None:
-        """Commit what names lead to, once the session takes no more answers."""
-
-        async def work() -> None:
-            await self._worker.fresh()
-            outcome = await make() if machine.is_over(self.state) else None
-            if outcome is not None:
-                command_id = f"settle:{self._around.new_id()}"
-                await self._worker.insist(lambda: self._ledger.commit_outcome(command_id, outcome))
-
-        await self._worker.do("settle", work)
 
     async def _greet(self) -> None:
         try:
@@ -385,9 +389,10 @@ class SessionOwner:
         if self.state.status == "abandoned":
             until = timedelta(seconds=self._around.settings.resume_until_s)
             step = machine.resume(self.state, "respondent", self._around.now(), until)
-            await self._commit_step(f"return:{self._around.new_id()}", step)
+            await self._steps.commit(f"return:{self._around.new_id()}", step)
         if machine.may_open(self.state, self.configuration):
             await self._questions.open()
+            self.listening.freed()
 
     async def _rephrase(self) -> None:
         await self._worker.fresh()

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from pipeline.concept import SessionConfiguration
-from pipeline.context import SlotNames, no_names
+from pipeline.context import SlotNames, TurnContext, no_names
 from pipeline.ports import QuestionSink, SlotProposal, Vectors
 from pipeline.state import InterviewState
 from pipeline.turn import Answer, Outcome
@@ -85,6 +85,7 @@ class Hot(Protocol):
         digest: str,
         turn_number: int,
         event: Mapping[str, Any],
+        first: Sequence[Mapping[str, Any]] = (),
         rerun: bool = False,
     ) -> Accepted | AlreadyPending | AlreadyCommitted:
         """Store and journal an answer before it is run."""
@@ -183,6 +184,24 @@ class Pipeline(Protocol):
         names: SlotNames = no_names,
     ) -> Outcome:
         """One turn; `names` gives those that have come for nodes of the backlog."""
+        ...
+
+    async def decide(
+        self,
+        state: InterviewState,
+        answer: Answer,
+        configuration: SessionConfiguration,
+        *,
+        now: datetime,
+        sink: QuestionSink,
+        embeddings: Mapping[str, Vectors],
+        names: SlotNames = no_names,
+    ) -> TurnContext:
+        """One turn up to its question; nothing reaches the sink, and nothing comes of it without `speak`."""
+        ...
+
+    async def speak(self, context: TurnContext) -> Outcome:
+        """The rest of a turn that `decide` began."""
         ...
 
     def defers_naming(self, configuration: SessionConfiguration) -> bool:

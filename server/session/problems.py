@@ -13,6 +13,9 @@ from __future__ import annotations
 from server.protocol.codes import CLOSE_COME_AGAIN, RETRYABLE, SENTENCES, ErrorCode
 from server.protocol.outbound import Error
 
+TELLING = frozenset({"invalid_input", "audio_format", "audio_too_long"})
+"""Codes of errors whose own words are for the respondent."""
+
 
 class SessionProblem(Exception):
     """Something that can't be done with this session now.
@@ -56,7 +59,7 @@ def problem_of(error: BaseException) -> SessionProblem:
     code = getattr(error, "wire_code", None) or getattr(error, "code", None)
     if not isinstance(code, str) or code not in SENTENCES:
         return SessionProblem("internal")
-    message = _sentence(str(error)) if code == "invalid_input" else None
+    message = _sentence(str(error)) if code in TELLING else None
     return SessionProblem(code, message, retryable=bool(getattr(error, "retryable", False)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipeline.concept import Patience
 from server.protocol.codec import MAX_MESSAGE_BYTES
 
 
@@ -43,6 +44,29 @@ class HubSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ListeningSettings:
+    """How respondents are listened to, where session and concept do not say.
+
+    Args:
+        patience: how long a pause may be.
+        max_answer_s: the longest spoken answer.
+        barge_in: whether speech counts while a question is read aloud; if not, audio that comes then is passed over.
+        hold_s: audio that a wish for time adds before silence may end an answer.
+        grace_s: audio without speech that ends an answer which was begun before its question was there.
+        kept_s: audio after the end of an answer that is kept for the next one.
+        backlog_s: audio that may wait to be heard; more is refused.
+    """
+
+    patience: Patience = "normal"
+    max_answer_s: float = 300.0
+    barge_in: bool = False
+    hold_s: float = 15.0
+    grace_s: float = 3.0
+    kept_s: float = 60.0
+    backlog_s: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
 class SocketSettings:
     """What one respondent's socket may do.
 
@@ -69,7 +93,7 @@ class SocketSettings:
     max_frame_bytes: int = 1024 * 1024
     messages_per_s: float = 20.0
     message_burst: int = 60
-    frames_per_s: float = 120.0
+    frames_per_s: float = 400.0
     patience: int = 5
     waiting_messages: int = 16
     outbox_events: int = 256

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pipeline.concept import SessionConfiguration
-from server.session.measure import Observer, ignore
+from server.session.measure import HeardObserver, Observer, ignore
 from server.session.ports import Hot, Pipeline
-from server.session.settings import HubSettings
+from server.session.recorder import NoRecorder, Recorder
+from server.session.settings import HubSettings, ListeningSettings
+from server.session.speculation import Lanes
+from server.session.voice import Mute, Voice
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,11 @@ class Surroundings:
         new_id: makes ids of owners and commands.
         observe: told of every run of a turn.
         turn_deadline_s: longest run of the pipeline for one answer of such a session, in seconds; None: as settings.
+        voice: what hears respondents.
+        lanes: keep guesses behind confirmed work.
+        listening: how respondents are listened to.
+        observe_heard: told of every spoken answer.
+        recorder: keeps the sound of answers.
     """
 
     hot: Hot
@@ -35,6 +43,11 @@ class Surroundings:
     new_id: Callable[[], str]
     observe: Observer = ignore
     turn_deadline_s: Callable[[SessionConfiguration], float] | None = None
+    voice: Voice = field(default_factory=Mute)
+    lanes: Lanes = field(default_factory=Lanes)
+    listening: ListeningSettings = field(default_factory=ListeningSettings)
+    observe_heard: HeardObserver = ignore
+    recorder: Recorder = field(default_factory=NoRecorder)
 
     def deadline_s(self, configuration: SessionConfiguration) -> float:
         """Longest run of the pipeline for one answer of such a session, in seconds."""

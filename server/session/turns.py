@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 import structlog
 
@@ -24,6 +25,7 @@ from server.session.jobs import quiet_future
 from server.session.ledger import Ledger
 from server.session.measure import TurnMeasure
 from server.session.problems import SessionProblem, TurnFailed
+from server.session.speculation import Guess
 from server.session.stream import QuestionStream
 from server.session.surroundings import Surroundings
 from server.session.worker import Worker
@@ -40,7 +42,7 @@ def checked(answer: Answer, configuration: SessionConfiguration) -> Answer:
     except InvalidAnswer as exc:
         too_long = exc.wire_code == "answer_too_long"
         raise SessionProblem("answer_too_long" if too_long else "invalid_input", str(exc)) from exc
-    return Answer(turn_key=answer.turn_key, text=text, kind=answer.kind, corrects=answer.corrects)
+    return replace(answer, text=text)
 
 
 class TurnHandle:
@@ -50,12 +52,24 @@ class TurnHandle:
         answer: what is answered.
         digest: of the answer, to tell it from another one under the same key.
         unasked: nobody sent it to this owner; it was found pending.
+        first: durable events that tell of the answer before its turn starts.
+        guess: what was decided before the answer was certain.
     """
 
-    def __init__(self, answer: Answer, digest: str, *, unasked: bool = False) -> None:
+    def __init__(
+        self,
+        answer: Answer,
+        digest: str,
+        *,
+        unasked: bool = False,
+        first: Sequence[Mapping[str, Any]] = (),
+        guess: Guess | None = None,
+    ) -> None:
         self.answer = answer
         self.digest = digest
         self.unasked = unasked
+        self.first = first
+        self.guess = guess
         self._accepted: asyncio.Future[None] = quiet_future()
         self._done: asyncio.Future[Receipt] = quiet_future()
 
@@ -182,7 +196,7 @@ class TurnRunner:
         return await self._run_accepted(handle, accepted, began, accept_ms)
 
     async def _accept(self, handle: TurnHandle) -> Accepted | AlreadyCommitted:
-        accepted, events = await self._ledger.accept(handle.answer, rerun=handle.unasked)
+        accepted, events = await self._ledger.accept(handle.answer, first=handle.first, rerun=handle.unasked)
         if isinstance(accepted, AlreadyPending):
             # Nobody runs it: this owner does one turn at a time, and no other owner may.
             accepted, events = await self._ledger.accept(handle.answer, rerun=True)
@@ -208,7 +222,7 @@ class TurnRunner:
             accept_ms=accept_ms,
         )
         try:
-            outcome = await self._run_pipeline(handle.answer, stream)
+            outcome = await self._run_pipeline(handle, stream)
             first = stream.first_token_at
             committing = self._around.clock()
             events = await self._commit(handle.answer, outcome)
@@ -241,15 +255,19 @@ class TurnRunner:
         assert receipt is not None, "the pipeline leaves a receipt for every turn"
         return receipt
 
-    async def _run_pipeline(self, answer: Answer, stream: QuestionStream) -> Outcome:
+    async def _run_pipeline(self, handle: TurnHandle, stream: QuestionStream) -> Outcome:
         around = self._around
         try:
             embeddings = await self._ledger.embeddings()
             async with asyncio.timeout(around.deadline_s(self._configuration)):
-                with recording(self._ledger.calls, self._ledger.state.turn_count + 1):
+                with recording(self._ledger.calls, self._ledger.state.turn_count + 1), around.lanes.confirmed():
+                    if handle.guess is not None:
+                        context = await handle.guess.confirmed(self._ledger.state, handle.answer)
+                        if context is not None:
+                            return await around.pipeline.speak(replace(context, sink=stream))
                     return await around.pipeline.run(
                         self._ledger.state,
-                        answer,
+                        handle.answer,
                         self._configuration,
                         now=around.now(),
                         sink=stream,

@@ -98,7 +98,10 @@ class SessionRow(Base):
 
 
 class UtteranceRow(Base):
-    """Something said. `speaker` is interviewer, respondent or moderator; `position` counts from 0."""
+    """Something said. `speaker` is interviewer, respondent or moderator; `position` counts from 0.
+
+    Of spoken answers, `confidence` is the mean of their words in [0, 1], and `speech_ms` how long they took to say.
+    """
 
     __tablename__ = "utterances"
 
@@ -113,6 +116,9 @@ class UtteranceRow(Base):
     focus_key: Mapped[str | None] = mapped_column(Id)
     fallback: Mapped[bool]
     corrects: Mapped[str | None] = mapped_column(Id)
+    spoken: Mapped[bool]
+    confidence: Mapped[float | None]
+    speech_ms: Mapped[int | None]
     recorded_at: Mapped[datetime]
 
 

@@ -29,10 +29,13 @@ from server.app import build_app
 from server.hot.journal import JournalRecord
 from server.hot.redis import HotStore
 from server.serving import bind, serving, url_of
+from server.speech import LoadSpeech
 from server.store.apply import Applier
 from server.wiring import Overrides, running
 from server.writer import Writer
 from tests.support.interview import FixedRater, OwnSlots, PlainWriter, TableEmbedder, WordParser
+from tests.support.speech import teach, tones
+from tests.support.whole import deaf
 
 BOUNDARIES = (
     "before_accept",
@@ -141,7 +144,7 @@ class MortalWriter(PlainWriter):
             yield piece
 
 
-def overrides(plan: Plan) -> Overrides:
+def overrides(plan: Plan, hear: LoadSpeech = deaf) -> Overrides:
     """Real parts with boundaries in them."""
 
     def hot(store: HotStore) -> HotStore:
@@ -165,7 +168,7 @@ def overrides(plan: Plan) -> Overrides:
             WordParser(),
         )
 
-    return Overrides(hot=hot, writer=writer, load=load)
+    return Overrides(hot=hot, writer=writer, load=load, hear=hear)
 
 
 async def main(arguments: argparse.Namespace) -> None:
@@ -173,9 +176,11 @@ async def main(arguments: argparse.Namespace) -> None:
     plan = Plan(arguments.kill, arguments.nth)
     settings = config_settings.load(None, {"data": arguments.data, "port": arguments.port}).settings
     sock = bind("127.0.0.1", arguments.port)
+    teach(arguments.hear.split())
+    hear = tones() if arguments.hear else deaf
     ended = asyncio.Event()
     async with (
-        running(settings, overrides=overrides(plan)) as (parts, _),
+        running(settings, overrides=overrides(plan, hear)) as (parts, _),
         serving(build_app(parts), settings, sock),
     ):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
@@ -193,4 +198,5 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--kill", default="never")
     parser.add_argument("--nth", type=int, default=1)
+    parser.add_argument("--hear", default="", help="words whose tones are understood")
     asyncio.run(main(parser.parse_args()))

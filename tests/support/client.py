@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from server.protocol.codes import SUBPROTOCOL
 from server.protocol.outbound import SERVER_MESSAGES
+from tests.support.speech import frames
 
 DEADLINE_S = 10.0
 Frame = dict[str, Any]
@@ -95,6 +96,20 @@ class RespondentClient:
         turn_key = turn_key or key()
         await self.send("answer", text=text, turn_key=turn_key)
         return turn_key
+
+    async def audio_start(self, turn_key: str | None = None, first_seq: int = 0, **fields: Any) -> str:
+        """Announce a spoken answer; its turn key."""
+        turn_key = turn_key or key()
+        wish: Frame = {"codec": "pcm_s16le", "sample_rate": 16000, "turn_key": turn_key, "first_seq": first_seq}
+        await self.send("audio.start", **{**wish, **fields})
+        return turn_key
+
+    async def say(self, pcm: bytes, first_seq: int = 0) -> int:
+        """Send audio in frames; the number of the next one."""
+        cut = frames(pcm, first_seq)
+        for frame in cut:
+            await self.raw(frame)
+        return first_seq + len(cut)
 
     async def next(self, deadline_s: float = DEADLINE_S) -> Frame:
         """The next frame. Raises ConnectionClosed when there is none."""

@@ -38,10 +38,11 @@ from server.hot.values import (
 )
 from server.session.connection import respondent_route
 from server.session.hub import Hub
-from server.session.measure import TurnMeasure
+from server.session.measure import HeardMeasure, TurnMeasure
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
-from server.session.settings import HubSettings, SocketSettings
+from server.session.settings import HubSettings, ListeningSettings, SocketSettings
+from server.session.voice import Voice
 from tests.support.client import RespondentClient
 from tests.support.interview import (
     FixedRater,
@@ -141,6 +142,7 @@ class TroubledHot:
         digest: str,
         turn_number: int,
         event: Mapping[str, Any],
+        first: Sequence[Mapping[str, Any]] = (),
         rerun: bool = False,
     ) -> Accepted | AlreadyPending | AlreadyCommitted:
         return await self._try(
@@ -154,6 +156,7 @@ class TroubledHot:
                 digest=digest,
                 turn_number=turn_number,
                 event=event,
+                first=first,
                 rerun=rerun,
             ),
         )
@@ -403,6 +406,7 @@ class Node:
     calendar: Calendar
     url: str = ""
     measures: list[TurnMeasure] = field(default_factory=list)
+    heard: list[HeardMeasure] = field(default_factory=list)
 
     async def session(self, chosen: SessionConfiguration | None = None, **changes: Any) -> InterviewState:
         """A new session."""
@@ -439,9 +443,12 @@ async def running_hub(
     calendar: Calendar | None = None,
     settings: HubSettings = QUICK,
     drain_s: float = 5.0,
+    voice: Voice | None = None,
+    listening: ListeningSettings | None = None,
 ) -> AsyncIterator[Node]:
     """A hub without a server."""
     measures: list[TurnMeasure] = []
+    heard: list[HeardMeasure] = []
     calendar = calendar or Calendar()
     hub = Hub(
         hot=hot,
@@ -452,9 +459,12 @@ async def running_hub(
         now=calendar,
         observe=measures.append,
         drain_s=drain_s,
+        voice=voice,
+        listening=listening,
+        observe_heard=heard.append,
     )
     async with hub:
-        yield Node(hub, hot, store, providing, calendar, measures=measures)
+        yield Node(hub, hot, store, providing, calendar, measures=measures, heard=heard)
 
 
 @asynccontextmanager
@@ -466,9 +476,13 @@ async def running_node(
     settings: HubSettings = QUICK,
     sockets: SocketSettings | None = None,
     calendar: Calendar | None = None,
+    voice: Voice | None = None,
+    listening: ListeningSettings | None = None,
 ) -> AsyncIterator[Node]:
     """A hub behind a real server on a free port."""
-    async with running_hub(hot, store, providing, settings=settings, calendar=calendar) as node:
+    async with running_hub(
+        hot, store, providing, settings=settings, calendar=calendar, voice=voice, listening=listening
+    ) as node:
         app = Starlette(routes=[respondent_route(node.hub, authenticate, sockets)])
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))

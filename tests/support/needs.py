@@ -52,6 +52,7 @@ NEEDS: Mapping[str, Need] = {
         "the extra: .venv/bin/pip install '.[sentence-transformers]' (after a CPU build of torch)",
     ),
     "asyncpg": Need(_importable("asyncpg"), "the extra: .venv/bin/pip install '.[postgres]'"),
+    "espeak-ng": Need(lambda: shutil.which("espeak-ng") is not None, "a synthetic voice: apt-get install espeak-ng"),
     "git": Need(lambda: shutil.which("git") is not None, "git"),
 }
 

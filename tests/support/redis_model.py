@@ -69,6 +69,8 @@ class Model:
             else:
                 self.superseded.add(pending_key)
         self.pending = (key, text, attempt, False)
+        if attempt == 1:
+            self.events.append(f"heard {key}")
         self.events.append(f"started {key} {attempt}")
         return f"accepted {attempt}"
 
@@ -185,6 +187,7 @@ async def _done(store: HotStore, session_id: str, operation: Operation, revs: di
                     digest=text,
                     turn_number=rev + 1,
                     event={"is": f"started {key}"},
+                    first=[{"is": f"heard {key}"}],
                     rerun=bool(rerun),
                 )
                 if isinstance(done, Accepted):

@@ -20,6 +20,7 @@ from pipeline.methodology import Methodology
 from pipeline.turn import Providers
 from server.app import build_app
 from server.parts import Parts
+from server.speech import LoadSpeech
 from server.wiring import Overrides, Storage, running
 from tests.support.interview import (
     FixedRater,
@@ -55,14 +56,24 @@ TEA: dict[str, Any] = {
     "objective": "Why tea",
     "consent": {"text": "Do you agree?", "version": "3"},
 }
+VOICE: dict[str, Any] = {
+    "id": "voice",
+    "name": "voices",
+    "methodology": "small",
+    "objective": "Why voices",
+    "consent": {"text": "Do you agree? What you say is recorded.", "version": "1"},
+    "record_audio": True,
+    "max_answer_s": 20,
+}
 
 
 def write_config(directory: Path) -> Path:
-    """The small methodology, a concept without and one with consent, and texts."""
+    """The small methodology, a concept without and one with consent, one that records, and texts."""
     files: dict[str, Any] = {
         "methodologies/small.yaml": small_methodology().model_dump(mode="json"),
         "concepts/coffee.yaml": COFFEE,
         "concepts/tea.yaml": TEA,
+        "concepts/voice.yaml": VOICE,
         "texts/en.yaml": {"closing_text": "Thank you very much.", "withdrawn_text": "All of it is erased."},
     }
     for name, content in files.items():
@@ -140,11 +151,23 @@ def scripted(extractor: ScriptedExtractor, writer: PlainWriter) -> Callable[...,
     return load_scripted
 
 
+async def deaf(settings: Settings) -> None:
+    """A loader of no speech model."""
+    return
+
+
 @asynccontextmanager
 async def process(tmp_path: Path, **environment: str) -> AsyncIterator[Process]:
     """A process with an empty data directory; settings by their lower-case names."""
+    async with hearing_process(tmp_path, deaf, **environment) as found:
+        yield found
+
+
+@asynccontextmanager
+async def hearing_process(tmp_path: Path, hear: LoadSpeech, /, **environment: str) -> AsyncIterator[Process]:
+    """As `process`, with speech."""
     extractor, writer = ScriptedExtractor({ANSWER: FOUND}), PlainWriter()
-    overrides = Overrides(load=scripted(extractor, writer))
+    overrides = Overrides(load=scripted(extractor, writer), hear=hear)
     async with running(settings_for(tmp_path, **environment), overrides=overrides) as (parts, storage):
         app = build_app(parts)
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))

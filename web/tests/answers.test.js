@@ -135,6 +135,32 @@ test("skip_is_a_turn_without_text", () => {
   assert.equal(page.state.draft, "hm");
 });
 
+test("spoken_answer_stands_in_the_log_with_its_transcript", () => {
+  const page = Page.talking();
+  page.durable({ type: "transcript.final", turn_key: "k1", text: "I like the smell." });
+  assert.deepEqual([page.state.pending?.text, page.state.pending?.turnKey], ["I like the smell.", "k1"]);
+  page.turn(1, "k1", "And why?");
+  assert.equal(page.sentOf("answer").length, 0);
+  assert.equal(page.state.pending, null);
+  assert.deepEqual(page.state.log.map((entry) => entry.text), ["Why coffee?", "I like the smell.", "And why?"]);
+});
+
+test("spoken_answer_whose_turn_failed_is_retried_as_text_under_its_key", () => {
+  const page = Page.talking();
+  page.durable({ type: "transcript.final", turn_key: "k1", text: "I like the smell." });
+  page.durable({ type: "turn.started", turn_number: 1, turn_key: "k1" });
+  page.durable({ type: "turn.failed", turn_key: "k1", code: "llm_unavailable", retryable: true }).do({ type: "retry" });
+  assert.deepEqual(page.sentOf("answer"), [{ type: "answer", text: "I like the smell.", turn_key: "k1" }]);
+});
+
+test("spoken_answer_that_was_read_through_leaves_the_draft_alone", () => {
+  const page = Page.talking().do({ type: "draft", text: "half" }).do({ type: "say", text: " The smell. ", turnKey: "k1" });
+  assert.deepEqual(page.sentOf("answer"), [{ type: "answer", text: "The smell.", turn_key: "k1" }]);
+  assert.equal(page.state.draft, "half");
+  page.do({ type: "say", text: "More.", turnKey: "k2" });
+  assert.equal(page.sentOf("answer").length, 1);
+});
+
 test("silence_while_thinking_offers_a_retry_that_reconnects", () => {
   const page = Page.talking().say("Hm.", "k1");
   page.durable({ type: "turn.started", turn_number: 1, turn_key: "k1" }).do({ type: "timer", name: "silence", now: 0, random: 0 });

@@ -105,7 +105,7 @@ test("reveal_never_lags_more_than_its_limit_and_never_goes_back", () => {
 
 test("every_error_code_has_a_reaction_and_a_sentence", () => {
   const t = textsOf(english);
-  for (const code of [...ERROR_CODES, "silent", "consent_changed", "never_heard_of"]) {
+  for (const code of [...ERROR_CODES, "silent", "consent_changed", "voice_failed", "never_heard_of"]) {
     assert.ok(t(errorText(code)).length > 10, code);
     assert.ok(reactionTo(code, false, true), code);
   }

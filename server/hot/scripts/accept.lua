@@ -1,6 +1,7 @@
--- ARGV: session nonce owner rev turn_key digest rerun turn_number payload event journal_limit
+-- ARGV: session nonce owner rev turn_key digest rerun turn_number payload journal_limit event first_event...
+-- first_event: what is told before `event`, the first time this answer is accepted.
 local nonce, owner, rev, key, digest = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local rerun, turn, payload, event, limit = ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10], tonumber(ARGV[11])
+local rerun, turn, payload, limit, event = ARGV[7] == '1', ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11]
 if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
 local meta = load_meta()
 if not meta.rev then return {'NOT_FOUND'} end
@@ -33,10 +34,14 @@ if superseded ~= '' then
   journal('superseded', 'rev', rev, 'key', superseded, 'digest', meta.p_digest, 'turn', meta.p_turn,
     'attempt', meta.p_attempt, 'payload', meta.p_payload)
 end
+local first_id = redis.call('LLEN', EVENTS) + 1
+local last = #ARGV
+if attempt > 1 then last = 11 end -- guard:told_once
+for i = 12, last do append(ARGV[i]) end
 local event_id = append(event, string.format('"attempt":%d,', attempt))
 local id = journal('accept', 'rev', rev, 'key', key, 'digest', digest, 'turn', turn,
   'attempt', tostring(attempt), 'payload', payload)
 redis.call('HSET', META, 'p_key', key, 'p_payload', payload, 'p_digest', digest, 'p_attempt', tostring(attempt),
   'p_failed', '0', 'p_turn', turn, 'jid', id)
 persist()
-return remember(nonce, {'ACCEPTED', attempt, event_id, id, superseded})
+return remember(nonce, {'ACCEPTED', attempt, event_id, id, superseded, first_id})

@@ -17,7 +17,7 @@ from pipeline.ports import Extraction, ExtractionRequest
 from server.app import build_app
 from server.wiring import Overrides, running
 from tests.support.interview import PlainWriter, ScriptedExtractor
-from tests.support.whole import ANSWER, BASE, FOUND, Process, scripted, settings_for
+from tests.support.whole import ANSWER, BASE, FOUND, Process, deaf, scripted, settings_for
 
 FAILS = "Please fail once"
 
@@ -57,7 +57,7 @@ class CostingExtractor(ScriptedExtractor):
 async def costing(tmp_path: Path) -> AsyncIterator[Process]:
     """A process whose answers cost something."""
     extractor, writer = CostingExtractor(), PlainWriter()
-    overrides = Overrides(load=scripted(extractor, writer))
+    overrides = Overrides(load=scripted(extractor, writer), hear=deaf)
     async with running(settings_for(tmp_path), overrides=overrides) as (parts, storage):
         app = build_app(parts)
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))

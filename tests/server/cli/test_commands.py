@@ -164,6 +164,18 @@ def test_check_config_lists_mistakes_with_file_and_line(capfd: pytest.CaptureFix
     assert "is not a directory" in _refused(capfd, "check-config", str(tmp_path / "none"))
 
 
+def test_check_config_is_careful_about_recording_nobody_is_told_of(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = write_config(tmp_path)
+    path = config / "concepts" / "voice.yaml"
+    path.write_text(path.read_text().replace("What you say is recorded.", ""))
+    assert run(["check-config", str(config)])[0] == 0
+    said = capfd.readouterr().out
+    assert "the consent text does not say that what respondents say is recorded (careful)" in said
+    assert "all good" in said
+
+
 def test_check_config_reports_mistakes_in_prompts_and_prices(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, root: Path
 ) -> None:

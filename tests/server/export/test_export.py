@@ -128,6 +128,21 @@ def test_graphml_opens_in_networkx(material: Material) -> None:
     assert (source, target, data["edge_type"], data["confidence"]) == ("n1", "n2", "leads_to", 0.7)
 
 
+def test_vtt_of_a_spoken_answer_lasts_as_long_as_it_took_and_ends_when_it_was_recorded() -> None:
+    asked = _utterance(1, 0, "interviewer", "opening", QUESTION)
+    spoken = _utterance(2, 1, "respondent", "answer", "It is quiet").model_copy(
+        update={"spoken": True, "confidence": 0.8, "speech_ms": 2500}
+    )
+    state = new_state(utterances=(asked, spoken))
+    material = Material(
+        state=state, configuration=configuration(), turns=(), actions=(), calls=(), usage=SessionUsage()
+    )
+    [_, caption] = webvtt.from_string(_written(material, "vtt").decode()).captions
+    assert (caption.start, caption.end) == ("00:00:04.500", "00:00:07.000")
+    said = json.loads(_written(material, "json"))["utterances"][1]
+    assert (said["spoken"], said["confidence"], said["speech_ms"]) == (True, 0.8, 2500)
+
+
 def test_vtt_has_one_caption_per_utterance_in_order_without_overlap(material: Material) -> None:
     captions = webvtt.from_string(_written(material, "vtt").decode()).captions
     assert [caption.voice for caption in captions] == ["Interviewer", "Respondent", "Interviewer"]

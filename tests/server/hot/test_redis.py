@@ -117,6 +117,26 @@ async def test_accept_stores_answer_and_event(session: HotStore) -> None:
     assert event.data == {"id": 2, "attempt": 1, "type": "turn.started", "turn_number": 1, "turn_key": "k1"}
 
 
+async def test_accept_tells_first_what_comes_before_the_turn(session: HotStore) -> None:
+    done = await accept(session, first=[{"type": "transcript.final", "text": "tea"}, {"type": "more"}])
+    assert (done.first_event_id, done.event_id) == (2, 4)
+    events = await session.events_after("s1", 1)
+    assert [(event.id, event.data["type"]) for event in events] == [
+        (2, "transcript.final"),
+        (3, "more"),
+        (4, "turn.started"),
+    ]
+    assert "attempt" not in events[0].data
+
+
+async def test_accept_of_another_attempt_does_not_tell_it_again(session: HotStore) -> None:
+    first = [{"type": "transcript.final", "text": "tea"}]
+    await accept(session, first=first)
+    await fail(session)
+    done = await accept(session, first=first)
+    assert (done.attempt, done.first_event_id, done.event_id) == (2, 5, 5)
+
+
 async def test_accept_same_key_again_changes_nothing(session: HotStore) -> None:
     await accept(session)
     assert await accept(session) == AlreadyPending(attempt=1)
@@ -563,7 +583,9 @@ async def test_long_sequences_do_what_the_model_says(hot: HotStore, seed: int) -
     await play(hot, "s1", random_operations(seed, 60))
 
 
-@pytest.mark.parametrize("guard", ["owner", "rev", "turn_key", "digest", "pending", "superseded", "failed"])
+@pytest.mark.parametrize(
+    "guard", ["owner", "rev", "turn_key", "digest", "pending", "superseded", "failed", "told_once"]
+)
 async def test_sequences_without_a_guard_are_noticed(hot: HotStore, embedded_url: str, guard: str) -> None:
     mutant = HotStore.connect(embedded_url, scripts=scripts_without(guard))
     noticed = False

@@ -107,6 +107,28 @@ async def test_migrated_turns_still_go_with_their_session(first: Database) -> No
     assert await _turns(first) == []
 
 
+async def test_what_was_said_before_there_was_speech_was_typed(first: Database) -> None:
+    async with first.write() as connection:
+        await connection.execute(
+            text(
+                "INSERT INTO utterances (session_id, id, position, turn_number, speaker, kind, text, fallback, "
+                "recorded_at) VALUES ('s1', 'u1', 0, 1, 'respondent', 'answer', 'warm', false, '2026-01-01 10:00:00')"
+            )
+        )
+    await first.migrate()
+    async with first.read() as connection:
+        [row] = (await connection.execute(text("SELECT spoken, confidence, speech_ms FROM utterances"))).mappings()
+    assert (bool(row["spoken"]), row["confidence"], row["speech_ms"]) == (False, None, None)
+    async with first.write() as connection:
+        await connection.run_sync(_back_to("0002"))
+    async with first.read() as connection:
+        columns = await connection.run_sync(
+            lambda c: {column["name"] for column in inspect(c).get_columns("utterances")}
+        )
+    assert "spoken" not in columns
+    assert "corrects" in columns
+
+
 async def test_way_back_to_nothing_leaves_nothing(first: Database) -> None:
     await first.migrate()
     async with first.write() as connection:

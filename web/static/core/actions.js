@@ -34,6 +34,15 @@ export function submit(state, turnKey) {
   });
 }
 
+/** A spoken answer, read through by the respondent; what stands in the box stays there. @param {State} state @param {string} text @param {string} turnKey @returns {Step} */
+export function say(state, text, turnKey) {
+  if (!canAnswer(state) || answerFault(text)) return [state, []];
+  return sendPending({
+    ...state, problem: null,
+    pending: { kind: "answer", text: cleanAnswer(text), turnKey, accepted: false, sent: false, failed: null },
+  });
+}
+
 /** "Rather not say": a turn of its own; what stands in the box stays there. @param {State} state @param {string} turnKey @returns {Step} */
 export function skip(state, turnKey) {
   if (!canAnswer(state)) return [state, []];

@@ -49,7 +49,7 @@ export function reactionTo(code, retryable, welcomed) {
 }
 
 /** What this page itself finds out. */
-const OWN = new Set(["silent", "consent_changed"]);
+const OWN = new Set(["silent", "consent_changed", "voice_failed"]);
 
 /** @param {string} code @returns {string} the key of the sentence that explains it. */
 export function errorText(code) {

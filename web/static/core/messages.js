@@ -10,21 +10,25 @@
  *   utterance_id?: string}} TurnResult
  *
  * @typedef {{type: "ready", session_id: string, state: string, epoch: string, last_event_id: number,
- *   turn_number: number, pending?: unknown}} Ready
+ *   turn_number: number, pending?: unknown, first_unreceived_seq?: number}} Ready
  * @typedef {{type: "question.started", turn_number: number, attempt: number}} QuestionStarted
  * @typedef {{type: "question.delta", turn_number: number, attempt: number, text: string}} QuestionDelta
  * @typedef {{type: "question.completed", id: number, turn_number: number, text: string, closing?: boolean,
  *   utterance_id?: string | null}} QuestionCompleted
  * @typedef {{type: "turn.started", id: number, turn_number: number, turn_key: string}} TurnStarted
+ * @typedef {{type: "transcript.final", id: number, turn_key: string, text: string, last_seq?: number | null}} TranscriptFinal
  * @typedef {{type: "turn.completed", id: number, turn_number: number, turn_key: string, result: TurnResult}} TurnCompleted
  * @typedef {{type: "turn.failed", id: number, turn_key: string, code: string, retryable: boolean}} TurnFailed
  * @typedef {{type: "session.state", id: number, state: string, reason?: string | null}} SessionState
+ * @typedef {{type: "speech.started" | "speech.stopped", at_ms?: number}} Speech
+ * @typedef {{type: "transcript.partial", text: string, stable: number, turn_key?: string | null}} TranscriptPartial
+ * @typedef {{type: "audio.ack", seq: number}} AudioAck
  * @typedef {{type: "notice", code: string, text?: string}} Notice
  * @typedef {{type: "error", code: string, message?: string, retryable?: boolean, ref?: string | null}} WireError
  * @typedef {{type: "pong"}} Pong
  *
  * @typedef {Ready | QuestionStarted | QuestionDelta | QuestionCompleted | TurnStarted | TurnCompleted | TurnFailed |
- *   SessionState | Notice | WireError | Pong} ServerMessage
+ *   SessionState | TranscriptFinal | Speech | TranscriptPartial | AudioAck | Notice | WireError | Pong} ServerMessage
  *
  * @typedef {{type: "hello", token: string, last_event_id: number, epoch?: string}} Hello
  * @typedef {Hello
@@ -33,6 +37,10 @@
  *   | {type: "skip", turn_key: string}
  *   | {type: "correct", utterance_id: string, text: string, turn_key: string}
  *   | {type: "rephrase"} | {type: "pause"} | {type: "resume"} | {type: "finish"} | {type: "withdraw"}
+ *   | {type: "audio.start", codec: "pcm_s16le", sample_rate: 16000, turn_key: string, first_seq: number}
+ *   | {type: "audio.stop"} | {type: "audio.cancel"}
+ *   | {type: "set", patience?: string, spoken?: boolean, review_transcript?: boolean}
+ *   | {type: "playback", state: "started" | "paused" | "finished" | "stopped"}
  *   | {type: "ping", t: number}} ClientMessage
  */
 
@@ -46,6 +54,11 @@ const REQUIRED = {
   "turn.completed": { id: "number", turn_number: "number", turn_key: "string", result: "object" },
   "turn.failed": { id: "number", turn_key: "string", code: "string" },
   "session.state": { id: "number", state: "string" },
+  "transcript.final": { id: "number", turn_key: "string", text: "string" },
+  "transcript.partial": { text: "string", stable: "number" },
+  "speech.started": {},
+  "speech.stopped": {},
+  "audio.ack": { seq: "number" },
   notice: { code: "string" },
   error: { code: "string" },
   pong: {},

@@ -19,10 +19,10 @@ import { ENDED } from "./state.js";
  *   | {type: "fetched", detail: Detail} | {type: "fetch_failed", code: string}
  *   | {type: "erased"} | {type: "erase_failed", code: string}
  *   | {type: "agree"} | {type: "draft", text: string} | {type: "submit", turnKey: string}
- *   | {type: "skip", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
+ *   | {type: "say", text: string, turnKey: string} | {type: "skip", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
  *   | {type: "edit"} | {type: "edit_text", text: string} | {type: "edit_cancel"} | {type: "edit_submit", turnKey: string}
  *   | {type: "ask_to_leave", dialog: "finish" | "withdraw"} | {type: "stay"} | {type: "leave"}
- *   | {type: "retry"} | {type: "take_back"}} Event
+ *   | {type: "speaking", on: boolean} | {type: "voice_failed"} | {type: "retry"} | {type: "take_back"}} Event
  */
 
 /**
@@ -57,6 +57,7 @@ function step(state, event) {
     case "agree": return act.agree(state);
     case "draft": return act.draft(state, event.text);
     case "submit": return act.submit(state, event.turnKey);
+    case "say": return act.say(state, event.text, event.turnKey);
     case "skip": return act.skip(state, event.turnKey);
     case "rephrase": return act.rephrase(state);
     case "pause":
@@ -68,6 +69,8 @@ function step(state, event) {
     case "ask_to_leave": return act.askToLeave(state, event.dialog);
     case "stay": return act.stay(state);
     case "leave": return act.leave(state);
+    case "speaking": return [{ ...state, speaking: event.on }, event.on ? [] : [{ type: "focus", on: "answer" }]];
+    case "voice_failed": return [{ ...state, speaking: false, problem: { code: "voice_failed", at: "page", retry: false } }, []];
     case "retry": return act.retry(state);
     case "take_back": return [session.takeBack({ ...state, problem: null }), [{ type: "focus", on: "answer" }]];
   }

@@ -46,6 +46,7 @@ function apply(state, message) {
       return [{ ...state, stream: { turn: message.turn_number, attempt: message.attempt, text: "" } }, [HUSH]];
     case "question.delta": return delta(state, message);
     case "question.completed": return completed(state, message);
+    case "transcript.final": return transcribed(state, message);
     case "turn.started": return turnStarted(state, message);
     case "turn.completed": return turnCompleted(state, message);
     case "turn.failed": return turnFailed(state, message);
@@ -106,6 +107,17 @@ function completed(state, message) {
     },
     newest && state.synced ? [HUSH, { type: "focus", on: "answer" }] : [HUSH],
   ];
+}
+
+/**
+ * What a spoken answer was understood as: from here on it is an answer like a written one.
+ * @param {State} state @param {import("./messages.js").TranscriptFinal} message @returns {Step}
+ */
+function transcribed(state, message) {
+  const { turn_key: turnKey, text } = message;
+  if (state.pending && state.pending.turnKey !== turnKey) return [state, []];
+  const pending = { kind: /** @type {const} */ ("answer"), text, turnKey, accepted: false, sent: true, failed: null };
+  return [{ ...state, pending, notice: null }, [LISTEN]];
 }
 
 /** @param {State} state @param {import("./messages.js").TurnStarted} message @returns {Step} */

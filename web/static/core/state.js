@@ -21,7 +21,13 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  *   language?: string,
  *   consent?: {text: string, version: string, required?: boolean, given?: boolean} | null, max_turns?: number,
  *   progress?: number | null, closing_text?: string | null, withdrawn_text?: string | null,
- *   helpline_text?: string | null, stimulus?: string | null, transcript?: TranscriptRow[]}} Detail
+ *   helpline_text?: string | null, stimulus?: string | null, transcript?: TranscriptRow[],
+ *   speech?: SpeechOffer | null}} Detail
+ *
+ * Whether and how the server can listen; `max_answer_s` in seconds.
+ * @typedef {{available: boolean, reason?: string | null, patience?: string | null, max_answer_s?: number | null,
+ *   review_transcript?: boolean, record_audio?: boolean, barge_in?: boolean, echo_cancellation?: boolean | null,
+ *   noise_suppression?: boolean | null, auto_gain_control?: boolean | null}} SpeechOffer
  *
  * @typedef {object} State
  * @property {LinkStatus} link
@@ -50,6 +56,7 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  * @property {string | null} blocked error code of a link that opens nothing.
  * @property {{code: string, at: "answer" | "edit" | "page", retry: boolean} | null} problem
  * @property {{code: string, text: string} | null} notice
+ * @property {boolean} speaking whether the respondent answers by voice.
  * @property {{text: string, count: number}} spoken the newest finished question, for assistive technology.
  *
  * @typedef {{type: "connect"} | {type: "disconnect"} | {type: "send", message: ClientMessage} | {type: "greet"}
@@ -68,7 +75,7 @@ export function initialState(saved) {
     log: [], stream: null, running: null, progress: 0,
     draft: saved.draft, pending: saved.pending && { ...saved.pending, sent: false, failed: null },
     editing: null, rephrasing: false, dialog: null, leaving: null, erased: false,
-    blocked: null, problem: null, notice: null, spoken: { text: "", count: 0 },
+    blocked: null, problem: null, notice: null, speaking: false, spoken: { text: "", count: 0 },
   };
 }
 
@@ -124,6 +131,11 @@ export function busy(state) {
 export function canAnswer(state) {
   return scene(state) === "talk" && !busy(state) && !state.pending && !state.leaving && !state.editing
     && !PAUSED.has(state.session ?? "") && !state.rephrasing && openQuestion(state) !== null;
+}
+
+/** Whether speaking may be offered. @param {State} state */
+export function canSpeak(state) {
+  return state.detail?.speech?.available === true;
 }
 
 /**

@@ -6,6 +6,7 @@ import { initialState } from "../core/state.js";
 import { fillTexts, loadTexts } from "../texts/index.js";
 import { byId } from "./dom.js";
 import { Runtime } from "./runtime.js";
+import { Speaking } from "./speaking.js";
 import { View } from "./view.js";
 
 /** @typedef {import("../core/reduce.js").Event} Event */
@@ -43,15 +44,20 @@ async function main() {
 
   /** Events are taken one by one, also those that an effect gives rise to. @param {Event} event */
   function dispatch(event) {
-    queue.push(event);
+    queue.push(speaking.before(event));
     if (working) return;
     working = true;
     for (let next = queue.shift(); next; next = queue.shift()) {
       const before = state;
-      const [after, effects] = reduce(state, next);
+      const event = next.type === "message" ? { ...next, message: speaking.heard(next.message) } : next;
+      const [after, effects] = reduce(state, event);
       state = after;
       if (after !== before) view.render(after);
-      for (const effect of effects) runtime.run(effect);
+      for (const effect of effects) {
+        runtime.run(effect);
+        if (effect.type === "wipe") speaking.forget();
+      }
+      if (after !== before) speaking.changed(before, after);
       if (after.problem?.at === "page" && after.problem !== before.problem) view.focusProblem();
     }
     working = false;
@@ -60,6 +66,9 @@ async function main() {
   const view = new View(t, dispatch, freshKey);
   const runtime = new Runtime({ sessionId, token, shelf, dispatch, state: () => state, focus: (on) => view.focus(on) });
 
+  const speaking = new Speaking({ sessionId, shelf, dispatch, freshKey, state: () => state, runtime: () => runtime });
+
+  byId("speak").addEventListener("click", () => speaking.choose());
   byId("continue-here").addEventListener("click", () => dispatch({ type: "continue", saved: loadSaved(shelf, sessionId) }));
   window.addEventListener("online", () => dispatch({ type: "nudged" }));
   window.addEventListener("offline", () => dispatch({ type: "offline" }));

@@ -39,7 +39,7 @@ export class Runtime {
       case "connect": return this.#connect();
       case "disconnect": return this.#disconnect();
       case "greet": return this.#greet();
-      case "send": return this.#send(effect.message);
+      case "send": return this.send(effect.message);
       case "timer": return this.#timer(effect.name, effect.delayMs);
       case "cancel": return this.#cancel(effect.name);
       case "fetch": return void this.#fetch();
@@ -84,12 +84,22 @@ export class Runtime {
 
   #greet() {
     const { epoch, lastEventId } = this.state();
-    this.#send({ type: "hello", token: this.token, last_event_id: lastEventId, ...(epoch ? { epoch } : {}) });
+    this.send({ type: "hello", token: this.token, last_event_id: lastEventId, ...(epoch ? { epoch } : {}) });
   }
 
   /** @param {import("../core/messages.js").ClientMessage} message */
-  #send(message) {
+  send(message) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  /** @param {Uint8Array<ArrayBuffer>} bytes */
+  sendBytes(bytes) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(bytes);
+  }
+
+  /** Bytes that have not left yet. */
+  get buffered() {
+    return this.socket?.bufferedAmount ?? 0;
   }
 
   /** @param {import("../core/state.js").Timer} name @param {number} delayMs */

@@ -2,7 +2,7 @@
 
 import { COUNTER_FROM_CHARS, MAX_ANSWER_CHARS, answerLength } from "../core/answer.js";
 import { errorText } from "../core/errors.js";
-import { PAUSED, busy, canAnswer, mood, online, openQuestion, scene } from "../core/state.js";
+import { PAUSED, busy, canAnswer, canSpeak, mood, online, openQuestion, scene } from "../core/state.js";
 import { Conversation, rows } from "./conversation.js";
 import { byId, enable, fitHeight, isCoarse, isEnabled, isStill, show, write, writeProse } from "./dom.js";
 import { QuestionView } from "./question.js";
@@ -136,7 +136,10 @@ export class Talk {
     const faulty = state.problem?.at === "answer";
     answer.setAttribute("aria-invalid", String(faulty));
     byId("composer").classList.toggle("invalid", faulty);
-    show(byId("composer"), now !== "taken" && !state.editing);
+    show(byId("composer"), now !== "taken" && !state.editing && !state.speaking);
+    show(byId("speak"), canSpeak(state));
+    document.body.dataset["speaking"] = String(state.speaking);
+    byId("skip-link").setAttribute("href", state.speaking ? "#voice-mood" : "#answer");
     const free = canAnswer(state);
     const length = answerLength(state.draft);
     enable(byId("send"), free);

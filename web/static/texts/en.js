@@ -63,6 +63,8 @@ export default {
   "answer.hint.coarse": "Nothing is sent until you tap Send",
   "answer.left": "Characters left: {count}",
   "answer.over": "Characters too many: {count}",
+  "answer.speak": "Speak",
+  "answer.speak.label": "Speak instead of typing",
   "answer.skip": "Rather not say",
   "answer.rephrase": "Ask differently",
   "answer.correct": "Correct my last answer",
@@ -134,6 +136,7 @@ export default {
   "error.language_unsupported": "This interview is not available in that language.",
   "error.internal": "Something went wrong on our side. What you wrote is safe; please try again.",
   "error.consent_changed": "This text has changed since it was shown to you. Please read it once more.",
+  "error.voice_failed": "Speaking could not be started. Please try again in a moment, or type your answer.",
   "error.silent": "It has been quiet for too long. What you wrote is safe; please try again.",
 
   "blocked.title": "This interview cannot be opened",

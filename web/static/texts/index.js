@@ -18,6 +18,15 @@ export async function loadTexts(language) {
   return textsOf({ ...english, ...own.default });
 }
 
+/** The sentences of the voice part, which are fetched with it. @param {string} language @returns {Promise<Texts>} */
+export async function loadVoiceTexts(language) {
+  const wanted = language.toLowerCase().split("-")[0] ?? "en";
+  const { default: usual } = await import("./voice.en.js");
+  if (wanted === "en" || !LANGUAGES.includes(wanted)) return textsOf(usual);
+  const own = /** @type {{default: Record<string, string>}} */ (await import(`./voice.${wanted}.js`));
+  return textsOf({ ...usual, ...own.default });
+}
+
 /**
  * @param {Record<string, string>} table
  * @returns {Texts} throws for a key no file has, so that a missing sentence is noticed at once.

@@ -1,0 +1,183 @@
+"""Whole recordings (wav, flac, webm, ogg, mp3, m4a) → mono int16 at RATE_HZ.
+
+Blocking: call it from a worker thread. What a file is follows from its first bytes, never from its name, and only the
+demuxer of that kind is asked: FFmpeg's own guess would also follow play lists to other files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import av
+import numpy as np
+from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
+from av.container import InputContainer
+
+from audio.errors import AudioFormat, AudioTooLong
+from audio.types import RATE_HZ, Samples
+
+Kind = Literal["wav", "flac", "matroska", "ogg", "mp3", "mov"]
+SNIFFED = 16
+"""First bytes that tell what a file is."""
+READABLE = "wav, flac, webm, ogg, mp3 and m4a"
+MAX_BAD_PACKETS = 100
+"""A file with more broken packets in a row than this is given up."""
+TOLERANCE_S = 0.5
+"""By so much the length that a file states of itself may be off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A decoded recording; `complete` is false where the file is broken off or damaged and a part is missing."""
+
+    samples: Samples
+    kind: Kind
+    complete: bool
+
+
+def kind_of(head: bytes) -> Kind | None:
+    """What a file is by its first bytes; None: nothing that is read here."""
+    if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
+        return "wav"
+    if head[:4] == b"fLaC":
+        return "flac"
+    if head[:4] == b"\x1a\x45\xdf\xa3":
+        return "matroska"
+    if head[:4] == b"OggS":
+        return "ogg"
+    if head[4:8] == b"ftyp":
+        return "mov"
+    if head[:3] == b"ID3" or (len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2):
+        return "mp3"
+    return None
+
+
+def read_recording(source: Path | BinaryIO, *, max_s: float) -> Recording:
+    """The whole recording, decoded as a stream: never more than `max_s` of it is held.
+
+    Args:
+        source: a file, or an object that can be read and sought.
+        max_s: longest recording, in seconds.
+    Raises:
+        AudioFormat: empty, of no kind that can be read, or without any sound in it.
+        AudioTooLong: longer than `max_s`.
+    """
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
+        kind = _sniff(file)
+        reader = _Reader(kind, max_s)
+        blocks = list(reader.blocks(file))
+    if not blocks or not sum(len(block) for block in blocks):
+        raise AudioFormat("There is no sound in this recording.")
+    return Recording(np.concatenate(blocks), kind, reader.complete)
+
+
+def _sniff(file: BinaryIO) -> Kind:
+    head = file.read(SNIFFED)
+    file.seek(0)
+    if not head:
+        raise AudioFormat("The recording is empty.")
+    kind = kind_of(head)
+    if kind is None:
+        raise AudioFormat(f"This is no recording that can be read; {READABLE} can.")
+    return kind
+
+
+class _Reader:
+    """Decodes one file of a known kind."""
+
+    def __init__(self, kind: Kind, max_s: float) -> None:
+        self._kind = kind
+        self._max_s = max_s
+        self.complete = True
+
+    def blocks(self, file: BinaryIO) -> Iterator[Samples]:
+        """Mono int16 blocks at RATE_HZ, in order; raises as `read_recording`."""
+        try:
+            container = av.open(file, mode="r", format=self._kind)
+        except (av.FFmpegError, ValueError, OSError) as exc:
+            raise AudioFormat("This recording is damaged or broken off: its beginning can't be read.") from exc
+        with container:
+            self._refuse_too_long(container)
+            length = 0
+            mixer = Mixer()
+            for frame in self._frames(container):
+                for block in mixer.mix(frame):
+                    length += len(block)
+                    if length > self._max_s * RATE_HZ:
+                        raise self._too_long()
+                    yield block
+            for block in mixer.mix(None):
+                length += len(block)
+                yield block
+            stated = container.duration
+            if stated is not None and length / RATE_HZ < stated / av.time_base - TOLERANCE_S:
+                self.complete = False
+
+    def _refuse_too_long(self, container: InputContainer) -> None:
+        """By what the file says of itself, where it does; the decoder counts again."""
+        if container.duration is not None and container.duration / av.time_base > self._max_s * 1.02 + 1:
+            raise self._too_long()
+
+    def _too_long(self) -> AudioTooLong:
+        return AudioTooLong(f"The recording is longer than {self._max_s:g} s, which is the most one answer may take.")
+
+    def _frames(self, container: InputContainer) -> Iterator[AudioFrame]:
+        """Decoded frames of the first audio stream; broken packets are left out, a broken file ends early."""
+        stream = next(iter(container.streams.audio), None)
+        if stream is None:
+            raise AudioFormat("There is no sound in this recording.")
+        bad = 0
+        packets = container.demux(stream)
+        while bad <= MAX_BAD_PACKETS:
+            try:
+                packet = next(packets)
+                frames = packet.decode()
+            except StopIteration:
+                return
+            except (av.FFmpegError, ValueError):
+                self.complete = False
+                bad += 1
+                continue
+            bad = 0
+            for frame in frames:
+                if frame.samples:
+                    yield frame
+
+
+class Mixer:
+    """Frames of any rate, format and number of channels → mono int16 at RATE_HZ.
+
+    The channels are averaged; a change of rate or channels in the middle of a file is followed.
+    """
+
+    def __init__(self) -> None:
+        self._shape: tuple[str, int, int] | None = None
+        self._resampler: AudioResampler | None = None
+        self._channels = 1
+
+    def mix(self, frame: AudioFrame | None) -> Iterator[Samples]:
+        """Blocks that are ready after this frame; None flushes."""
+        if frame is not None:
+            frame.pts = None
+            shape = (frame.format.name, frame.sample_rate, frame.layout.nb_channels)
+            if shape != self._shape:
+                yield from self._run(None)
+                self._shape, self._channels = shape, frame.layout.nb_channels
+                layout = "mono" if self._channels <= 2 else frame.layout.name
+                self._resampler = AudioResampler(format="s16", layout=layout, rate=RATE_HZ)
+        yield from self._run(frame)
+
+    def _run(self, frame: AudioFrame | None) -> Iterator[Samples]:
+        if self._resampler is None:
+            return
+        for out in self._resampler.resample(frame):
+            block = out.to_ndarray().reshape(-1)
+            if self._channels > 2:
+                block = block.reshape(-1, self._channels).mean(axis=1).astype(np.int16)
+            yield np.ascontiguousarray(block, dtype=np.int16)

@@ -1,0 +1,196 @@
+"""One stretch of audio decoded with care: a short encoder context, a guard against loops, gates against phantoms.
+
+What runs the model is an `Engine`; this module decides what to ask of it and what to believe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audio.gates import is_echo, is_phantom
+from audio.loops import is_loop, repeated_from
+from audio.types import RATE_HZ, Samples, Transcript, Word
+
+SHORTEST = RATE_HZ // 10
+"""Samples in which nobody says a word; less is not decoded."""
+FULL_CONTEXT_S = 30
+"""What Whisper's encoder was trained on."""
+MIN_CONTEXT_S = 10
+"""With less the model loops."""
+ROOM_S = 3
+"""Silence that the model is given after the last word; with less it loses the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One word as the engine places it: seconds from the start of the audio, probability in [0, 1]."""
+
+    text: str
+    start_s: float
+    end_s: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What an engine wrote: all its words, `no_speech` in [0, 1], `avg_logprob` per token."""
+
+    text: str
+    words: tuple[Spoken, ...]
+    no_speech: float
+    avg_logprob: float
+
+
+class Engine(Protocol):
+    """Runs a speech model; blocks, and may be called by several threads at once."""
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model and precision."""
+        ...
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """Two-letter codes that the model knows; None: any."""
+        ...
+
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
+        """Decode once, without chance.
+
+        Args:
+            audio: mono at RATE_HZ in [-1, 1], shape [n], at most 30 s.
+            context_s: how much audio the encoder is shown, in [10, 30]; silence fills what is missing.
+            beam: hypotheses followed; 1 is greedy.
+            language: two-letter code.
+            before: words said before, as context; empty for none.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Careful:
+    """A transcript and what it took: `decodes` runs of the model, whether loops or phantoms were met."""
+
+    transcript: Transcript
+    decodes: int
+    looped: bool
+    phantom: bool
+
+
+def context_for(samples: int) -> int:
+    """Seconds of encoder context for so many samples: min(30, max(10, whole seconds + 3))."""
+    return min(FULL_CONTEXT_S, max(MIN_CONTEXT_S, samples // RATE_HZ + ROOM_S))
+
+
+def decode_carefully(
+    engine: Engine,
+    samples: Samples,
+    *,
+    language: str,
+    beam: int,
+    before: str = "",
+    offset: int = 0,
+    abandoned: Callable[[], bool] = lambda: False,
+) -> Careful:
+    """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
+
+    A loop is decoded again with the full context and without `before`; what still repeats is cut at the repetition.
+    What echoes `before`, or is doubtful with it, is decoded again without it.
+
+    Args:
+        engine: runs the model.
+        samples: mono int16 at RATE_HZ, at most 30 s.
+        language: two-letter code.
+        beam: hypotheses followed.
+        before: words before this stretch.
+        offset: place of the first sample in the answer.
+        abandoned: asked between runs; where it says yes, no second run is made.
+    """
+    if len(samples) < SHORTEST:
+        return Careful(Transcript("", no_speech=1.0), 0, False, False)
+    audio = samples.astype(np.float32) / 32768.0
+    duration_s = len(samples) / RATE_HZ
+    context_s = context_for(len(samples))
+    found = engine.decode(audio, context_s=context_s, beam=beam, language=language, before=before)
+    decodes, looped = 1, is_loop(found.text, duration_s)
+    doubtful = looped or (before != "" and (is_echo(found.text, before) or doubts(found)))
+    if doubtful and not abandoned() and (context_s < FULL_CONTEXT_S or before):
+        wider = FULL_CONTEXT_S if looped else context_s
+        found = engine.decode(audio, context_s=wider, beam=beam, language=language, before="")
+        decodes = 2
+    phantom = doubts(found)
+    if phantom:
+        found = replace(found, text="", words=())
+    elif looped and is_loop(found.text, duration_s):
+        found = without_loop(found)
+    return Careful(placed(found, offset, len(samples)), decodes, looped, phantom)
+
+
+def doubts(found: Decoded) -> bool:
+    """Whether these words were made up, by all that the engine says of them."""
+    return is_phantom(
+        found.text,
+        no_speech=found.no_speech,
+        avg_logprob=found.avg_logprob,
+        probabilities=[word.probability for word in found.words],
+    )
+
+
+def without_loop(found: Decoded) -> Decoded:
+    """The same up to where it begins to repeat itself."""
+    cut = repeated_from([word.text for word in found.words])
+    if cut is None:
+        return found
+    kept = found.words[:cut]
+    length = 0
+    for word in kept:
+        place = found.text.find(word.text, length)
+        length = place + len(word.text) if place >= 0 else length
+    return replace(found, text=found.text[:length], words=kept)
+
+
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})
+"""Languages written without spaces between words."""
+
+
+def joined(pieces: Sequence[Spoken], *, spaced: bool) -> tuple[Spoken, ...]:
+    """Pieces of text as words without spaces around them: what begins with no space belongs to the word before.
+
+    Args:
+        pieces: in order, with the spaces that the text has.
+        spaced: whether the language has spaces; where it has none only punctuation joins the word before.
+    """
+    words: list[Spoken] = []
+    for piece in pieces:
+        text = piece.text.strip()
+        says = any(c.isalnum() for c in text)
+        if not text:
+            continue
+        if not words or (piece.text[0].isspace() if spaced else says):
+            words.append(replace(piece, text=text))
+            continue
+        last = words[-1]
+        words[-1] = replace(
+            last,
+            text=last.text + text,
+            end_s=piece.end_s if says else last.end_s,
+            probability=min(last.probability, piece.probability) if says else last.probability,
+        )
+    return tuple(words)
+
+
+def placed(found: Decoded, offset: int, length: int) -> Transcript:
+    """Seconds from the start of the audio → samples from the start of the answer, inside the audio and in order."""
+    words: list[Word] = []
+    last = 0
+    for word in found.words:
+        start = min(max(round(word.start_s * RATE_HZ), last), length)
+        end = min(max(round(word.end_s * RATE_HZ), start), length)
+        last = end
+        words.append(Word(word.text, offset + start, offset + end, min(max(word.probability, 0.0), 1.0)))
+    return Transcript(found.text.strip(), tuple(words), found.no_speech, found.avg_logprob)

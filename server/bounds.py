@@ -1,0 +1,41 @@
+"""Settings of the process as its parts want them."""
+
+from __future__ import annotations
+
+from config.settings import Settings
+from server.hot.values import HotSettings
+from server.session.settings import HubSettings, ListeningSettings
+
+
+def hot_settings(settings: Settings) -> HotSettings:
+    """Of hot storage."""
+    storage = settings.storage
+    return HotSettings(
+        hot_ttl_s=storage.hot_ttl_s,
+        wait_replicas=storage.wait_replicas,
+        wait_aof=storage.wait_aof,
+        wait_timeout_ms=storage.wait_timeout_ms,
+    )
+
+
+def hub_settings(settings: Settings) -> HubSettings:
+    """Of the sessions on this node."""
+    sessions = settings.sessions
+    return HubSettings(
+        turn_deadline_s=sessions.turn_deadline_s,
+        idle_release_s=sessions.idle_release_s,
+        abandon_after_s=sessions.abandon_after_s,
+        resume_until_s=sessions.resume_until_s,
+        max_sessions=settings.limits.max_sessions,
+    )
+
+
+def listening_settings(settings: Settings) -> ListeningSettings:
+    """Of listening to respondents."""
+    speech = settings.speech
+    return ListeningSettings(
+        patience=speech.patience,
+        max_answer_s=speech.max_answer_s,
+        barge_in=speech.barge_in,
+        hold_s=speech.take_your_time_s,
+    )

@@ -1,0 +1,119 @@
+"""Keeps the sound of answers as files, in the background, and sees to it that nothing of an erased session stays."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import structlog
+
+from server.hot.errors import HotError
+from server.metrics import Metrics
+
+if TYPE_CHECKING:
+    from audio.recording import Recordings
+
+log = structlog.get_logger("askwell.speech")
+
+MOST_WAITING = 64
+SWEEP_EVERY_S = 600.0
+
+IsGone = Callable[[str], Awaitable[bool]]
+"""Whether a session is erased, or being erased."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sound:
+    session_id: str
+    turn_number: int
+    turn_key: str
+    pcm: bytes
+
+
+class FileRecorder:
+    """Implements `server.session.recorder.Recorder` over files.
+
+    Args:
+        recordings: where they are.
+        is_gone: whether a session is erased.
+        metrics: told what could not be kept.
+    """
+
+    def __init__(self, recordings: Recordings, is_gone: IsGone, metrics: Metrics) -> None:
+        self._recordings = recordings
+        self._is_gone = is_gone
+        self._metrics = metrics
+        self._waiting: deque[_Sound] = deque()
+        self._changed = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def keep(self, session_id: str, turn_number: int, turn_key: str, pcm: bytes) -> None:
+        """Have an answer kept; where too many wait it is not, which is logged and counted."""
+        if not pcm:
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            self._lost(session_id, "too many recordings wait to be written")
+            return
+        self._waiting.append(_Sound(session_id, turn_number, turn_key, pcm))
+        self._idle.clear()
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Write what comes and look for what should be gone, until cancelled."""
+        swept_at = -SWEEP_EVERY_S
+        while True:
+            if time.monotonic() - swept_at > SWEEP_EVERY_S:
+                await self._sweep()
+                swept_at = time.monotonic()
+            while self._waiting:
+                await self._write(self._waiting.popleft())
+            self._idle.set()
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(SWEEP_EVERY_S):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+
+    async def drain(self) -> None:
+        """Wait until everything is written."""
+        await self._idle.wait()
+
+    async def erase(self, session_id: str) -> None:
+        """Remove all recordings of a session. Raises OSError."""
+        await asyncio.to_thread(self._recordings.erase, session_id)
+
+    def of(self, session_id: str) -> list[dict[str, Any]]:
+        """The recordings of a session, for a moderator; blocks."""
+        return [{"file": path.name, "bytes": path.stat().st_size} for path in self._recordings.of(session_id)]
+
+    async def _write(self, sound: _Sound) -> None:
+        try:
+            samples = np.frombuffer(sound.pcm, "<i2").astype(np.int16)
+            await asyncio.to_thread(self._recordings.keep, sound.session_id, sound.turn_number, sound.turn_key, samples)
+        except (OSError, ValueError) as exc:
+            self._lost(sound.session_id, str(exc))
+            return
+        # The session may have been erased meanwhile: then its files were looked for before this one was there.
+        await self._erase_if_gone(sound.session_id)
+
+    async def _sweep(self) -> None:
+        for session_id in await asyncio.to_thread(self._recordings.sessions):
+            await self._erase_if_gone(session_id)
+
+    async def _erase_if_gone(self, session_id: str) -> None:
+        try:
+            if await self._is_gone(session_id):
+                await self.erase(session_id)
+        except (HotError, OSError) as exc:
+            log.warning("recording.not_erased", session=session_id, reason=repr(exc))
+
+    def _lost(self, session_id: str, reason: str) -> None:
+        self._metrics.recordings_lost.inc()
+        log.error("recording.lost", session=session_id, reason=reason)

@@ -1,0 +1,258 @@
+"""Scripted answers: audio that carries its own places, probabilities to go with it, and who transcribes it.
+
+Each frame's first samples hold the frame's number, so what is transcribed says which part of the answer it is, however
+it was cut and joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from audio.endpoint import FRAME_SAMPLES, Probabilities
+from audio.errors import TranscriberFailed
+from audio.machine import SpeechMachine
+from audio.types import Ended, Guessed, Heard, Purpose, Samples, SpeechEvent, Transcript, Withdrawn, Word
+from audio.wishes import DecodeDropped, DecodeWanted, Output
+
+MARK = 3
+"""Samples at the start of a frame that hold its number: a sign and two digits of base DIGIT."""
+SIGN, DIGIT = -12_345, 10_000
+WORD_FRAMES = 10
+"""A scripted word takes 320 ms, and follows on the last one at once."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A word with its first frame and the frame after its last."""
+
+    text: str
+    first: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Script:
+    """An answer: words, and how likely speech is in each frame."""
+
+    words: tuple[Said, ...]
+    probabilities: Probabilities
+
+    @property
+    def frames(self) -> int:
+        return len(self.probabilities)
+
+    @cached_property
+    def samples(self) -> Samples:
+        return np.concatenate([marked(n) for n in range(self.frames)])
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    def said_before(self, frame: int) -> str:
+        """The words that are over by a frame."""
+        return " ".join(word.text for word in self.words if word.end <= frame)
+
+
+def marked(frame: int, length: int = FRAME_SAMPLES) -> Samples:
+    """A frame that says its number."""
+    samples = np.full(length, 1000, np.int16)
+    samples[:MARK] = (SIGN, frame // DIGIT, frame % DIGIT)
+    return samples
+
+
+def marks(samples: Samples) -> list[int]:
+    """The numbers of the frames in a stretch."""
+    starts = [n for n in np.flatnonzero(samples == SIGN) if n + 2 < len(samples)]
+    return [int(samples[n + 1]) * DIGIT + int(samples[n + 2]) for n in starts]
+
+
+def script(*parts: str | float, word_frames: int = WORD_FRAMES, tail_s: float = 4.0) -> Script:
+    """An answer from words and silences: `script("I like", 0.4, "tea.")`; numbers are seconds of silence.
+
+    A part such as "*3" is a sound of 3 frames without words.
+    """
+    words: list[Said] = []
+    probabilities: list[float] = []
+    for part in (0.5, *parts, tail_s):
+        if isinstance(part, str) and part.startswith("*"):
+            probabilities += [0.9] * int(part[1:])
+        elif isinstance(part, str):
+            for text in part.split():
+                words.append(Said(text, len(probabilities), len(probabilities) + word_frames))
+                probabilities += [0.9] * word_frames
+        else:
+            probabilities += [0.02] * round(part * 16_000 / FRAME_SAMPLES)
+    return Script(tuple(words), np.array(probabilities, np.float32))
+
+
+class ScriptedTranscriber:
+    """Hears the words of a script whose frames it is given; of a word cut in two it hears a half."""
+
+    def __init__(self, answer: Script, *, failures: Sequence[int] = ()) -> None:
+        self._answer = answer
+        self._failures = set(failures)
+        self.calls: list[tuple[Purpose, tuple[int, ...]]] = []
+
+    def read(self, samples: Samples, offset: int) -> Transcript:
+        """The words in these samples, placed as a transcriber places them."""
+        frames = marks(samples)
+        where = {frame: n for n, frame in enumerate(frames)}
+        found: list[Word] = []
+        for word in self._answer.words:
+            inside = [where[n] for n in range(word.first, word.end) if n in where]
+            if not inside:
+                continue
+            whole = len(inside) == word.end - word.first
+            text = word.text if whole else half(word.text, first=(word.first in where))
+            start, end = offset + inside[0] * FRAME_SAMPLES, offset + (inside[-1] + 1) * FRAME_SAMPLES
+            found.append(Word(text, start, end, 0.9))
+        return Transcript(" ".join(word.text for word in found), tuple(found))
+
+    async def transcribe(
+        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
+    ) -> Transcript:
+        self.calls.append((purpose, tuple(marks(samples))))
+        if len(self.calls) - 1 in self._failures:
+            raise TranscriberFailed("scripted")
+        return self.read(samples, offset)
+
+
+def half(text: str, *, first: bool) -> str:
+    """What is heard of a word of which a part is missing: never a word of any script."""
+    return f"{text[:1]}~" if first else f"~{text[-1:]}"
+
+
+class ScriptedStream:
+    """Says the script's probabilities, frame after frame; silence after the script."""
+
+    def __init__(self, answer: Script) -> None:
+        self._answer = answer
+        self._taken = 0
+        self._rest = 0
+
+    def push(self, samples: Samples) -> Probabilities:
+        count, self._rest = divmod(self._rest + len(samples), FRAME_SAMPLES)
+        first, self._taken = self._taken, self._taken + count
+        known = self._answer.probabilities[first : self._taken]
+        return np.concatenate([known, np.zeros(count - len(known), np.float32)])
+
+
+class ScriptedActivity:
+    """Opens one script's stream after another."""
+
+    def __init__(self, *answers: Script) -> None:
+        self._answers = list(answers)
+
+    def open(self) -> ScriptedStream:
+        return ScriptedStream(self._answers.pop(0))
+
+
+Command = Callable[[SpeechMachine], list[Output]]
+
+
+@dataclass
+class Performance:
+    """What came of a script: events in order, and the frames of every reading that was asked for, by purpose."""
+
+    events: list[SpeechEvent] = field(default_factory=list)
+    reads: list[tuple[Purpose, list[int]]] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    most_held: int = 0
+
+    @property
+    def ended(self) -> Ended:
+        (last,) = [event for event in self.events if isinstance(event, Ended)]
+        assert self.events[-1] is last
+        return last
+
+    @property
+    def decisive(self) -> list[SpeechEvent]:
+        """Without what depends on when readings come."""
+        return [event for event in self.events if not isinstance(event, Heard | Guessed | Withdrawn)]
+
+    def of(self, *kinds: type[SpeechEvent]) -> list[SpeechEvent]:
+        return [event for event in self.events if isinstance(event, kinds)]
+
+
+def perform(
+    answer: Script,
+    *,
+    chunks: Sequence[int] = (FRAME_SAMPLES,),
+    delays: Sequence[int] = (0,),
+    commands: Mapping[int, Command] | None = None,
+    failures: Sequence[int] = (),
+    stop: bool = True,
+    **settings: Any,
+) -> Performance:
+    """Play a script to a machine.
+
+    Args:
+        answer: what is said.
+        chunks: sizes of the pieces it comes in, in samples, over and over.
+        delays: how late the readings come, in samples of audio, over and over; so they may overtake each other.
+        commands: what is done before which sample.
+        failures: which readings fail, by the order in which they are asked for.
+        stop: whether the answer is done after the last sample.
+        settings: of the machine.
+    """
+    machine = SpeechMachine(**settings)
+    reader = ScriptedTranscriber(answer)
+    stream = ScriptedStream(answer)
+    done = Performance()
+    due: list[tuple[int, DecodeWanted, bool]] = []
+    late = cycle(delays)
+
+    def apply(outputs: Sequence[Output]) -> None:
+        for output in outputs:
+            if isinstance(output, DecodeWanted):
+                due.append((machine.taken + next(late), output, len(done.reads) in failures))
+                done.reads.append((output.purpose, marks(output.samples)))
+            elif isinstance(output, DecodeDropped):
+                due[:] = [item for item in due if item[1].decode_id != output.decode_id]
+            else:
+                done.events.append(output)
+
+    def deliver(until: float) -> None:
+        while ready := sorted((item for item in due if item[0] <= until), key=lambda item: item[0]):
+            due.remove(ready[0])
+            _, wanted, fails = ready[0]
+            if fails:
+                apply(machine.failed(wanted.decode_id, "scripted"))
+            else:
+                apply(machine.decoded(wanted.decode_id, reader.read(wanted.samples, wanted.offset)))
+
+    position = 0
+    for size in pieces(len(answer.samples), chunks, commands or {}):
+        if commands and position in commands:
+            apply(commands[position](machine))
+        part = answer.samples[position : position + size]
+        apply(machine.feed(part, stream.push(part)))
+        position += size
+        done.most_held = max(done.most_held, machine.held)
+        deliver(machine.taken)
+    if commands and position in commands:
+        apply(commands[position](machine))
+    if stop:
+        apply(machine.done())
+    deliver(float("inf"))
+    done.left = marks(machine.leftover())
+    return done
+
+
+def pieces(length: int, chunks: Sequence[int], stops: Mapping[int, object]) -> Iterator[int]:
+    """Sizes of pieces that end at every stop."""
+    position = 0
+    sizes = cycle(chunks)
+    while position < length:
+        size = min(next(sizes), length - position)
+        following = min((stop for stop in stops if stop > position), default=length)
+        size = min(size, following - position)
+        yield size
+        position += size

@@ -1,0 +1,167 @@
+"""What is asked of a speech model, and what of its words is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from audio.decoding import Careful, Decoded, Spoken, context_for, decode_carefully, joined, without_loop
+from audio.types import RATE_HZ, Word
+
+
+@dataclass
+class ScriptedEngine:
+    """Says the given texts one after the other, the last one for ever, and remembers what it was asked."""
+
+    texts: Sequence[str]
+    no_speech: float = 0.1
+    avg_logprob: float = -0.3
+    first: float = 0.9
+    asked: list[tuple[int, int, str]] = field(default_factory=list)
+
+    @property
+    def model_id(self) -> str:
+        return "scripted"
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        return None
+
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
+        self.asked.append((context_s, beam, before))
+        text = self.texts[min(len(self.asked), len(self.texts)) - 1]
+        words = text.split()
+        step = len(audio) / RATE_HZ / max(1, len(words))
+        placed = [Spoken(w, n * step, (n + 1) * step, self.first if n == 0 else 0.9) for n, w in enumerate(words)]
+        return Decoded(text, tuple(placed), self.no_speech, self.avg_logprob)
+
+
+LOOP = "and then the end of it, " * 8
+
+
+def decode(engine: ScriptedEngine, seconds: float, *, before: str = "", abandoned: bool = False) -> Careful:
+    samples = np.zeros(int(seconds * RATE_HZ), np.int16)
+    return decode_carefully(
+        engine, samples, language="en", beam=5, before=before, offset=800, abandoned=lambda: abandoned
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "context_s"),
+    [(0.2, 10), (2, 10), (6.9, 10), (7, 10), (8.5, 11), (11, 14), (26.9, 29), (28, 30), (30, 30)],
+)
+def test_context_is_as_long_as_the_audio_needs(seconds: float, context_s: int) -> None:
+    assert context_for(int(seconds * RATE_HZ)) == context_s
+    engine = ScriptedEngine(["Yes."])
+    decode(engine, seconds)
+    assert engine.asked == [(context_s, 5, "")]
+
+
+def test_words_are_placed_in_the_answer() -> None:
+    found = decode(ScriptedEngine(["Yes, I do."]), 3.0).transcript
+    assert found.text == "Yes, I do."
+    assert found.words == (
+        Word("Yes,", 800, 800 + RATE_HZ, 0.9),
+        Word("I", 800 + RATE_HZ, 800 + 2 * RATE_HZ, 0.9),
+        Word("do.", 800 + 2 * RATE_HZ, 800 + 3 * RATE_HZ, 0.9),
+    )
+
+
+def test_words_past_the_end_or_out_of_order_are_placed_inside_and_in_order() -> None:
+    class Careless(ScriptedEngine):
+        def decode(
+            self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str
+        ) -> Decoded:
+            words = (Spoken("a", -0.5, 0.4, 1.2), Spoken("b", 0.2, 0.3, 0.5), Spoken("c", 0.9, 4.0, -0.1))
+            return Decoded("a b c", words, 0.1, -0.2)
+
+    words = decode(Careless([]), 1.0).transcript.words
+    assert [(w.start, w.end) for w in words] == [(800, 7200), (7200, 7200), (15200, 16800)]
+    assert [w.probability for w in words] == [1.0, 0.5, 0.0]
+
+
+def test_loop_is_decoded_again_with_the_full_context_and_nothing_before() -> None:
+    engine = ScriptedEngine([LOOP, "It is the end of it."])
+    found = decode(engine, 8.0, before="What do you like?")
+    assert engine.asked == [(11, 5, "What do you like?"), (30, 5, "")]
+    assert found.transcript.text == "It is the end of it."
+    assert (found.decodes, found.looped, found.phantom) == (2, True, False)
+
+
+def test_loop_that_stays_is_cut_after_its_first_round() -> None:
+    found = decode(ScriptedEngine(["Well, " + LOOP]), 9.0)
+    assert found.transcript.text == "Well, and then the end of it,"
+    assert [word.text for word in found.transcript.words] == found.transcript.text.split()
+
+
+def test_loop_with_the_full_context_is_not_decoded_twice() -> None:
+    engine = ScriptedEngine([LOOP * 2])
+    assert decode(engine, 29.0).decodes == 1
+    assert len(engine.asked) == 1
+
+
+def test_loop_that_nobody_waits_for_is_not_decoded_again() -> None:
+    engine = ScriptedEngine([LOOP])
+    decode(engine, 8.0, abandoned=True)
+    assert len(engine.asked) == 1
+
+
+def test_phantom_leaves_no_words_but_the_models_doubts() -> None:
+    found = decode(ScriptedEngine(["Thank you."], no_speech=0.9, avg_logprob=-0.6, first=0.05), 2.0)
+    assert found.phantom
+    assert (found.transcript.text, found.transcript.words) == ("", ())
+    assert (found.transcript.no_speech, found.transcript.avg_logprob) == (0.9, -0.6)
+
+
+def test_loop_over_noise_is_a_phantom_and_not_cut_to_words() -> None:
+    found = decode(ScriptedEngine([LOOP], no_speech=0.58, avg_logprob=-0.6), 25.0)
+    assert (found.transcript.text, found.phantom) == ("", True)
+
+
+def test_echo_of_the_context_is_decoded_again_without_it() -> None:
+    engine = ScriptedEngine(["what do you like", "I like the taste."])
+    found = decode(engine, 3.0, before="So, what do you like about it?")
+    assert engine.asked == [(10, 5, "So, what do you like about it?"), (10, 5, "")]
+    assert found.transcript.text == "I like the taste."
+    engine = ScriptedEngine(["you like it?"])
+    assert decode(engine, 3.0, before="So, what do you like about it?").decodes == 1
+
+
+def test_phantom_with_context_is_decoded_again_without_it() -> None:
+    engine = ScriptedEngine(["Thank you."], no_speech=0.9, avg_logprob=-0.6, first=0.05)
+    assert decode(engine, 3.0, before="Tell me more.").transcript.text == ""
+    assert [before for _, _, before in engine.asked] == ["Tell me more.", ""]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+def test_audio_too_short_for_a_word_is_not_decoded(seconds: float) -> None:
+    engine = ScriptedEngine(["Thanks for watching!"])
+    assert decode(engine, seconds).transcript.text == ""
+    assert engine.asked == []
+
+
+def pieces(*texts: str) -> list[Spoken]:
+    return [Spoken(text, n, n + 1, 1 - n / 10) for n, text in enumerate(texts)]
+
+
+def test_pieces_join_to_words_where_the_language_has_spaces() -> None:
+    words = joined(pieces(" It", "'s", " well", "-", "known", ",", ' "', "they", " said", ".", " "), spaced=True)
+    assert [word.text for word in words] == ["It's", "well-known,", '"they', "said."]
+    assert (words[1].start_s, words[1].end_s) == (2, 5)
+    assert words[1].probability == pytest.approx(0.6)
+
+
+def test_pieces_stay_apart_where_the_language_has_none() -> None:
+    words = joined(pieces("我", "喜欢", "咖啡", "。"), spaced=False)
+    assert [word.text for word in words] == ["我", "喜欢", "咖啡。"]
+
+
+def test_loop_without_spaces_is_cut_in_text_and_words() -> None:
+    found = Decoded("我喜欢喜欢喜欢喜欢喜欢喜欢", tuple(pieces("我", *["喜欢"] * 6)), 0.1, -0.1)
+    cut = without_loop(found)
+    assert cut.text == "我喜欢"
+    assert [word.text for word in cut.words] == ["我", "喜欢"]

@@ -1,0 +1,74 @@
+"""Texts that repeat themselves."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audio.loops import compression_ratio, is_loop, repeated_from
+
+ANSWERS = [
+    ("I usually buy oat milk because it makes my coffee creamy and it does not upset my stomach.", 5.2),
+    ("No, no, no, never.", 1.4),
+    ("Very, very, very good.", 1.2),
+    ("Yes.", 0.4),
+    ("I like the taste and I like the smell, and I like that I like it every day.", 4.5),
+    (
+        "Well I think that it is about the price, and about the time, and about how it feels to be there.",
+        8,
+    ),
+    ("", 1.0),
+]
+LOOPS = [
+    (
+        "I'm going to the end of the game, and I'm going to the end of the game, and I'm going to the end of the game",
+        25,
+    ),
+    ("Yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah,", 20),
+    ("one two three four five six seven eight nine ten", 1.0),
+    ("coffee coffee coffee coffee coffee coffee coffee coffee coffee coffee", 1.9),
+]
+
+
+@pytest.mark.parametrize(("text", "duration_s"), ANSWERS)
+def test_answer_is_no_loop(text: str, duration_s: float) -> None:
+    assert not is_loop(text, duration_s)
+    assert repeated_from(text.split()) is None
+
+
+@pytest.mark.parametrize(("text", "duration_s"), LOOPS)
+def test_loop_is_seen(text: str, duration_s: float) -> None:
+    assert is_loop(text, duration_s)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("coffee coffee coffee coffee coffee coffee", "coffee"),
+        ("I need more. I need more. I need more. I need more.", "I need more."),
+        ("Well, it is so, and it is so, and it is so, and it", "Well, it is so, and"),
+        ("Nothing, nothing. NOTHING nothing nothing", "Nothing,"),
+    ],
+)
+def test_loop_is_cut_after_its_first_round(text: str, kept: str) -> None:
+    words = text.split()
+    cut = repeated_from(words)
+    assert cut is not None
+    assert " ".join(words[:cut]) == kept
+
+
+@given(
+    st.lists(st.sampled_from("abcdefgh"), max_size=6),
+    st.lists(st.sampled_from("ijklmnop"), min_size=1, max_size=6, unique=True),
+    st.integers(5, 9),
+)
+def test_cut_keeps_what_was_before_and_one_round(before: list[str], run: list[str], times: int) -> None:
+    cut = repeated_from(before + run * times)
+    assert cut is not None
+    assert cut <= len(before) + len(run)
+
+
+def test_compression_ratio_of_nothing_is_zero() -> None:
+    assert compression_ratio("") == 0.0
+    assert compression_ratio("abc" * 200) > 10 > compression_ratio("The price, the taste, and the way it looks.")

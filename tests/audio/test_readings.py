@@ -1,0 +1,154 @@
+"""Readings that overlap: each word once, none split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audio.readings import SPLIT, Reading, Readings, agreement, join, plain, text_of
+from audio.types import RATE_HZ, Word
+from audio.windows import Stretch
+
+
+def stretch(own_s: float, tail_s: float, *, forced: bool = False) -> Stretch:
+    """A window from `own_s` on with its tail from `tail_s` on."""
+    return Stretch(np.zeros(0, np.int16), np.array([int(tail_s * RATE_HZ)]), int(own_s * RATE_HZ), forced)
+
+
+def words(*placed: tuple[str, float, float]) -> list[Word]:
+    return [Word(text, int(start * RATE_HZ), int(end * RATE_HZ), 0.9) for text, start, end in placed]
+
+
+def joined(left: Sequence[Word], right: Sequence[Word], at: Stretch) -> str:
+    return " ".join(word.text for word in join(left, right, at))
+
+
+LEFT = words(("he", 8.0, 8.2), ("was", 8.2, 8.5), ("not", 8.5, 9.0), ("ill.", 9.0, 9.5))
+
+
+def test_join_in_a_pause_takes_each_word_once() -> None:
+    right = words(("was", 8.2, 8.5), ("not", 8.5, 9.0), ("ill.", 9.0, 9.7), ("He", 10.3, 10.5), ("was", 10.5, 10.7))
+    assert joined(LEFT, right, stretch(10, 8)) == "he was not ill. He was"
+
+
+def test_join_in_a_pause_believes_the_left_reading_of_its_own_words() -> None:
+    right = words(("not", 8.5, 9.0), ("old", 9.0, 9.2), ("sport.", 9.2, 9.6), ("He", 10.3, 10.5))
+    assert joined(LEFT, right, stretch(10, 8.4)) == "he was not ill. He"
+
+
+def test_join_in_a_pause_knows_a_word_that_was_stretched_over_the_cut() -> None:
+    right = words(("not", 8.5, 9.0), ("ill.", 9.0, 10.2), ("He", 10.2, 10.5))
+    assert joined(LEFT, right, stretch(10, 8.4)) == "he was not ill. He"
+
+
+def test_join_in_a_pause_keeps_a_new_word_that_was_stretched_back() -> None:
+    right = words(("not", 8.5, 9.0), ("ill.", 9.0, 9.5), ("He", 9.5, 10.5), ("was", 10.5, 10.7))
+    assert joined(LEFT, right, stretch(10, 8.4)) == "he was not ill. He was"
+
+
+def test_join_where_the_right_reading_left_its_tail_out_keeps_all_it_has() -> None:
+    right = words(("She", 8.1, 9.0), ("is", 9.0, 10.6), ("fine.", 10.6, 11))
+    assert joined(LEFT, right, stretch(10, 8.1)) == "he was not ill. She is fine."
+
+
+def test_join_within_speech_hears_the_split_word_whole() -> None:
+    left = words(("a", 8.0, 8.2), ("very", 8.2, 8.5), ("good", 8.5, 9.0), ("S", 9.0, 9.2))
+    right = words(("very", 8.2, 8.5), ("good", 8.5, 9.0), ("S-not", 9.0, 9.6), ("idea", 9.6, 9.9))
+    assert joined(left, right, stretch(9.2, 8.1, forced=True)) == "a very good S-not idea"
+
+
+def test_join_within_speech_without_agreement_goes_by_places() -> None:
+    left = words(("good", 8.5, 9.0), ("S", 9.0, 9.2))
+    right = words(("wood", 8.6, 9.0), ("snot", 9.0, 9.6))
+    assert joined(left, right, stretch(9.2, 8.4, forced=True)) == "good snot"
+
+
+def test_join_of_a_first_reading_is_that_reading() -> None:
+    assert joined([], LEFT, stretch(0, 7.5)) == "he was not ill."
+
+
+def test_join_with_an_empty_reading_keeps_the_other() -> None:
+    assert joined(LEFT, [], stretch(10, 8)) == "he was not ill."
+    assert joined(LEFT, [], stretch(9.5, 8, forced=True)) == "he was not ill."
+    assert joined([], [], stretch(10, 8)) == ""
+
+
+vocabulary = st.sampled_from(["a", "b", "very", "tea,", "Tea"])
+
+
+@given(
+    texts=st.lists(vocabulary, min_size=1, max_size=30),
+    cut=st.integers(0, 30),
+    tail=st.integers(3, 8),
+    forced=st.booleans(),
+    data=st.data(),
+)
+def test_join_of_readings_with_places_a_little_off_has_each_word_once(
+    texts: list[str], cut: int, tail: int, forced: bool, data: st.DataObject
+) -> None:
+    """Words of 250 ms; in a pause cut half a second lies between the words before and after it."""
+    cut = min(cut, len(texts))
+    gap = 0.0 if forced else 0.5
+
+    def place(n: int) -> float:
+        return 1.0 + 0.3 * n + (gap if n >= cut else 0.0)
+
+    def reading(first: int, last: int) -> list[Word]:
+        shift = data.draw(st.lists(st.floats(-0.06, 0.06), min_size=last - first, max_size=last - first))
+        return words(
+            *((texts[n], place(n) + s, place(n) + 0.25 + s) for n, s in zip(range(first, last), shift, strict=True))
+        )
+
+    begin = max(0, cut - tail)
+    own = place(cut) - 0.025 - gap / 2
+    left = reading(0, cut)
+    if forced and 0 < cut < len(texts):
+        left += words(("~", own - 0.05, own))
+    right = reading(begin, len(texts))
+    assert joined(left, right, stretch(own, place(begin) - 0.025, forced=forced)).split() == texts
+
+
+def test_agreement_pairs_a_repeated_word_with_itself() -> None:
+    left = words(("tea", 1.0, 1.3), ("tea", 1.3, 1.6), ("tea", 1.6, 1.9))
+    right = words(("tea", 1.3, 1.6), ("tea", 1.6, 1.9), ("tea", 1.9, 2.2))
+    assert agreement(left, right) == [(1, 0), (2, 1)]
+    assert agreement(left, right, near=None) == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_agreement_takes_no_pair_that_lies_too_far_apart() -> None:
+    assert agreement(words(("tea", 1, 1.2)), words(("tea", 2.5, 2.7))) == []
+
+
+def test_agreement_compares_letters_only() -> None:
+    assert agreement(words(("Tea,", 1, 1.2), ("…", 1.2, 1.3)), words(("tea", 1, 1.2), ("…", 1.2, 1.3))) == [(0, 0)]
+    assert plain("Ann’s!") == "anns"
+
+
+def test_readings_are_merged_in_the_order_of_their_windows() -> None:
+    readings = Readings()
+    first, second = (Reading(stretch(n, n), 0, "final") for n in (0, 10))
+    ids = [readings.ask(first), readings.ask(second)]
+    readings.close(first, 10 * RATE_HZ)
+    readings.close(second, 20 * RATE_HZ)
+    second.words = tuple(words(("two", 11, 12)))
+    assert (readings.merge(), readings.outstanding, readings.known(None)) == (False, 2, False)
+    first.words = tuple(words(("one", 1, 2)))
+    assert (readings.merge(), readings.outstanding, readings.known(None)) == (True, 0, True)
+    assert text_of(readings.merged, "en") == "one two"
+    assert readings.edge == 20 * RATE_HZ
+    assert (readings.take(ids[0]), readings.take(ids[0])) == (first, None)
+    assert (readings.cancel(second), readings.take(ids[1])) == ([ids[1]], None)
+
+
+def test_text_of_words_is_spaced_as_the_language_is() -> None:
+    assert text_of(words(("one", 0, 1), ("two.", 1, 2)), "en") == "one two."
+    assert text_of(words((" well", 0, 1), ("-known", 1, 2), (" man", 2, 3)), "en") == "well-known man"
+    assert text_of(words(("你", 0, 1), ("好", 1, 2)), "zh") == "你好"
+    assert text_of([], "en") == ""
+
+
+def test_split_is_shorter_than_a_word() -> None:
+    assert SPLIT <= RATE_HZ // 4

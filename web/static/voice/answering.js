@@ -1,0 +1,85 @@
+/** How an answer begins, goes on over another connection, and ends. */
+
+import { NO_CAPTION, captionText } from "./captions.js";
+import { wishes } from "./settings.js";
+import { mayBegin } from "./state.js";
+
+/**
+ * @typedef {import("./state.js").VoiceState} VoiceState
+ * @typedef {import("./state.js").VoiceStep} VoiceStep
+ * @typedef {import("./state.js").VoiceEffect} VoiceEffect
+ */
+
+/** No answer of a server takes longer to become words. */
+const STALLED_MS = 20_000;
+/** The server waits long after a wish for patience, but not for ever: the wish is said again this often. */
+const HOLD_MS = 8_000;
+
+/** Begins an answer if one may begin. @param {VoiceState} voice @param {string} key @param {VoiceEffect[]} [before] @param {boolean} [sounding] @returns {VoiceStep} */
+export function begun(voice, key, before = [], sounding = false) {
+  if (!mayBegin(voice, sounding)) return [voice, before];
+  /** @type {VoiceEffect[]} */
+  const first = voice.patient ? [{ type: "send", message: wishes(voice.settings, voice.offer) }] : [];
+  const next = { ...voice, patient: false, answer: { key, open: true, stopping: false, worded: false }, caption: NO_CAPTION, told: "" };
+  return [next, [...before, ...first, { type: "begin", key }, { type: "cue", name: "begin" }, ...holding(next)]];
+}
+
+/** Silence must not end what a held button or "take your time" keeps open. @param {VoiceState} voice @returns {VoiceEffect[]} */
+export function holding(voice) {
+  const held = voice.patient || voice.settings.mode === "push";
+  if (!held || !voice.answer?.open || voice.answer.stopping) return [];
+  return [{ type: "send", message: { type: "set", patience: "patient" } }, { type: "timer", name: "hold", delayMs: HOLD_MS }];
+}
+
+/** Goes on with an answer over the present connection, or begins one. @param {VoiceState} voice @param {string} key @param {VoiceEffect[]} before @returns {VoiceStep} */
+export function resumed(voice, key, before) {
+  const { answer, interview } = voice;
+  const waits = answer !== null && !answer.open && interview.online && interview.floor !== "closed" && !interview.paused && !voice.review;
+  if (!answer || !waits) return begun(voice, key, before);
+  const next = { ...voice, answer: { ...answer, open: true } };
+  return [next, [...before, { type: "begin", key: answer.key }, ...holding(next), ...stalling(next)]];
+}
+
+/** @param {VoiceState} voice @returns {VoiceEffect[]} */
+export function stalling(voice) {
+  return voice.answer?.stopping ? [{ type: "timer", name: "stalled", delayMs: STALLED_MS }] : [];
+}
+
+/** @param {VoiceState} voice @returns {VoiceStep} what was understood so far goes into the box. */
+export function leave(voice) {
+  const text = voice.review?.text ?? (voice.answer ? captionText(voice.caption) : "");
+  /** @type {VoiceEffect[]} */
+  const effects = [{ type: "cancel" }, { type: "hush" }, { type: "close" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "again" }, { type: "untimer", name: "hold" }];
+  if (voice.patient) effects.push({ type: "send", message: wishes(voice.settings, voice.offer) });
+  return [
+    {
+      ...voice, stage: "off", obstacle: null, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "",
+      notice: "", push: "up", patient: false, muted: false, asleep: false, reading: false,
+    },
+    text ? [...effects, { type: "draft", text }] : effects,
+  ];
+}
+
+/** @param {VoiceState} voice @returns {VoiceStep} */
+export function done(voice) {
+  if (!voice.answer || voice.answer.stopping) return [voice, []];
+  const next = { ...voice, answer: { ...voice.answer, stopping: true }, push: /** @type {const} */ ("up"), hearing: false, notice: /** @type {const} */ ("") };
+  return [next, [{ type: "stop" }, ...stalling(next)]];
+}
+
+/** @param {VoiceState} voice @returns {VoiceStep} */
+export function tooLong(voice) {
+  const [next, effects] = done(voice);
+  return [{ ...next, notice: "too_long" }, [...effects, { type: "tell", what: "too_long" }]];
+}
+
+/**
+ * Listens anew to the same question.
+ * @param {VoiceState} voice without an answer. @param {string} key
+ * @param {boolean} forget whether what was said is to be forgotten. @param {VoiceEffect[]} [before] @returns {VoiceStep}
+ */
+export function again(voice, key, forget, before = []) {
+  /** @type {VoiceEffect[]} */
+  const effects = [...before, forget ? { type: "cancel" } : { type: "over", next: null }, { type: "untimer", name: "stalled" }];
+  return begun({ ...voice, push: "up", caption: NO_CAPTION, told: "", hearing: false }, key, effects);
+}

@@ -1,0 +1,126 @@
+/** What the server's messages do to speaking. */
+
+import { again, leave, tooLong } from "./answering.js";
+import { NO_CAPTION, captionOf, isEcho, newsOf } from "./captions.js";
+import { interruptible } from "./state.js";
+
+/**
+ * @typedef {import("./state.js").VoiceState} VoiceState
+ * @typedef {import("./state.js").VoiceStep} VoiceStep
+ * @typedef {import("./state.js").VoiceEffect} VoiceEffect
+ * @typedef {import("../core/messages.js").ServerMessage} ServerMessage
+ */
+
+const MOST_GAPS = 5;
+const AGAIN_MS = 1_000;
+const BUSY_MS = 4_000;
+
+/** @param {VoiceState} voice @param {ServerMessage} message @param {string} key @returns {VoiceStep} */
+export function hear(voice, message, key) {
+  switch (message.type) {
+    case "speech.started": {
+      const past = voice.notice === "didnt_catch" || voice.notice === "busy" || voice.notice === "too_long";
+      return [{ ...voice, hearing: voice.answer !== null, notice: past ? "" : voice.notice }, [{ type: "heard" }]];
+    }
+    case "speech.stopped": {
+      const news = newsOf(voice.told, voice.caption.firm);
+      const quiet = voice.settings.mode === "hands" || news === "";
+      return [{ ...voice, hearing: false, told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
+    }
+    case "transcript.partial": return partial(voice, message);
+    case "transcript.final":
+    case "turn.started": return taken(voice, message);
+    case "notice": return noticed(voice, message.code, key);
+    case "error": return refused(voice, message, key);
+    default: return [voice, []];
+  }
+}
+
+/** @param {VoiceState} voice @param {import("../core/messages.js").TranscriptPartial} message @returns {VoiceStep} */
+function partial(voice, message) {
+  if (message.turn_key) return understood(voice, message.turn_key, message.text);
+  if (!voice.answer) return [voice, []];
+  const worded = voice.answer.worded || message.text.trim() !== "";
+  /** @type {VoiceState} */
+  const next = { ...voice, caption: captionOf(message.text, message.stable), answer: { ...voice.answer, worded }, gaps: 0 };
+  if (voice.reading && interruptible(voice) && !isEcho(message.text, voice.interview.question?.text ?? "")) {
+    return [next, [{ type: "hush" }]];
+  }
+  return [next, []];
+}
+
+/** The text stands to be read through before it counts. @param {VoiceState} voice @param {string} key @param {string} text @returns {VoiceStep} */
+function understood(voice, key, text) {
+  if (voice.review?.key === key) return [voice, []];
+  if (voice.stage !== "on") return [{ ...voice, stage: "off", answer: null }, [{ type: "over", next: null }, { type: "draft", text }]];
+  return [
+    { ...voice, review: { key, text }, hearing: false, push: "up", notice: "", patient: false, answer: { key, open: true, stopping: true, worded: true } },
+    [{ type: "stop" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "hold" }, { type: "cue", name: "taken" }, { type: "focus" }],
+  ];
+}
+
+/** @param {VoiceState} voice @param {{type: string, turn_key: string, text?: string, last_seq?: number | null}} message @returns {VoiceStep} */
+function taken(voice, message) {
+  if (voice.answer?.key !== message.turn_key) return [voice, []];
+  /** @type {VoiceEffect[]} */
+  const effects = [{ type: "over", next: typeof message.last_seq === "number" ? message.last_seq + 1 : null }, { type: "untimer", name: "stalled" }, { type: "cue", name: "taken" }];
+  if (message.text) effects.push({ type: "tell", what: "understood", text: message.text });
+  return [
+    {
+      ...voice, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "", push: "up", notice: "",
+      stage: voice.stage === "kept" ? "off" : voice.stage, gaps: 0,
+    },
+    effects,
+  ];
+}
+
+/** @param {VoiceState} voice @param {string} code @param {string} key @returns {VoiceStep} */
+function noticed(voice, code, key) {
+  if (!voice.answer) return [voice, []];
+  if (code === "time_almost_up") return [{ ...voice, notice: "almost_up" }, [{ type: "tell", what: "almost_up" }]];
+  if (code !== "didnt_catch") return [voice, []];
+  if (voice.reading) return [voice, []];
+  /** @type {VoiceState} */
+  const next = { ...voice, notice: "didnt_catch", hearing: false, patient: false };
+  /** @type {VoiceEffect[]} */
+  const effects = [{ type: "tell", what: "didnt_catch" }, { type: "cue", name: "unheard" }];
+  if (!voice.answer.stopping) return [next, effects];
+  if (voice.stage === "kept") return [{ ...next, stage: "off", answer: null }, [...effects, { type: "over", next: null }]];
+  return again({ ...next, answer: null }, key, false, effects);
+}
+
+/** @param {VoiceState} voice @param {import("../core/messages.js").WireError} error @param {string} key @returns {VoiceStep} */
+function refused(voice, error, key) {
+  const { answer } = voice;
+  if (!answer) return [voice, []];
+  switch (error.code) {
+    case "audio_gap": {
+      if (voice.gaps >= MOST_GAPS) return [{ ...voice, notice: "stalled", gaps: 0 }, []];
+      return [{ ...voice, gaps: voice.gaps + 1 }, [{ type: "rewind" }, { type: "begin", key: answer.key }]];
+    }
+    case "audio_too_long": return tooLong(voice);
+    case "turn_in_progress":
+    case "rate_limited":
+    case "too_many_sessions": {
+      const busy = error.code === "too_many_sessions";
+      const next = { ...voice, notice: busy ? /** @type {const} */ ("busy") : voice.notice, answer: { ...answer, open: false } };
+      return [next, [{ type: "lost" }, { type: "rewind" }, { type: "timer", name: "again", delayMs: busy ? BUSY_MS : AGAIN_MS }]];
+    }
+    case "internal":
+    case "storage_unavailable":
+      return error.ref === answer.key ? again({ ...voice, answer: null }, key, false) : [voice, []];
+    case "session_paused":
+    case "consent_required": return [{ ...voice, answer: { ...answer, open: false } }, [{ type: "lost" }]];
+    case "transcriber_unavailable":
+    case "audio_format":
+    case "language_unsupported": return leave(voice);
+    default: return [voice, []];
+  }
+}
+
+/** Errors that are about speech and mean nothing to the rest of the page. @param {VoiceState} voice @param {import("../core/messages.js").WireError} error */
+export function isOurs(voice, error) {
+  const about = error.ref === voice.answer?.key || (error.ref ?? "").startsWith("audio");
+  return error.code === "audio_gap" || error.code === "audio_too_long"
+    || (about && ["turn_in_progress", "rate_limited", "too_many_sessions", "invalid_message"].includes(error.code));
+}

@@ -1,0 +1,65 @@
+/** How loud it is, and what is wrong with it. */
+
+/**
+ * One frame as the worklet measured it.
+ * @typedef {{rms: number, peak: number, clipped: number}} Level `rms` and `peak` in [0, 1]; `clipped` samples at the limit.
+ * @typedef {"ok" | "silent" | "quiet" | "clipping"} Verdict
+ */
+
+const FLOOR_DB = -60;
+/** A living microphone never gives this little, not even in a quiet room. */
+const DEAD_PEAK = 2 / 32768;
+const SILENT_FRAMES = 75;
+const QUIET_FRAMES = 200;
+const QUIET_DB = -50;
+const CLIP_FRAMES = 50;
+const CLIPPED_FRAMES = 3;
+const CLIPPED_SAMPLES = 4;
+const SOUND_DB = -55;
+
+/** @param {number} amplitude in [0, 1]. @returns {number} dBFS, at least -100. */
+export function decibels(amplitude) {
+  return amplitude <= 0 ? -100 : Math.max(-100, 20 * Math.log10(amplitude));
+}
+
+/** @param {number} rms @returns {number} what the meter shows, in [0, 1]: -60 dBFS and below is 0, -6 dBFS is 1. */
+export function meterValue(rms) {
+  return Math.min(1, Math.max(0, (decibels(rms) - FLOOR_DB) / (-6 - FLOOR_DB)));
+}
+
+/** @param {Level} level @returns {boolean} whether a voice could be in it. */
+export function isSound(level) {
+  return decibels(level.rms) > SOUND_DB;
+}
+
+/** Listens for what is wrong; told of speech that was heard, it does not call a soft voice too quiet. */
+export class Ear {
+  constructor() {
+    this.dead = 0;
+    this.soft = 0;
+    /** @type {boolean[]} */
+    this.clips = [];
+  }
+
+  reset() {
+    this.dead = 0;
+    this.soft = 0;
+    this.clips = [];
+  }
+
+  /** The server heard somebody speak. */
+  heard() {
+    this.soft = 0;
+  }
+
+  /** @param {Level} level @returns {Verdict} */
+  push(level) {
+    this.dead = level.peak <= DEAD_PEAK ? this.dead + 1 : 0;
+    this.soft = decibels(level.rms) < QUIET_DB ? this.soft + 1 : 0;
+    this.clips.push(level.clipped >= CLIPPED_SAMPLES);
+    if (this.clips.length > CLIP_FRAMES) this.clips.shift();
+    if (this.dead >= SILENT_FRAMES) return "silent";
+    if (this.clips.filter(Boolean).length >= CLIPPED_FRAMES) return "clipping";
+    return this.soft >= QUIET_FRAMES ? "quiet" : "ok";
+  }
+}

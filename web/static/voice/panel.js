@@ -1,0 +1,296 @@
+/** What speaking looks like: a state, a level, the words as they come, and few buttons. */
+
+import { byId, enable, isCoarse, isEnabled, make, show, write } from "../interview/dom.js";
+import { captionText } from "./captions.js";
+import { SettingsDialog } from "./dialog.js";
+import { icon } from "./icons.js";
+import { Meter } from "./meter.js";
+import { browserOf, canRetry } from "./obstacles.js";
+import { TalkButton } from "./push.js";
+import { canEnd, interruptible, voiceMood } from "./state.js";
+
+/**
+ * @typedef {import("./state.js").VoiceState} VoiceState
+ * @typedef {import("./state.js").VoiceMood} VoiceMood
+ * @typedef {import("./machine.js").VoiceEvent} VoiceEvent
+ * @typedef {import("../texts/index.js").Texts} Texts
+ *
+ * @typedef {object} Hands
+ * @property {(event: VoiceEvent) => void} act
+ * @property {() => string} key a fresh turn key.
+ * @property {() => void} choose ask for the microphone.
+ * @property {() => void} leave back to typing.
+ * @property {() => void} skip
+ * @property {() => void} rephrase
+ * @property {() => void} drop forget what was kept.
+ * @property {() => boolean} speaks whether questions can be read aloud on this device.
+ * @property {() => void} prime let the loudspeaker begin within a gesture.
+ */
+
+/** @type {Record<VoiceMood, import("./icons.js").IconName>} */
+const SIGNS = {
+  off: "mic", kept: "mic", asking: "mic", blocked: "alert", connecting: "link", reconnecting: "link", paused: "pause",
+  asleep: "off", reading: "loud", review: "check", stalled: "alert", transcribing: "dots", thinking: "dots", closed: "dots",
+  muted: "off", almost_up: "glass", hearing: "ear", didnt_catch: "alert", held: "ear", ready: "mic", patient: "glass", listening: "mic",
+};
+/** Moods in which the level tells something. */
+const LIVE = new Set(["listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
+
+/** Hints that are no complaint. */
+const CALM = new Set(["almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
+
+export class Panel {
+  /** @param {Texts} t @param {Hands} hands */
+  constructor(t, hands) {
+    this.t = t;
+    this.hands = hands;
+    this.meter = new Meter(t);
+    this.seconds = 0;
+    /** @type {VoiceState | null} */
+    this.state = null;
+    this.dialog = new SettingsDialog(t, hands);
+    this.talk = new TalkButton(t, {
+      press: (latch) => hands.act({ type: "press", latch, key: hands.key() }),
+      release: () => hands.act({ type: "release" }),
+      state: () => this.state?.push ?? "up",
+    });
+    const act = hands.act;
+    const root = make("section", "voice");
+    root.id = "voice";
+    root.dataset["testid"] = "voice";
+    root.setAttribute("aria-labelledby", "voice-heading");
+    const heading = make("h2", "visually-hidden", t("voice.heading"));
+    heading.id = "voice-heading";
+
+    this.sign = make("div", "voice-sign");
+    this.sign.setAttribute("aria-hidden", "true");
+    this.mood = make("p", "voice-mood");
+    this.mood.id = "voice-mood";
+    this.mood.dataset["testid"] = "voice-mood";
+    this.mood.tabIndex = -1;
+    const gear = this.#button("voice-settings", "quiet icon-button", "", () => this.state && this.dialog.open(this.state), "gear");
+    gear.setAttribute("aria-label", t("voice.settings"));
+    const top = make("div", "voice-top");
+    top.append(this.sign, this.mood, this.meter.element, gear);
+
+    this.hint = make("p", "voice-hint");
+    this.hint.id = "voice-hint";
+    this.hint.setAttribute("role", "status");
+
+    this.firm = make("span", "firm");
+    this.soft = make("span", "soft");
+    this.empty = make("p", "voice-empty");
+    this.caption = make("p", "caption");
+    this.caption.id = "caption";
+    this.caption.dataset["testid"] = "caption";
+    this.caption.dir = "auto";
+    this.caption.append(this.firm, this.soft);
+
+    this.review = /** @type {HTMLTextAreaElement} */ (make("textarea", "voice-review"));
+    this.review.id = "voice-review";
+    this.review.dataset["testid"] = "voice-review";
+    this.review.dir = "auto";
+    this.review.rows = 3;
+    this.review.setAttribute("aria-label", t("voice.review.label"));
+    this.review.addEventListener("input", () => act({ type: "review", text: this.review.value }));
+    this.review.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing || event.shiftKey) return;
+      event.preventDefault();
+      act({ type: "review_send" });
+    });
+
+    this.obstacle = make("div", "obstacle");
+    this.obstacle.id = "voice-obstacle";
+    this.obstacle.dataset["testid"] = "voice-obstacle";
+    this.obstacleText = make("p");
+    this.obstacleHow = make("p", "obstacle-how");
+    this.obstacle.append(this.obstacleText, this.obstacleHow);
+
+    this.mute = this.#button("voice-mute", "quiet", t("voice.mute"), () => act({ type: "mute", key: hands.key() }), "mic");
+    this.wait = this.#button("voice-wait", "quiet", t("voice.wait"), () => act({ type: "wait" }), "glass");
+    this.done = this.#button("voice-done", "primary", t("voice.done"), () => act({ type: "done" }), "check");
+    this.hush = this.#button("voice-hush", "primary", t("voice.hush"), () => act({ type: "hush" }), "loud");
+    this.again = this.#button("voice-retry", "primary", t("voice.retry"), () => this.state?.stage === "blocked" ? hands.choose() : act({ type: "retry" }));
+    this.wake = this.#button("voice-wake", "primary", t("voice.wake"), () => undefined, "mic");
+    this.send = this.#button("voice-send", "primary", t("voice.review.send"), () => act({ type: "review_send" }));
+    this.resay = this.#button("voice-resay", "quiet", t("voice.review.again"), () => act({ type: "review_again", key: hands.key() }), "mic");
+    this.goOn = this.#button("voice-go-on", "primary", t("voice.kept.go_on"), hands.choose, "mic");
+    this.sendKept = this.#button("voice-send-kept", "quiet", t("voice.kept.send"), () => act({ type: "kept_send", key: hands.key() }));
+    this.drop = this.#button("voice-drop", "quiet", t("voice.kept.drop"), hands.drop);
+    const row = make("div", "voice-row");
+    row.append(this.mute, this.wait, this.resay, this.drop, this.sendKept, this.talk.element, this.hush, this.wake, this.again, this.goOn, this.send, this.done);
+
+    const card = make("div", "voice-card");
+    card.append(top, this.hint, this.empty, this.caption, this.review, this.obstacle, row);
+
+    this.skip = this.#button("voice-skip", "quiet", "", hands.skip);
+    this.rephrase = this.#button("voice-rephrase", "quiet", "", hands.rephrase);
+    this.read = this.#button("voice-read", "quiet", t("voice.again.read"), () => {
+      hands.prime();
+      act({ type: "read_again" });
+    });
+    write(this.skip, byId("skip").textContent ?? "");
+    write(this.rephrase, byId("rephrase").textContent ?? "");
+    this.type = this.#button("voice-type", "quiet", t("voice.type"), hands.leave, "keys");
+    const links = make("div", "voice-links");
+    links.append(this.skip, this.rephrase, this.read, this.type);
+
+    this.live = make("p", "visually-hidden");
+    this.live.id = "voice-live";
+    this.live.setAttribute("aria-live", "polite");
+    root.append(heading, card, links, this.live);
+    root.hidden = true;
+    this.root = root;
+    byId("composer").after(root);
+  }
+
+  /** @param {string} id @param {string} className @param {string} text @param {() => void} act @param {import("./icons.js").IconName} [sign] */
+  #button(id, className, text, act, sign) {
+    const button = /** @type {HTMLButtonElement} */ (make("button", className));
+    button.type = "button";
+    button.id = id;
+    button.dataset["testid"] = id;
+    if (sign) button.append(icon(sign));
+    button.append(make("span", "button-word", text));
+    button.addEventListener("click", () => isEnabled(button) && act());
+    return button;
+  }
+
+  /** @param {number} seconds of speech that an earlier visit left. */
+  kept(seconds) {
+    this.seconds = seconds;
+  }
+
+  /** @param {VoiceState} voice */
+  render(voice) {
+    this.state = voice;
+    const { t } = this;
+    const mood = voiceMood(voice);
+    const active = /** @type {HTMLElement | null} */ (document.activeElement);
+    const within = active !== null && this.root.contains(active);
+    const shown = voice.stage !== "off";
+    show(this.root, shown);
+    if (!shown) return;
+    if (this.root.dataset["mood"] !== mood) {
+      this.root.dataset["mood"] = mood;
+      this.sign.replaceChildren(icon(SIGNS[mood]));
+    }
+    this.root.dataset["mode"] = voice.settings.mode;
+    write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : `voice.mood.${mood}`));
+    this.meter.element.classList.toggle("resting", !LIVE.has(mood) || voice.muted);
+    const hint = hintOf(voice, mood);
+    this.#words(voice, mood, hint);
+    this.#buttons(voice, mood);
+    this.#obstacle(voice);
+    this.hint.classList.toggle("calm", CALM.has(hint));
+    write(this.hint, hint ? t(`voice.hint.${hint}`) : "");
+    show(this.hint, hint !== "");
+    this.dialog.render(voice);
+    if (within && active.offsetParent === null) this.focus();
+  }
+
+  /** @param {VoiceState} voice @param {VoiceMood} mood @param {string} hint */
+  #words(voice, mood, hint) {
+    const { t } = this;
+    const { firm, soft, caption, empty, review } = this;
+    const worded = captionText(voice.caption) !== "" && !voice.review && mood !== "blocked";
+    const grew = firm.textContent !== voice.caption.firm || soft.textContent !== voice.caption.soft;
+    write(firm, voice.caption.firm);
+    write(soft, voice.caption.soft);
+    caption.lang = voice.interview.language;
+    show(caption, worded);
+    if (worded && grew) caption.scrollTop = caption.scrollHeight;
+    const how = mood === "reading" && interruptible(voice) ? "reading.interrupt" : mood === "ready" && !isCoarse() ? "ready.keys" : mood;
+    const text = worded || hint === "silent" || hint === "deaf" || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds: this.seconds });
+    write(empty, text);
+    show(empty, text !== "");
+    show(review, voice.review !== null && mood === "review");
+    if (voice.review && review.value !== voice.review.text) review.value = voice.review.text;
+    review.lang = voice.interview.language;
+  }
+
+  /** @param {VoiceState} voice @param {VoiceMood} mood */
+  #buttons(voice, mood) {
+    const { t } = this;
+    const on = voice.stage === "on";
+    const quiet = ["review", "asleep", "stalled", "paused", "reading"].includes(mood);
+    const push = voice.settings.mode === "push";
+    const { mute, wait, done } = this;
+    show(mute, on && !quiet && !push);
+    write(/** @type {HTMLElement} */ (mute.querySelector(".button-word")), t(voice.muted ? "voice.unmute" : "voice.mute"));
+    mute.querySelector("svg")?.replaceWith(icon(voice.muted ? "off" : "mic"));
+    mute.classList.toggle("strong", voice.muted);
+    show(wait, on && !quiet && !push);
+    wait.setAttribute("aria-pressed", String(voice.patient));
+    enable(wait, canEnd(voice));
+    show(this.talk.element, on && !quiet && push);
+    this.talk.render(voice.push, voice.interview.floor === "free" && !voice.answer?.stopping);
+    show(done, on && !quiet && !push);
+    enable(done, canEnd(voice));
+    show(this.hush, mood === "reading");
+    show(this.again, mood === "stalled" || (voice.stage === "blocked" && voice.obstacle !== null && canRetry(voice.obstacle)));
+    show(this.wake, mood === "asleep");
+    show(this.send, mood === "review");
+    enable(this.send, (voice.review?.text.trim() ?? "") !== "" && voice.interview.floor === "free");
+    show(this.resay, mood === "review");
+    for (const button of [this.goOn, this.sendKept, this.drop]) show(button, mood === "kept");
+    const free = voice.interview.floor === "free" && voice.interview.online;
+    for (const button of [this.skip, this.rephrase]) {
+      show(button, on && mood !== "review");
+      enable(button, free && !voice.answer?.stopping);
+    }
+    show(this.read, on && voice.settings.read && mood !== "review");
+    enable(this.read, free && !voice.reading && !voice.answer?.worded);
+    show(this.type, mood !== "kept");
+    this.type.classList.toggle("strong", voice.stage === "blocked");
+  }
+
+  /** @param {VoiceState} voice */
+  #obstacle(voice) {
+    const { t } = this;
+    const what = voice.stage === "blocked" ? voice.obstacle : null;
+    show(this.obstacle, what !== null);
+    this.obstacle.dataset["code"] = what ?? "";
+    if (!what) return;
+    write(this.obstacleText, t(`voice.obstacle.${what}.text`));
+    const how = what === "denied" ? t(`voice.how.${browserOf(navigator.userAgent, navigator.maxTouchPoints)}`) : "";
+    write(this.obstacleHow, how);
+    show(this.obstacleHow, how !== "");
+  }
+
+  /** @param {string} text */
+  announce(text) {
+    this.live.lang = this.state?.interview.language ?? "";
+    this.live.textContent = text;
+  }
+
+  /** @param {string} what @param {string} text */
+  tell(what, text) {
+    this.announce(this.t(`voice.tell.${what}`, { text }));
+  }
+
+  /** The keyboard goes where there is something to do, unless it is in the middle of something. */
+  focus() {
+    requestAnimationFrame(() => {
+      const { state } = this;
+      const active = document.activeElement;
+      const writing = active instanceof HTMLTextAreaElement && active.offsetParent !== null && active !== this.review;
+      if (!state || writing || document.querySelector("dialog[open]")) return;
+      const target = state.review ? this.review
+        : state.settings.mode === "push" && state.stage === "on" ? this.talk.element
+        : this.mood;
+      target.focus({ preventScroll: true });
+    });
+  }
+}
+
+/** @param {VoiceState} voice @param {VoiceMood} mood @returns {string} */
+function hintOf(voice, mood) {
+  if (voice.stage !== "on") return "";
+  if (mood === "reconnecting") return captionText(voice.caption) === "" ? "" : mood;
+  if (mood === "almost_up") return mood;
+  if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
+  if (!["listening", "hearing", "held", "patient", "didnt_catch"].includes(mood)) return "";
+  if (voice.deaf) return "deaf";
+  return voice.verdict === "ok" ? "" : voice.verdict;
+}

@@ -1,0 +1,96 @@
+/** The button to talk: held with finger, mouse or key; or tapped to start and to stop, for hands that cannot hold. */
+
+import { enable, isEnabled, make, write } from "../interview/dom.js";
+import { icon } from "./icons.js";
+
+/** Shorter than this is a tap. */
+const TAP_MS = 350;
+
+export class TalkButton {
+  /**
+   * @param {import("../texts/index.js").Texts} t
+   * @param {{press: (latch: boolean) => void, release: () => void, state: () => "up" | "held" | "latched"}} told
+   */
+  constructor(t, told) {
+    this.t = t;
+    this.told = told;
+    this.downAt = 0;
+    /** What holds it: a pointer's id, a key, or nothing. @type {number | string | null} */
+    this.by = null;
+    const button = /** @type {HTMLButtonElement} */ (make("button", "primary talk-button"));
+    button.type = "button";
+    button.id = "voice-talk";
+    button.dataset["testid"] = "voice-talk";
+    this.word = make("span", "button-word", t("voice.hold"));
+    button.append(icon("mic"), this.word);
+    this.element = button;
+    this.#listen();
+  }
+
+  #listen() {
+    const { element } = this;
+    element.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !isEnabled(element)) return;
+      element.setPointerCapture(event.pointerId);
+      this.#down(event.pointerId);
+    });
+    for (const name of /** @type {const} */ (["pointerup", "pointercancel", "lostpointercapture"])) {
+      element.addEventListener(name, (event) => this.#up(event.pointerId));
+    }
+    element.addEventListener("contextmenu", (event) => event.preventDefault());
+    // Assistive technology clicks without pressing.
+    element.addEventListener("click", (event) => {
+      if (event.detail === 0 && this.by === null && performance.now() - this.downAt > TAP_MS && isEnabled(element)) this.told.press(true);
+    });
+    document.addEventListener("keydown", (event) => {
+      if (!this.#means(event)) return;
+      event.preventDefault();
+      if (!event.repeat && isEnabled(element)) this.#down(event.key);
+    });
+    document.addEventListener("keyup", (event) => {
+      if (this.by !== event.key) return;
+      event.preventDefault();
+      this.#up(event.key);
+    });
+  }
+
+  /** Space and Enter on the button; the space bar also where nothing else would take it. @param {KeyboardEvent} event */
+  #means(event) {
+    if (this.element.offsetParent === null || event.ctrlKey || event.metaKey || event.altKey) return false;
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target === this.element) return event.key === " " || event.key === "Enter";
+    if (event.key !== " " || document.querySelector("dialog[open]")) return false;
+    return target === document.body || target.id === "voice-mood";
+  }
+
+  /** @param {number | string} by */
+  #down(by) {
+    if (this.by !== null) return;
+    if (this.told.state() === "latched") {
+      this.downAt = performance.now();
+      return this.told.release();
+    }
+    this.by = by;
+    this.downAt = performance.now();
+    this.told.press(false);
+  }
+
+  /** @param {number | string} by */
+  #up(by) {
+    if (this.by !== by) return;
+    this.by = null;
+    const tapped = performance.now() - this.downAt < TAP_MS;
+    this.downAt = performance.now();
+    if (this.told.state() !== "held") return;
+    if (tapped) this.told.press(true);
+    else this.told.release();
+  }
+
+  /** @param {"up" | "held" | "latched"} push @param {boolean} enabled */
+  render(push, enabled) {
+    enable(this.element, enabled || push !== "up");
+    this.element.dataset["push"] = push;
+    this.element.setAttribute("aria-pressed", String(push !== "up"));
+    write(this.word, this.t(push === "held" ? "voice.hold.on" : push === "latched" ? "voice.hold.latched" : "voice.hold"));
+  }
+}

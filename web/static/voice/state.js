@@ -1,0 +1,126 @@
+/** Everything the voice part of the page knows, and what can be read from it. No browser in here. */
+
+import { NO_CAPTION } from "./captions.js";
+import { interruptOf } from "./settings.js";
+
+/**
+ * @typedef {import("./captions.js").Caption} Caption
+ * @typedef {import("./levels.js").Verdict} Verdict
+ * @typedef {import("./obstacles.js").Obstacle} Obstacle
+ * @typedef {import("./settings.js").Settings} Settings
+ * @typedef {import("../core/messages.js").ClientMessage} ClientMessage
+ * @typedef {import("../core/state.js").SpeechOffer} SpeechOffer
+ *
+ * Where the interview is, as far as speaking goes. `floor`: may the respondent answer (`free`), is their answer being
+ * worked on (`thinking`), or neither.
+ * @typedef {{online: boolean, floor: "free" | "thinking" | "closed", paused: boolean,
+ *   question: {key: string, text: string} | null, language: string}} Interview
+ *
+ * `open`: announced over the present connection. `stopping`: its speaker is done. `worded`: words have come of it.
+ * @typedef {{key: string, open: boolean, stopping: boolean, worded: boolean}} Answer
+ *
+ * @typedef {object} VoiceState
+ * @property {"off" | "kept" | "asking" | "blocked" | "on"} stage `kept`: speech of before a reload waits for a word.
+ * @property {Obstacle | null} obstacle
+ * @property {Settings} settings
+ * @property {SpeechOffer | null} offer
+ * @property {Interview} interview
+ * @property {boolean} muted by the respondent.
+ * @property {boolean} asleep the browser has stopped the audio; a gesture wakes it.
+ * @property {boolean} deaf the track is muted by the device or the system.
+ * @property {"up" | "held" | "latched"} push
+ * @property {Answer | null} answer
+ * @property {boolean} hearing
+ * @property {Caption} caption
+ * @property {{key: string, text: string} | null} review
+ * @property {boolean} reading a question is being read aloud.
+ * @property {string} read key of the question read last, or passed over.
+ * @property {"" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "no_voice" | "busy"} notice
+ * @property {boolean} patient "take your time" is in force.
+ * @property {Verdict} verdict
+ * @property {number} gaps parts that did not arrive, in a row.
+ * @property {string} told what of the caption has been announced.
+ *
+ * @typedef {{type: "open"} | {type: "close"} | {type: "enable", on: boolean} | {type: "send", message: ClientMessage}
+ *   | {type: "begin", key: string} | {type: "stop"} | {type: "over", next: number | null} | {type: "cancel"}
+ *   | {type: "lost"} | {type: "rewind"}
+ *   | {type: "read", text: string} | {type: "hush"} | {type: "cue", name: "begin" | "taken" | "unheard"}
+ *   | {type: "say", text: string, key: string} | {type: "draft", text: string} | {type: "save"} | {type: "reopen"}
+ *   | {type: "timer", name: "stalled" | "again" | "hold", delayMs: number} | {type: "untimer", name: "stalled" | "again" | "hold"}
+ *   | {type: "heard"} | {type: "knock"} | {type: "announce", text: string}
+ *   | {type: "tell", what: "listening" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "understood", text?: string}
+ *   | {type: "focus"}} VoiceEffect
+ *
+ * @typedef {[VoiceState, VoiceEffect[]]} VoiceStep
+ */
+
+/** @type {Interview} */
+export const NOWHERE = { online: false, floor: "closed", paused: false, question: null, language: "en" };
+
+/** @param {Settings} settings @param {SpeechOffer | null} offer @returns {VoiceState} */
+export function initialVoice(settings, offer) {
+  return {
+    stage: "off", obstacle: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
+    push: "up", answer: null, hearing: false, caption: NO_CAPTION, review: null, reading: false, read: "", notice: "",
+    patient: false, verdict: "ok", gaps: 0, told: "",
+  };
+}
+
+/** Whether the respondent could speak now and be heard. @param {VoiceState} voice */
+function able(voice) {
+  const { stage, muted, asleep, reading, review, interview } = voice;
+  return stage === "on" && !muted && !asleep && !review && !interview.paused && !(reading && !interruptible(voice));
+}
+
+/** Whether what the microphone gives is kept. @param {VoiceState} voice */
+export function collecting(voice) {
+  if (!able(voice) || voice.interview.floor === "closed") return false;
+  return voice.settings.mode === "hands" || voice.push !== "up";
+}
+
+/**
+ * Whether an answer may begin now: to a question that stands, or, by going on speaking, to the one on its way.
+ * @param {VoiceState} voice @param {boolean} sounding whether somebody may be speaking.
+ */
+export function mayBegin(voice, sounding) {
+  const { online, floor } = voice.interview;
+  return collecting(voice) && online && !voice.answer && (floor === "free" || (floor === "thinking" && sounding));
+}
+
+/** Whether words stop a question that is being read aloud. @param {VoiceState} voice */
+export const interruptible = (voice) => interruptOf(voice.settings, voice.offer);
+
+/**
+ * What the panel says, most pressing first.
+ * @typedef {"off" | "kept" | "asking" | "blocked" | "connecting" | "reconnecting" | "paused" | "asleep" | "reading"
+ *   | "review" | "stalled" | "transcribing" | "thinking" | "closed" | "muted" | "almost_up" | "hearing" | "didnt_catch" | "held"
+ *   | "ready" | "patient" | "listening"} VoiceMood
+ *
+ * @param {VoiceState} voice
+ * @returns {VoiceMood}
+ */
+export function voiceMood(voice) {
+  const { stage, interview, answer } = voice;
+  if (stage === "kept" && answer?.stopping && interview.online) return voice.notice === "stalled" ? "stalled" : "transcribing";
+  if (stage !== "on") return stage;
+  if (!interview.online) return answer || voice.caption.firm || voice.caption.soft ? "reconnecting" : "connecting";
+  if (interview.paused) return "paused";
+  if (voice.review) return "review";
+  if (voice.notice === "stalled") return "stalled";
+  if (answer?.stopping) return "transcribing";
+  if (interview.floor === "thinking") return "thinking";
+  if (interview.floor === "closed") return "closed";
+  if (voice.asleep) return "asleep";
+  if (voice.reading) return "reading";
+  if (voice.muted) return "muted";
+  if (voice.notice === "almost_up") return "almost_up";
+  if (voice.hearing) return "hearing";
+  if (voice.notice === "didnt_catch") return "didnt_catch";
+  if (voice.settings.mode === "push") return voice.push === "up" ? "ready" : "held";
+  return voice.patient ? "patient" : "listening";
+}
+
+/** Whether "Done" would do something. @param {VoiceState} voice */
+export function canEnd(voice) {
+  return voice.stage === "on" && voice.answer !== null && !voice.answer.stopping && !voice.review;
+}
