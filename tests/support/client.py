@@ -58,7 +58,9 @@ class RespondentClient:
     async def __aenter__(self) -> Self:
         offered: Any = [self._subprotocol] if self._subprotocol else None
         origin: Any = self._origin
-        self._socket = await connect(self._url, subprotocols=offered, origin=origin, max_size=None, proxy=None)
+        self._socket = await connect(
+            self._url, subprotocols=offered, origin=origin, max_size=None, max_queue=None, proxy=None
+        )
         return self
 
     async def __aexit__(
