@@ -14,6 +14,8 @@ CORE   := $(VENV)/.core-installed
 TOOLS  := $(VENV)/.test-installed
 WEB    := web/node_modules/.installed
 SKIPS  := $(VENV)/.skipped
+# Processes that run tests beside one another; tests in a browser run one by one.
+JOBS   ?= 2
 RECIPE := pyproject.toml constraints.txt
 PYCODE := server pipeline audio web config tests
 say     = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
@@ -66,8 +68,13 @@ test: $(TOOLS) ## every check and every test
 	@rm -f $(SKIPS)
 	@$(MAKE) --no-print-directory check
 	$(call say,Tests)
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
-	@if [ -s $(SKIPS) ]; then printf '\nLeft out on this machine:\n'; sed 's/^/  /' $(SKIPS); fi
+	@failed=0; \
+	if [ -n "$(strip $(PYTEST_ARGS))" ]; then $(BIN)/python -m pytest $(PYTEST_ARGS) || failed=$$?; else \
+	    $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --ignore tests/e2e || failed=$$?; \
+	    printf '\n\033[1m== %s\033[0m\n' 'Tests in a browser'; \
+	    $(BIN)/python -m pytest tests/e2e || failed=$$?; \
+	fi; \
+	if [ -s $(SKIPS) ]; then printf '\nLeft out on this machine:\n'; sed 's/^/  /' $(SKIPS); fi; exit $$failed
 
 check: lint types imports docker-lint web-check ## what can be checked without running askwell
 

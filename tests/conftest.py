@@ -57,16 +57,23 @@ def _skip_reason(longrepr: object) -> str:
     return str(text).removeprefix("Skipped: ")
 
 
+def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail") and require_all():
+        reason = _skip_reason(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"skipped where everything is required: {reason}"
+
+
+def _count_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        _skipped[_skip_reason(report.longrepr)] += 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Count every skip; where all is required, make a failure of it."""
+    """Where all is required, make a failure of every skip."""
     report = yield
-    if report.skipped and not hasattr(report, "wasxfail"):
-        reason = _skip_reason(report.longrepr)
-        _skipped[reason] += 1
-        if require_all():
-            report.outcome = "failed"
-            report.longrepr = f"skipped where everything is required: {reason}"
+    _refuse_skip(report)
     return report
 
 
@@ -74,13 +81,18 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """The same for a whole module that asks to be skipped."""
     report = yield
-    if report.skipped:
-        reason = _skip_reason(report.longrepr)
-        _skipped[reason] += 1
-        if require_all():
-            report.outcome = "failed"
-            report.longrepr = f"skipped where everything is required: {reason}"
+    _refuse_skip(report)
     return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Count every skip, also of tests that another process ran."""
+    _count_skip(report)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """The same for a whole module."""
+    _count_skip(report)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
