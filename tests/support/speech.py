@@ -32,18 +32,22 @@ FIRST = 1000
 SLIVER = samples_of(40)
 """Less of a word than this nobody hears."""
 NOISE = 500
+FIRST_AGREED = 20_000
 _numbers: dict[str, int] = {}
+_agreed: dict[str, int] = {}
 
 
 def number_of(word: str) -> int:
-    """The tone of a word; the same word has the same one, in every process that has said the words before it."""
-    return _numbers.setdefault(word, FIRST + len(_numbers))
+    """The tone of a word; the same word has the same one."""
+    agreed = _agreed.get(word)
+    return _numbers.setdefault(word, FIRST + len(_numbers)) if agreed is None else agreed
 
 
 def teach(words: Iterable[str]) -> None:
-    """Agree on the tones of words, for processes that are to understand each other; call it first."""
+    """Agree on the tones of words with another process that is taught the same ones, whatever either said before."""
+    _agreed.clear()
     for word in words:
-        number_of(word)
+        _agreed.setdefault(word, FIRST_AGREED + len(_agreed))
 
 
 def silence(seconds: float) -> bytes:
@@ -150,7 +154,7 @@ def tones(recogniser: ToneRecogniser | None = None) -> LoadSpeech:
 
 
 def _read(samples: Samples, offset: int) -> list[Word]:
-    names = {number: word for word, number in _numbers.items()}
+    names = {number: word for known in (_numbers, _agreed) for word, number in known.items()}
     found, place = [], 0
     for value, run in groupby(samples.tolist()):
         size = sum(1 for _ in run)
