@@ -159,6 +159,21 @@ async def test_wrong_guess_is_on_record_as_paid_for_and_discarded(hot: HotStore)
     assert sorted(found) == [("too_soon", "discarded"), ("too_soon_by_far", "completed")]
 
 
+async def test_right_guess_is_paid_for_once(hot: HotStore) -> None:
+    providing = Providing()
+    providing.extractor = Paid(providing.extractor)  # type: ignore[assignment]
+    async with hearing(hot, "turn", providing) as node, speaking(node) as client:
+        for turn, text in enumerate(["soon enough", "and once more"]):
+            key = await client.audio_start(first_seq=turn * 100)
+            seq = await client.say(speech(text) + silence(0.5), turn * 100)
+            await eventually(lambda: len(providing.extractor.requests) == turn + 1)  # noqa: B023
+            await client.say(PAUSE, seq)
+            await client.until("turn.completed", turn_key=key)
+        state = state_of(node)
+    found = [(call.id, call.outcome, call.turn_number) for call in await calls_of(hot, state.session_id)]
+    assert found == [("soon_enough", "completed", 1), ("and_once_more", "completed", 2)]
+
+
 async def test_guess_that_fails_costs_the_turn_nothing(hot: HotStore) -> None:
     providing = Providing()
     paid = Paid(providing.extractor)
