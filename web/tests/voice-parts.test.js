@@ -8,7 +8,7 @@ import { textsOf } from "../static/texts/index.js";
 import { FRAME_SAMPLES, Framer, RATE_HZ, Resampler, mono } from "../static/voice/capture.worklet.js";
 import { interviewOf } from "../static/voice/interview.js";
 import { captionOf, isEcho, newsOf } from "../static/voice/captions.js";
-import { Ear, decibels, isSound, meterValue } from "../static/voice/levels.js";
+import { Ear, barHeights, decibels, isSound, meterValue } from "../static/voice/levels.js";
 import { browserOf, canRetry, obstacleBefore, obstacleOf } from "../static/voice/obstacles.js";
 import { piecesOf, voiceFor } from "../static/voice/reader.js";
 import { USUAL, constraintsFor, interruptOf, loadSettings, patienceOf, readSettings, reviewOf, saveSettings, usualFor, wishes } from "../static/voice/settings.js";
@@ -101,6 +101,17 @@ test("levels_read_as_they_are_heard", () => {
   assert.equal(meterValue(0), 0);
   assert.equal(meterValue(1), 1);
   assert.ok(isSound({ rms: 0.01, peak: 0, clipped: 0 }) && !isSound({ rms: 0.001, peak: 0, clipped: 0 }));
+});
+
+test("meter_of_a_silent_room_changes_no_bar", () => {
+  const hum = [0, 0.01, 0.05, 0.12, 0.2];
+  assert.equal(new Set(barHeights(hum, false)).size, 1);
+  assert.deepEqual(barHeights([0, 0.5, 1], false).map((height, index, all) => index === 0 || height > (all[index - 1] ?? 1)), [true, true, true]);
+});
+
+test("meter_that_stands_still_is_filled_from_the_start", () => {
+  assert.deepEqual(barHeights([0.6, 0.6, 0.6, 0.6], true), [1, 1, 1, 0.12]);
+  assert.deepEqual(barHeights([0, 0, 0, 0], true), [0.12, 0.12, 0.12, 0.12]);
 });
 
 test("ear_names_what_is_wrong_with_the_sound", () => {

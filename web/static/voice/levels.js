@@ -27,6 +27,19 @@ export function meterValue(rms) {
   return Math.min(1, Math.max(0, (decibels(rms) - FLOOR_DB) / (-6 - FLOOR_DB)));
 }
 
+/**
+ * How high the bars of a meter stand, in steps that an eye can tell apart.
+ * @param {readonly number[]} values in [0, 1], oldest first.
+ * @param {boolean} still the bars form a scale that the newest value fills from the start, so that nothing moves by.
+ * @returns {number[]} in [0, 1].
+ */
+export function barHeights(values, still) {
+  return values.map((value, index) => {
+    const height = still ? (index / values.length < (values.at(-1) ?? 0) ? 1 : 0.12) : Math.max(0.08, value ** 1.8);
+    return Math.round(height * 25) / 25;
+  });
+}
+
 /** @param {Level} level @returns {boolean} whether a voice could be in it. */
 export function isSound(level) {
   return decibels(level.rms) > SOUND_DB;

@@ -1,7 +1,7 @@
 /** The level as bars that pass by: height, not colour, says how loud it is. */
 
 import { isStill, make } from "../interview/dom.js";
-import { meterValue } from "./levels.js";
+import { barHeights, meterValue } from "./levels.js";
 
 /** @typedef {import("./levels.js").Level} Level */
 /** @typedef {import("../texts/index.js").Texts} Texts */
@@ -26,6 +26,8 @@ export class Meter {
     this.element.append(...this.bars);
     /** @type {number[]} */
     this.values = new Array(BARS).fill(0);
+    /** Heights as they are on the screen. @type {number[]} */
+    this.drawn = [];
     this.frames = 0;
     this.most = 0;
     this.told = 0;
@@ -33,8 +35,18 @@ export class Meter {
     this.tell();
   }
 
+  /** While it rests it shows that it does, and costs nothing. @param {boolean} on */
+  rest(on) {
+    if (this.element.classList.toggle("resting", on) && this.most + Math.max(...this.values) > 0) this.reset();
+  }
+
+  get #idle() {
+    return document.hidden || this.element.classList.contains("resting");
+  }
+
   /** @param {Level} level */
   push(level) {
+    if (this.#idle) return;
     const value = meterValue(level.rms);
     this.frames += 1;
     this.most = Math.max(this.most, value);
@@ -50,13 +62,12 @@ export class Meter {
     if (this.frames % TELL_FRAMES === 0) this.tell();
   }
 
-  /** @param {boolean} still */
+  /** Sets the bars that have changed; a silent room changes none. @param {boolean} still */
   draw(still) {
-    this.bars.forEach((bar, index) => {
-      const value = this.values[index] ?? 0;
-      // Standing still, the bars form a scale that is filled from the start.
-      const shown = still ? (index / BARS < value ? 1 : 0.12) : Math.max(0.08, value ** 1.8);
-      bar.style.transform = `scaleY(${shown.toFixed(2)})`;
+    barHeights(this.values, still).forEach((height, index) => {
+      const bar = this.bars[index];
+      if (bar && this.drawn[index] !== height) bar.style.transform = `scaleY(${height})`;
+      this.drawn[index] = height;
     });
   }
 
@@ -71,6 +82,7 @@ export class Meter {
 
   reset() {
     this.values.fill(0);
+    this.most = 0;
     this.draw(isStill());
     this.told = 0;
     this.tell();

@@ -177,7 +177,7 @@ export class Panel {
     }
     this.root.dataset["mode"] = voice.settings.mode;
     write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : `voice.mood.${mood}`));
-    this.meter.element.classList.toggle("resting", !LIVE.has(mood) || voice.muted);
+    this.meter.rest(!LIVE.has(mood) || voice.muted);
     const hint = hintOf(voice, mood);
     this.#words(voice, mood, hint);
     this.#buttons(voice, mood);
