@@ -8,10 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from tests.benchmarks.voice import wer
+from tests.benchmarks.voice import latency, noise, wer
 from tests.benchmarks.voice.hearing import model_name
 
-PARTS = ("wer",)
+PARTS = {"wer": wer.run, "noise": noise.run, "latency": latency.run}
 PLACE = Path(sys.prefix) / "bench-voice"
 """Packages and results; inside the virtual environment, so that nothing else has to be cleaned up."""
 
@@ -30,12 +30,10 @@ async def main(arguments: list[str]) -> None:
         raise SystemExit(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
     PLACE.mkdir(parents=True, exist_ok=True)
     print(f"# askwell, voice: Python {platform.python_version()}, {platform.machine()}, model {model_name()}")
-    for part in PARTS:
-        if wanted and part not in wanted:
-            continue
-        say(part)
-        if part == "wer":
-            await wer.run(PLACE, say, share=share)
+    for part, run in PARTS.items():
+        if not wanted or part in wanted:
+            say(part)
+            await run(PLACE, say, share=share)
 
 
 if __name__ == "__main__":

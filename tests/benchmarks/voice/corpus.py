@@ -67,6 +67,17 @@ class Recording:
     def words(self) -> int:
         return len(self.text.split())
 
+    @property
+    def speech_start(self) -> int:
+        """Sample of its first sound."""
+        return self.parts[0][1]
+
+    @property
+    def speech_end(self) -> int:
+        """The sample after its last sound, by loudness."""
+        last, start = self.parts[-1]
+        return start + speech_end(last.sound)
+
 
 def utterances(place: Path, say: sources.Say) -> list[Utterance]:
     """All utterances that can be had, the same every time.

@@ -17,7 +17,19 @@ from audio.admission import Limits
 from audio.endpoint import Patience
 from audio.models import find_model
 from audio.speech import SpeechStream
-from audio.types import RATE_HZ, Ended, Guessed, Heard, Purpose, Samples, Transcriber, Trouble, Withdrawn, Word
+from audio.types import (
+    RATE_HZ,
+    Ended,
+    Guessed,
+    Heard,
+    Purpose,
+    Samples,
+    SpeechStarted,
+    Transcriber,
+    Trouble,
+    Withdrawn,
+    Word,
+)
 from audio.vad import SileroActivity, VoiceActivity
 from audio.whisper import Beams, WhisperTranscriber
 from config.speech import SpeechSettings
@@ -46,6 +58,8 @@ class Listened:
     """What became of one recording."""
 
     answers: list[Answered] = field(default_factory=list)
+    sounds: int = 0
+    """How often somebody seemed to begin to speak."""
     guesses: int = 0
     withdrawn: int = 0
     captions: int = 0
@@ -155,6 +169,8 @@ async def _read(stream: SpeechStream, listened: Listened, first: int) -> None:
             listened.answers.append(
                 Answered(event.text, words, event.speech_end + first, event.at + first, event.reason)
             )
+        elif isinstance(event, SpeechStarted):
+            listened.sounds += 1
         elif isinstance(event, Guessed):
             listened.guesses += 1
         elif isinstance(event, Withdrawn):

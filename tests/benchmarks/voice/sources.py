@@ -34,7 +34,7 @@ PROMPTS = Package(
 )
 PROMPT_TEXTS = Package("asterisk-core-sounds-en", "doc/asterisk-core-sounds-en", "what the announcements say")
 MUSIC = Package("asterisk-moh-opsound-g722", "asterisk/moh", "music on hold, 18 minutes")
-KEYS = Package("bucklespring-data", "bucklespring/wav", "the keys of an IBM Model M, one by one")
+KEYS = Package("bucklespring-data", "buckle/wav", "the keys of an IBM Model M, one by one")
 PACKAGES = (LIBRIVOX, PROMPTS, PROMPT_TEXTS, MUSIC, KEYS)
 
 

@@ -1,0 +1,193 @@
+"""People who speak over a real socket in real time, and who look at the clock; the server is another process.
+
+A frame leaves when its last sample would have been recorded, 40 ms apart as a page sends them. A microphone never
+stops: after the words comes the quiet room, until the words are understood.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import numpy as np
+
+from audio.endpoint import Patience, silence_needed
+from audio.types import RATE_HZ, ms
+from tests.benchmarks.latency import begin
+from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording
+from tests.benchmarks.voice.hearing import FRAME_S
+from tests.support.client import Frame, RespondentClient, key
+from tests.support.speech_sounds import at_dbfs, coloured, frames_of, samples_of
+
+FRAME_SAMPLES = int(FRAME_S * RATE_HZ)
+ROOM_S = 20.0
+PATIENCE_S = 15.0
+"""How long a speaker waits for anything after the last word."""
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What happened to one spoken answer. Times in seconds after the true end of speech; None: it did not happen."""
+
+    said: str
+    text: str
+    speech_s: float
+    """Length of the answer, first word to last."""
+    final_s: float | None
+    question_s: float | None
+    silence_s: float
+    """The silence that the rules ask for after this text."""
+    detected_s: float
+    """Where the detector saw the end of speech."""
+    captions: int
+    heard: tuple[str, ...] = ()
+    """Everything the client was shown of this answer."""
+    refused: str | None = None
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the answer was ended in one of its own pauses."""
+        return self.final_s is not None and self.final_s < 0
+
+    @property
+    def final_ms(self) -> float:
+        """Milliseconds from the true end of speech to the final transcript, beyond the silence applied."""
+        return float("nan") if self.final_s is None else (self.final_s - self.silence_s) * 1000
+
+    @property
+    def question_ms(self) -> float:
+        """Milliseconds from the true end of speech to the first piece of the next question, beyond the silence."""
+        return float("nan") if self.question_s is None else (self.question_s - self.silence_s) * 1000
+
+
+@dataclass
+class _Noted:
+    """What came during one answer."""
+
+    frames: list[tuple[float, Frame]] = field(default_factory=list)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def first(self, kind: str, **fields: Any) -> tuple[float, Frame] | None:
+        return next(
+            (
+                each
+                for each in self.frames
+                if each[1]["type"] == kind and all(each[1].get(name) == value for name, value in fields.items())
+            ),
+            None,
+        )
+
+
+class Speaker:
+    """One respondent with a microphone, in one session at a time."""
+
+    def __init__(self, url: str, http: httpx.AsyncClient, seed: int = 0, patience: Patience = "normal") -> None:
+        self._url, self._http, self._patience = url, http, patience
+        room = at_dbfs(coloured(np.random.default_rng(seed), ROOM_S, 1.0), ROOM_DBFS)
+        self._room = samples_of(room)
+        self._client: RespondentClient | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._group = asyncio.TaskGroup()
+        self._noted = _Noted()
+        self._seq = 0
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._leave()
+        await self._group.__aexit__(None, None, None)
+
+    async def answer(self, recording: Recording) -> Spoken:
+        """Say one answer to the question that waits, and wait for the next question; a new session where need be."""
+        if self._client is None:
+            await self._enter()
+        client = self._client
+        assert client is not None
+        self._noted = noted = _Noted()
+        turn_key, first_seq = key(), self._seq
+        await client.audio_start(turn_key, first_seq=first_seq)
+        begun = perf_counter()
+        await self._speak(recording, begun, lambda: bool(noted.first("transcript.final") or noted.first("error")))
+        end = begun + recording.speech_end / RATE_HZ
+        await self._until(lambda: bool(noted.first("turn.completed") or noted.first("error")))
+        return await self._outcome(recording, turn_key, end)
+
+    async def _speak(self, recording: Recording, begun: float, understood: Callable[[], bool]) -> None:
+        """Frames at their time, then the room, until the answer is understood or nobody ever will."""
+        samples = samples_of(recording.sound)
+        sound = np.concatenate([samples, np.resize(self._room, frames_of(PATIENCE_S))])
+        for at in range(0, len(sound) - FRAME_SAMPLES, FRAME_SAMPLES):
+            await asyncio.sleep(max(0.0, begun + (at + FRAME_SAMPLES) / RATE_HZ - perf_counter()))
+            if understood():
+                return
+            pcm = sound[at : at + FRAME_SAMPLES].astype("<i2").tobytes()
+            assert self._client is not None
+            await self._client.raw(self._seq.to_bytes(4, "big") + pcm)
+            self._seq += 1
+
+    async def _outcome(self, recording: Recording, turn_key: str, end: float) -> Spoken:
+        noted = self._noted
+        final, error = noted.first("transcript.final", turn_key=turn_key), noted.first("error")
+        delta = noted.first("question.delta")
+        stopped = [frame["at_ms"] for at, frame in noted.frames if frame["type"] == "speech.stopped"]
+        text = final[1]["text"] if final else ""
+        speech = recording.speech_end - recording.speech_start
+        completed = noted.first("turn.completed")
+        if error or completed is None or not completed[1]["result"]["should_continue"]:
+            await self._leave()
+        return Spoken(
+            said=recording.text,
+            text=text,
+            speech_s=speech / RATE_HZ,
+            final_s=final[0] - end if final else None,
+            question_s=delta[0] - end if final and delta else None,
+            silence_s=ms(silence_needed(self._patience, text, language="en", spoken=speech)) / 1000,
+            detected_s=(stopped[-1] / 1000 - recording.speech_end / RATE_HZ) if stopped else float("nan"),
+            captions=sum(frame["type"] == "transcript.partial" for _, frame in noted.frames),
+            heard=tuple(frame["text"] for _, frame in noted.frames if frame["type"].startswith("transcript.")),
+            refused=error[1]["code"] if error else None,
+        )
+
+    async def _until(self, true: Callable[[], bool]) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while not true():
+                    self._noted.changed.clear()
+                    await self._noted.changed.wait()
+        except TimeoutError:
+            return
+
+    async def _enter(self) -> None:
+        self._client = await begin(self._url, self._http)
+        self._seq = 0
+        self._reader = self._group.create_task(self._read(self._client))
+
+    async def _leave(self) -> None:
+        client, reader = self._client, self._reader
+        self._client = self._reader = None
+        if client is not None and reader is not None:
+            reader.cancel()
+            await client.__aexit__(None, None, None)
+
+    async def _read(self, client: RespondentClient) -> None:
+        async for data in client.socket:
+            self._noted.frames.append((perf_counter(), json.loads(data)))
+            self._noted.changed.set()
+
+
+@asynccontextmanager
+async def visiting(url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """How sessions are made."""
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
+        yield http
