@@ -38,6 +38,15 @@ async def speaker(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
         yield browser
 
 
+@pytest_asyncio.fixture(loop_scope="module", autouse=True)
+async def closed(request: pytest.FixtureRequest) -> AsyncIterator[None]:
+    """Pages of a test are closed after it: each holds a microphone that never ends."""
+    yield
+    for name in {"speaker", "browser"} & set(request.fixturenames):
+        for context in request.getfixturevalue(name).contexts:
+            await context.close()
+
+
 async def opened(browser: Browser, double: VoiceDouble, **context: object) -> SpeakingPage:
     speaking = SpeakingPage(await (await browser.new_context(**context)).new_page())  # type: ignore[arg-type]
     await speaking.page.goto(double.page)

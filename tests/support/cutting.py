@@ -33,7 +33,11 @@ class Wire:
         if not self._whole:
             writer.transport.abort()
             return
-        there_reader, there_writer = await asyncio.open_connection(self._host, self._port)
+        try:
+            there_reader, there_writer = await asyncio.open_connection(self._host, self._port)
+        except OSError:
+            writer.transport.abort()
+            return
         self._open |= {writer, there_writer}
         try:
             async with asyncio.TaskGroup() as both:
