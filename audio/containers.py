@@ -7,6 +7,7 @@ demuxer of that kind is asked: FFmpeg's own guess would also follow play lists t
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,10 @@ MAX_BAD_PACKETS = 100
 """A file with more broken packets in a row than this is given up."""
 TOLERANCE_S = 0.5
 """By so much the length that a file states of itself may be off."""
+UNKNOWN_BYTES = 0x7FFF_0000
+"""Writers that can't know the length yet state this much or more, or nothing."""
+MOST_CHUNKS = 64
+"""In a wav file, so many are looked at to find the sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ def read_recording(source: Path | BinaryIO, *, max_s: float) -> Recording:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
         kind = _sniff(file)
         reader = _Reader(kind, max_s)
+        reader.complete = kind != "wav" or not _ends_early(file)
         blocks = list(reader.blocks(file))
     if not blocks or not sum(len(block) for block in blocks):
         raise AudioFormat("There is no sound in this recording.")
@@ -86,6 +92,25 @@ def _sniff(file: BinaryIO) -> Kind:
     if kind is None:
         raise AudioFormat(f"This is no recording that can be read; {READABLE} can.")
     return kind
+
+
+def _ends_early(file: BinaryIO) -> bool:
+    """Whether a wav file states more sound than it has; FFmpeg takes its length for what was meant."""
+    size = file.seek(0, io.SEEK_END)
+    at = 12
+    early = False
+    for _ in range(MOST_CHUNKS):
+        file.seek(at)
+        head = file.read(8)
+        if len(head) < 8:
+            break
+        length = int.from_bytes(head[4:], "little")
+        at += 8 + length + length % 2
+        if head[:4] == b"data":
+            early = length < UNKNOWN_BYTES and at - length % 2 > size
+            break
+    file.seek(0)
+    return early
 
 
 class _Reader:

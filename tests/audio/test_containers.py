@@ -62,9 +62,20 @@ def test_recording_that_is_broken_off_keeps_what_was_said(kind: str) -> None:
     assert pitch(found.samples[1600:], RATE_HZ) == pytest.approx(TONE_HZ, abs=4)
 
 
-def test_recording_that_states_a_longer_length_is_known_to_be_broken_off() -> None:
-    data = sound_file("flac", 4.0)
+@pytest.mark.parametrize("kind", ["wav", "wav stereo 44.1 kHz", "wav 24 bit, six channels", "flac"])
+def test_recording_that_states_a_longer_length_is_known_to_be_broken_off(kind: str) -> None:
+    data = sound_file(kind, 4.0)
+    assert read_recording(io.BytesIO(data), max_s=10).complete
     assert not read_recording(io.BytesIO(data[: len(data) // 2]), max_s=10).complete
+
+
+@pytest.mark.parametrize("stated", [0, 0x7FFF_FFFF, 0xFFFF_FFFF])
+def test_recording_that_was_written_before_its_length_was_known_is_complete(stated: int) -> None:
+    data = bytearray(sound_file("wav"))
+    place = data.index(b"data") + 4
+    data[place : place + 4] = stated.to_bytes(4, "little")
+    found = read_recording(io.BytesIO(bytes(data)), max_s=10)
+    assert found.complete and len(found.samples) == pytest.approx(2.0 * RATE_HZ, abs=160)
 
 
 @pytest.mark.parametrize("kind", ["m4a", "mp4"])
