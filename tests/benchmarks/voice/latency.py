@@ -6,18 +6,20 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from audio.endpoint import FRAME_SAMPLES, SpeechRuns
+from audio.types import RATE_HZ
 from tests.benchmarks.latency import server
-from tests.benchmarks.voice.corpus import Recording, Utterance, answer, utterances
+from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording, Utterance, answer, utterances
 from tests.benchmarks.voice.hearing import Ears, ears, hear, model_name
 from tests.benchmarks.voice.respondents import Speaker, Spoken, visiting
 from tests.benchmarks.voice.scoring import quantile
 from tests.benchmarks.voice.sources import Say
-from tests.support.speech_sounds import samples_of
+from tests.support.speech_sounds import at_dbfs, coloured, samples_of
 
 LENGTHS_S = (3.0, 10.0, 30.0)
 ANSWERS = 20
@@ -60,15 +62,35 @@ async def _answers(recording: Recording, listening: Ears) -> list[str]:
     return [answered.text for answered in listened.answers if answered.text]
 
 
-async def prepared(place: Path, say: Say, lengths_s: Sequence[float], count: int) -> dict[float, list[Recording]]:
+def detected_end(recording: Recording, listening: Ears) -> int:
+    """The sample from which the voice activity detector hears no speech any more."""
+    runs = SpeechRuns()
+    room = at_dbfs(coloured(np.random.default_rng(6), 1.0, 1.0), ROOM_DBFS)
+    for probability in listening.activity.open().push(samples_of(np.concatenate([recording.sound, room]))):
+        runs.push(float(probability))
+    return runs.end * FRAME_SAMPLES
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Answers to be given, and by how many milliseconds after its true end the detector hears the end of each."""
+
+    answers: dict[float, list[Recording]]
+    detector_ms: dict[str, float]
+
+
+async def prepared(place: Path, say: Say, lengths_s: Sequence[float], count: int) -> Prepared:
     """Answers of each length that are one answer to the rules."""
     spoken = await asyncio.to_thread(utterances, place, say)
     found: dict[float, list[Recording]] = {}
+    late: dict[str, float] = {}
     async with ears() as listening:
         for seconds in lengths_s:
             found[seconds] = (await uninterrupted(fitting(spoken, seconds, 2 * count), listening))[:count]
+            for each in found[seconds]:
+                late[each.name] = (detected_end(each, listening) - each.speech_end) / RATE_HZ * 1000
             say(f"{len(found[seconds])} answers of {seconds:.0f} s")
-    return found
+    return Prepared(found, late)
 
 
 @asynccontextmanager
@@ -81,12 +103,12 @@ async def speaker() -> AsyncIterator[Speaker]:
 async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
     """Measure and print; `share` of the answers, for a quick look."""
     count = max(1, round(ANSWERS * share))
-    chosen = await prepared(place, say, LENGTHS_S, count)
+    ready = await prepared(place, say, LENGTHS_S, count)
     results: dict[float, list[Spoken]] = {}
     async with speaker() as one:
-        for recording in chosen[LENGTHS_S[0]][:WARM]:
+        for recording in ready.answers[LENGTHS_S[0]][:WARM]:
             await one.answer(recording)
-        for seconds, recordings in chosen.items():
+        for seconds, recordings in ready.answers.items():
             results[seconds] = []
             for number, recording in enumerate(recordings, start=1):
                 await asyncio.sleep(BETWEEN_S)
@@ -99,10 +121,10 @@ async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
     (place / "latency.json").write_text(
         json.dumps({str(seconds): [asdict(each) for each in some] for seconds, some in results.items()}, indent=1)
     )
-    _print(results)
+    _print(results, ready.detector_ms)
 
 
-def _print(results: dict[float, list[Spoken]]) -> None:
+def _print(results: dict[float, list[Spoken]], detector_ms: dict[str, float]) -> None:
     print(f"\n## From the last word to its text and to the next question, {model_name()}, patience normal, ms\n")
     print(
         "True end of speech: the last sound of the recording by its loudness. Counted is what comes on top of the"
@@ -119,7 +141,7 @@ def _print(results: dict[float, list[Spoken]]) -> None:
     for name, some in (*rows, ("all", everything)):
         whole = [each for each in some if each.final_s is not None and not each.cut_off]
         silences = sorted({round(each.silence_s * 1000) for each in whole})
-        detected = [each.detected_s * 1000 for each in whole]
+        detected = [detector_ms[each.name] for each in whole]
         print(
             f"| {name} | {len(whole)} | {', '.join(map(str, silences))} |"
             f" {quantile(detected, 0.5):.0f} / {quantile(detected, 0.95):.0f} | {_three([e.final_ms for e in whole])} |"

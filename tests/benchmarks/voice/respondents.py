@@ -36,6 +36,7 @@ PATIENCE_S = 15.0
 class Spoken:
     """What happened to one spoken answer. Times in seconds after the true end of speech; None: it did not happen."""
 
+    name: str
     said: str
     text: str
     speech_s: float
@@ -44,8 +45,6 @@ class Spoken:
     question_s: float | None
     silence_s: float
     """The silence that the rules ask for after this text."""
-    detected_s: float
-    """Where the detector saw the end of speech."""
     captions: int
     heard: tuple[str, ...] = ()
     """Everything the client was shown of this answer."""
@@ -140,20 +139,19 @@ class Speaker:
         noted = self._noted
         final, error = noted.first("transcript.final", turn_key=turn_key), noted.first("error")
         delta = noted.first("question.delta")
-        stopped = [frame["at_ms"] for at, frame in noted.frames if frame["type"] == "speech.stopped"]
         text = final[1]["text"] if final else ""
         speech = recording.speech_end - recording.speech_start
         completed = noted.first("turn.completed")
         if error or completed is None or not completed[1]["result"]["should_continue"]:
             await self._leave()
         return Spoken(
+            name=recording.name,
             said=recording.text,
             text=text,
             speech_s=speech / RATE_HZ,
             final_s=final[0] - end if final else None,
             question_s=delta[0] - end if final and delta else None,
             silence_s=ms(silence_needed(self._patience, text, language="en", spoken=speech)) / 1000,
-            detected_s=(stopped[-1] / 1000 - recording.speech_end / RATE_HZ) if stopped else float("nan"),
             captions=sum(frame["type"] == "transcript.partial" for _, frame in noted.frames),
             heard=tuple(frame["text"] for _, frame in noted.frames if frame["type"].startswith("transcript.")),
             refused=error[1]["code"] if error else None,
