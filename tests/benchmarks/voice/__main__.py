@@ -8,10 +8,17 @@ import sys
 import time
 from pathlib import Path
 
-from tests.benchmarks.voice import latency, noise, wer
+from tests.benchmarks.voice import canaries, crowd, cutoffs, latency, noise, wer
 from tests.benchmarks.voice.hearing import model_name
 
-PARTS = {"wer": wer.run, "noise": noise.run, "latency": latency.run}
+PARTS = {
+    "wer": wer.run,
+    "noise": noise.run,
+    "latency": latency.run,
+    "cutoffs": cutoffs.run,
+    "crowd": crowd.run,
+    "canaries": canaries.run,
+}
 PLACE = Path(sys.prefix) / "bench-voice"
 """Packages and results; inside the virtual environment, so that nothing else has to be cleaned up."""
 
