@@ -63,7 +63,8 @@ _CREDITS = re.compile(
     r"|\bamara\.org\b",
     re.IGNORECASE,
 )
-_BRACKETED = re.compile(r"^(?:\s*[\[(*♪][^\])*♪]*[\])*♪]?[\s.,!]*)+$")
+_OPENING, _CLOSING = "[(*♪", "])*♪"
+_BETWEEN = re.compile(r"[\s.,!]*")
 
 
 def plain(text: str) -> str:
@@ -73,7 +74,23 @@ def plain(text: str) -> str:
 
 def is_credit(text: str) -> bool:
     """Whether the text is a subtitle's credit or the name of a sound in brackets, with which no answer begins."""
-    return bool(_CREDITS.search(text) or _BRACKETED.match(text))
+    return bool(_CREDITS.search(text)) or _is_bracketed(text)
+
+
+def _is_bracketed(text: str) -> bool:
+    """Whether the text is nothing but bracketed parts, the last of which may be left open; in linear time."""
+    at, parts = 0, 0
+    while True:
+        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        if at == len(text):
+            return parts > 0
+        if text[at] not in _OPENING:
+            return False
+        parts += 1
+        at += 1
+        while at < len(text) and text[at] not in _CLOSING:
+            at += 1
+        at += at < len(text)
 
 
 def is_stock_phrase(text: str) -> bool:

@@ -13,6 +13,8 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from audio.errors import AudioFormat
+from audio.frames import parse_frame
 from server.protocol.base import Message
 from server.protocol.codes import (
     CLOSE_POLICY,
@@ -29,7 +31,6 @@ from server.protocol.outbound import Error
 T = TypeVar("T")
 
 MAX_MESSAGE_BYTES = 128 * 1024
-SEQUENCE_BYTES = 4
 SAMPLE_BYTES = 2
 LONGEST_REF = 64
 
@@ -137,19 +138,16 @@ def parse(value: Mapping[str, Any], adapter: TypeAdapter[T]) -> T:
 
 
 def decode_binary(data: bytes) -> AudioFrame:
-    """The audio in one binary frame: a 4-byte big-endian sequence number, then at least one whole sample.
+    """The audio in one binary frame: a 4-byte big-endian sequence number, then one sample to one second of them.
 
     Raises:
         ProtocolProblem: `audio_format`.
     """
-    pcm = data[SEQUENCE_BYTES:]
-    if len(data) < SEQUENCE_BYTES + SAMPLE_BYTES or len(pcm) % SAMPLE_BYTES:
-        raise ProtocolProblem(
-            "audio_format",
-            "An audio frame is a 4-byte sequence number and 16-bit samples.",
-            close_code=CLOSE_UNSUPPORTED_DATA,
-        )
-    return AudioFrame(int.from_bytes(data[:SEQUENCE_BYTES], "big"), pcm)
+    try:
+        return AudioFrame(*parse_frame(data))
+    except AudioFormat as exc:
+        told = f"An audio frame is a 4-byte sequence number and 16-bit samples of a second at the most. {exc}."
+        raise ProtocolProblem("audio_format", told, close_code=CLOSE_UNSUPPORTED_DATA) from exc
 
 
 def encode(message: Message) -> str:

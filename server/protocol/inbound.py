@@ -104,6 +104,10 @@ class ChangeSettings(Message):
     review_transcript: bool | None = Field(
         default=None, description="Whether a transcript is shown for correction before it counts."
     )
+    take_your_time: bool | None = Field(
+        default=None,
+        description="`true`: no silence ends the answer being spoken for a good while from here. Not kept.",
+    )
 
 
 class Pause(Message):

@@ -100,7 +100,8 @@ class Dispatcher:
                 await owner.change_settings(message.model_dump(exclude={"type"}, exclude_none=True))
             case AudioStart():
                 # Begun answers never come here: this one was taken before, and its client has not heard of it.
-                await self._repeat(message.turn_key)
+                if not await self._repeat(message.turn_key):
+                    raise SessionProblem("invalid_input", "This answer was taken before.")
             case AudioStop() | AudioCancel() | Hello() | Ping() | Playback():
                 return
             case _:
@@ -119,8 +120,14 @@ class Dispatcher:
         except NotOwner as exc:
             raise SessionProblem("turn_in_progress", "This interview was opened elsewhere.") from exc
 
-    async def _repeat(self, turn_key: str) -> None:
-        """The client sent an answer that is there already: it missed what came of it."""
-        for event in await self._owner.events_of(turn_key):
+    async def _repeat(self, turn_key: str) -> bool:
+        """The client sent an answer that is there already: it missed what came of it.
+
+        Returns:
+            Whether anything is known of that; nothing is after a rebuild of hot storage.
+        """
+        events = await self._owner.events_of(turn_key)
+        for event in events:
             if event.id <= self._outbox.last_id:
                 await self._outbox.repeat(event)
+        return bool(events)

@@ -20,7 +20,7 @@ from pipeline.state import Receipt
 from pipeline.turn import Answer
 from server.protocol.base import Message
 from server.protocol.codec import SAMPLE_BYTES, AudioFrame, ProtocolProblem
-from server.protocol.codes import CLOSE_POLICY, CLOSE_PROTOCOL_ERROR, CLOSE_UNSUPPORTED_DATA
+from server.protocol.codes import CLOSE_PROTOCOL_ERROR, CLOSE_UNSUPPORTED_DATA
 from server.protocol.inbound import AudioStart
 from server.protocol.outbound import AudioAck, Error
 from server.session import machine
@@ -32,7 +32,7 @@ from server.session.measure import HeardMeasure
 from server.session.places import Piece
 from server.session.problems import SessionProblem, error_frame
 from server.session.recorded import hear_recording
-from server.session.said import Said
+from server.session.said import Said, echoes
 from server.session.spoken import ACK_EVERY, Fate, Manner, SpokenAnswer
 from server.session.surroundings import Surroundings
 from server.session.voice import Ear, Hearing
@@ -81,7 +81,9 @@ class Listening:
         self._orphaned = False
         """Whether the connection that began the answer is gone."""
         self._gap_told = False
+        self._crowded_told = False
         self._playing = False
+        self._recordings = 0
 
     # Its life
 
@@ -89,9 +91,13 @@ class Listening:
         """Hear answers as they are begun, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
-            while True:
-                answer, kept = await self._begun.get()
-                self._hearing = tasks.create_task(self._hear(answer, kept), name=f"hear {self._ledger.session_id}")
+            try:
+                while True:
+                    answer, kept = await self._begun.get()
+                    self._hearing = tasks.create_task(self._hear(answer, kept), name=f"hear {self._ledger.session_id}")
+            finally:
+                self._tasks = None
+                self._conclusion.withdrawn()
 
     @property
     def first_unreceived(self) -> int:
@@ -126,7 +132,7 @@ class Listening:
         self._deaf = answer is None
         machine.check_listening(self._ledger.state, self._configuration)
         if self._taken(wish.turn_key):
-            self._deaf = False
+            # Its words are on disk; once the client knows where they end, it goes on from there.
             return False
         if answer is not None and answer.turn_key != wish.turn_key and not self._orphaned:
             raise SessionProblem("turn_in_progress", "Another answer is being spoken. Stop or cancel it first.")
@@ -143,11 +149,11 @@ class Listening:
         """The next frame.
 
         Returns:
-            What the client is to be told of it.
+            What the client is to be told of it: `audio_gap`, or `rate_limited` where too much waits to be heard; the
+            frame is not taken then.
 
         Raises:
-            ProtocolProblem: `invalid_message` where no audio was announced; `rate_limited` where too much waits to be
-                heard: the frame is not taken.
+            ProtocolProblem: `invalid_message` where no audio was announced.
         """
         if not self._announced:
             raise ProtocolProblem(
@@ -158,7 +164,9 @@ class Listening:
         if self._deaf:
             return None
         if self._answer is not None and self._answer.backlog_s > self._settings.backlog_s:
-            raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref="audio")
+            told, self._crowded_told = self._crowded_told, True
+            return None if told else Error.of("rate_limited", ref="audio")
+        self._crowded_told = False
         try:
             self._place(self._intake.put(frame))
         except AudioGap:
@@ -202,11 +210,14 @@ class Listening:
         self._playing = state == "started"
 
     def set_patience(self, patience: Patience) -> None:
-        """How long a pause may be, from now on; the longest one while somebody speaks is a wish for time."""
+        """How long a pause may be, from now on."""
         if self._answer is not None:
             self._answer.set_patience(patience)
-            if patience == "patient":
-                self._answer.hold(self._settings.hold_s)
+
+    def take_your_time(self) -> None:
+        """No silence ends the answer that is being spoken for a good while from here."""
+        if self._answer is not None:
+            self._answer.hold(self._settings.hold_s)
 
     def typed(self, answer: Answer) -> Answer:
         """An answer in writing came: what is known of it if it was spoken, and the end of listening to it."""
@@ -225,6 +236,11 @@ class Listening:
     def max_answer_s(self) -> float:
         """The longest answer, in seconds."""
         return self._configuration.concept.max_answer_s or self._settings.max_answer_s
+
+    @property
+    def hearing_recording(self) -> bool:
+        """Whether a recording is being understood."""
+        return self._recordings > 0
 
     def expect_recording(self, turn_key: str) -> Receipt | None:
         """Whether a recording can be taken as an answer now.
@@ -251,7 +267,11 @@ class Listening:
         if known is not None:
             return known
         hearing = replace(self._how(), max_answer_s=None, partials=False)
-        said = await hear_recording(self._around.voice.open(hearing), pcm)
+        self._recordings += 1
+        try:
+            said = await hear_recording(self._around.voice.open(hearing), pcm)
+        finally:
+            self._recordings -= 1
         return await self._conclusion.submit_recording(turn_key, said, pcm)
 
     def took(self, turn_key: str) -> None:
@@ -311,7 +331,7 @@ class Listening:
         if self._playing and not self._settings.barge_in:
             self._count(piece)
         elif self._answer is not None:
-            self._answer.put(piece)
+            self._answer.put(replace(piece, over_reading=True) if self._playing else piece)
         else:
             self._kept.put(piece)
             self._count(piece)
@@ -388,6 +408,11 @@ class Listening:
     def withdrawn(self) -> None:
         """The last guess does not count."""
         self._conclusion.withdrawn()
+
+    def echoed(self, text: str) -> bool:
+        """Whether that is nothing but words of the question that is read aloud."""
+        question = self._ledger.state.question
+        return question is not None and echoes(text, question.text)
 
     def missed(self) -> None:
         """There was a sound, and no word in it."""

@@ -163,7 +163,8 @@ class SessionOwner:
 
     def unused_s(self) -> float | None:
         """For how long nobody has used it; None while somebody is connected, something is done, or it is leaving."""
-        if self.busy or self.naming.busy or self.attended or self.leaving is not None:
+        engaged = self.busy or self.naming.busy or self.listening.hearing_recording
+        if engaged or self.attended or self.leaving is not None:
             return None
         return self._around.clock() - self._worker.last_used
 
@@ -347,10 +348,14 @@ class SessionOwner:
         )
 
     async def change_settings(self, changes: Mapping[str, Any]) -> None:
-        """Keep wishes about speaking and listening."""
-        if "patience" in changes:
-            self.listening.set_patience(changes["patience"])
-        await self._command("set", lambda: machine.change_settings(self.state, changes, self._around.now()))
+        """Keep wishes about speaking and listening; the one for time counts now and is not kept."""
+        kept = {name: wish for name, wish in changes.items() if name != "take_your_time"}
+        if "patience" in kept:
+            self.listening.set_patience(kept["patience"])
+        if changes.get("take_your_time"):
+            self.listening.take_your_time()
+        if kept:
+            await self._command("set", lambda: machine.change_settings(self.state, kept, self._around.now()))
 
     async def withdraw(self) -> None:
         """Erase everything, at once; a running turn is cancelled."""

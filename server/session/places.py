@@ -10,11 +10,15 @@ from server.protocol.codec import SAMPLE_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Audio of one frame or of the end of one; `placed` if it has its place in this answer already."""
+    """Audio of one frame or of the end of one.
+
+    `placed` if it has its place in this answer already, `over_reading` if a question was read aloud meanwhile.
+    """
 
     sequence: int
     pcm: bytes
     placed: bool = False
+    over_reading: bool = False
 
 
 class Places:
@@ -29,6 +33,11 @@ class Places:
         """A frame that arrived at `at`, in seconds of a clock."""
         self.end += samples
         self._frames.append((self.end, sequence, at))
+
+    def forget(self, place: int) -> None:
+        """Frames that end at `place` or before it are of no interest any more."""
+        while self._frames and self._frames[0][0] <= place:
+            self._frames.popleft()
 
     def last_before(self, place: int) -> int | None:
         """Number of the last frame that ends at `place` or before it."""

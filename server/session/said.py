@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -14,6 +15,20 @@ from pipeline.turn import Answer
 def plain(text: str) -> str:
     """Text as an answer keeps it: single blanks, none at the ends."""
     return " ".join(text.split())
+
+
+def echoes(text: str, question: str) -> bool:
+    """Whether a text is (nearly) made of the words of a question, as a loudspeaker brings them back: at most 30 % of
+    four words or more are others, or none of fewer.
+    """
+    asked = set(_words(question))
+    words = _words(text)
+    other = sum(word not in asked for word in words)
+    return other == 0 or (len(words) >= 4 and other < 0.3 * len(words))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.lower())
 
 
 @dataclass(frozen=True, slots=True)

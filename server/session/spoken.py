@@ -34,6 +34,8 @@ from server.session.places import Piece, Places
 from server.session.said import Said, plain
 from server.session.voice import Ear
 
+LEAD = 10 * RATE_HZ
+"""Of a silence before the first speech so much is remembered, in samples."""
 ACK_EVERY = RATE_HZ // 4
 """Samples between two acknowledgements."""
 TAIL_BYTES = RATE_HZ * SAMPLE_BYTES
@@ -71,6 +73,10 @@ class Company(Protocol):
 
     def missed(self) -> None:
         """There was a sound, and no word in it."""
+        ...
+
+    def echoed(self, text: str) -> bool:
+        """Whether that is nothing but words of the question that is read aloud."""
         ...
 
 
@@ -128,13 +134,16 @@ class SpokenAnswer:
         self._clock = clock
         self._manner = manner
         self._recorded = recorded
-        self._sound: list[bytes] = []
+        self._sound: deque[bytes] = deque()
+        self._silent = 0
         self._waiting: deque[Piece | Wish] = deque()
         self._waiting_bytes = 0
         self._changed = asyncio.Event()
         self._stopping = False
         self._over = False
         self._speaking = False
+        self._heard = False
+        self._over_reading = False
         self._quiet = 0
         self._base = 0
         self._fed = 0
@@ -155,8 +164,8 @@ class SpokenAnswer:
         return self.places.last_before(self._base)
 
     def sound(self) -> bytes:
-        """The sound of what was said, where that is recorded; else nothing."""
-        return b"".join(self._sound)[: self._base * SAMPLE_BYTES]
+        """The sound of what was said, from a second before its first speech, where that is recorded; else nothing."""
+        return b"".join(self._sound)[: (self._base - self._silent) * SAMPLE_BYTES]
 
     def put(self, piece: Piece) -> None:
         """The next audio."""
@@ -202,7 +211,8 @@ class SpokenAnswer:
 
     async def _hear_once(self, hold_s: float) -> Fate | None:
         """Hear until an ear is done; None if the answer goes on with another one."""
-        self._fed, self._over, self._speaking, self._tail = 0, False, False, b""
+        self._fed, self._over, self._tail = 0, False, b""
+        self._speaking, self._heard, self._over_reading = False, False, False
         async with self._open_ear() as ear, asyncio.TaskGroup() as tasks:
             if hold_s:
                 await ear.hold(hold_s)
@@ -223,6 +233,10 @@ class SpokenAnswer:
         base, self._base = self._base, self._base + self._fed
         if end is None:
             return "silence"
+        if self._over_reading and plain(end.text) and self._company.echoed(plain(end.text)):
+            self._company.withdrawn()
+            self._quiet = 0
+            return None if end.reason == "silence" else end.reason
         if plain(end.text):
             self.said = self.said.plus(end.text, end.words, base)
             self.speech_end = base + end.speech_end
@@ -273,7 +287,10 @@ class SpokenAnswer:
                     self._give_back(item)
                     return False
                 if self._had_enough():
-                    return True
+                    # Speech that this audio began is told before the feeder goes on.
+                    await asyncio.sleep(0)
+                    if self._had_enough():
+                        return True
                 continue
             await self._ack()
             if self._stopping:
@@ -286,10 +303,13 @@ class SpokenAnswer:
     async def _feed_one(self, ear: Ear, piece: Piece) -> None:
         samples = len(piece.pcm) // SAMPLE_BYTES
         self._waiting_bytes -= len(piece.pcm)
+        self._over_reading = self._over_reading or piece.over_reading
         if not piece.placed:
             self.places.add(piece.sequence, samples, self._clock())
             if self._recorded:
                 self._sound.append(piece.pcm)
+            if not self._heard and not self.said.text:
+                self._forget(self.places.end - LEAD)
             self._last = piece.sequence
             self._unacked += samples
         self._fed += samples
@@ -312,8 +332,16 @@ class SpokenAnswer:
             self._quiet = -int(wish.hold_s * RATE_HZ)
             await ear.hold(wish.hold_s)
 
+    def _forget(self, place: int) -> None:
+        """Nothing was said up to there: keep no trace of that silence."""
+        self.places.forget(place)
+        while self._sound and self._silent + (first := len(self._sound[0]) // SAMPLE_BYTES) <= place:
+            self._silent += first
+            self._sound.popleft()
+
     def _had_enough(self) -> bool:
-        if not self.said.text or self._speaking or self._company.busy:
+        """Whether nothing more comes of an answer that has words: an ear that hears somebody ends by its own rules."""
+        if not self.said.text or self._heard or self._company.busy:
             return False
         return self._quiet >= self._manner.grace_s * RATE_HZ
 
@@ -335,7 +363,9 @@ class SpokenAnswer:
         broadcast, base = self._audience.broadcast, self._base
         match event:
             case SpeechStarted():
-                self._speaking = True
+                self._speaking = self._heard = True
+                if not self.said.text:
+                    self._forget(base + event.at - RATE_HZ)
                 await broadcast(outbound.SpeechStarted(at_ms=ms(base + event.at)))
             case SpeechStopped():
                 self._speaking = False

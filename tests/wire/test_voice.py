@@ -40,6 +40,13 @@ async def speaking(node: Node, session_id: str = "") -> AsyncIterator[Respondent
         yield client
 
 
+async def reviewing(node: Node, client: RespondentClient) -> None:
+    """Have transcripts shown before they count."""
+    await client.send("set", review_transcript=True)
+    [owner] = node.hub._owners.values()
+    await eventually(lambda: owner.state.settings.get("review_transcript") is True)
+
+
 def last_answer(node: Node) -> Utterance:
     [owner] = node.hub._owners.values()
     said = owner.state.last_answer()
@@ -256,9 +263,9 @@ async def test_wish_for_time_makes_silence_wait(node: Node) -> None:
         await client.audio_start()
         seq = await client.say(speech("let me think"))
         await client.until("speech.started")
-        await client.send("set", patience="patient")
-        [owner] = node.hub._owners.values()
-        await eventually(lambda: owner.state.settings.get("patience") == "patient")
+        await client.send("set", take_your_time=True)
+        await client.send("ping", t=1)
+        await client.until("pong")
         seq = await client.say(silence(10) + speech("yes") + silence(10), seq)
         final = await client.until("transcript.final")
     assert final["text"] == "let me think yes"
@@ -269,7 +276,7 @@ async def test_wish_for_time_makes_silence_wait(node: Node) -> None:
 
 async def test_reviewed_transcript_is_offered_and_counts_when_it_is_sent(node: Node) -> None:
     async with speaking(node) as client:
-        await client.send("set", review_transcript=True)
+        await reviewing(node, client)
         turn_key = await client.audio_start()
         await client.say(speech("the wrong word") + PAUSE)
         offer = await client.until("transcript.partial", turn_key=turn_key)
@@ -283,7 +290,7 @@ async def test_reviewed_transcript_is_offered_and_counts_when_it_is_sent(node: N
 
 async def test_offered_transcript_that_is_sent_as_it_is_keeps_its_confidence(node: Node) -> None:
     async with speaking(node) as client:
-        await client.send("set", review_transcript=True)
+        await reviewing(node, client)
         turn_key = await client.audio_start()
         await client.say(speech("quite right") + PAUSE)
         offer = await client.until("transcript.partial", turn_key=turn_key)
@@ -294,7 +301,7 @@ async def test_offered_transcript_that_is_sent_as_it_is_keeps_its_confidence(nod
 async def test_offer_is_told_again_to_whoever_comes_back(node: Node) -> None:
     state = await node.session()
     async with speaking(node, state.session_id) as client:
-        await client.send("set", review_transcript=True)
+        await reviewing(node, client)
         turn_key = await client.audio_start()
         await client.say(speech("to be seen") + PAUSE)
         await client.until("transcript.partial", turn_key=turn_key)

@@ -102,10 +102,10 @@ test("nothing_understood_after_done_listens_anew", () => {
 test("take_your_time_asks_for_patience_again_and_again_and_for_this_answer_only", () => {
   const speaker = Speaker.listening().do({ type: "wait" });
   assert.equal(speaker.mood, "patient");
-  assert.deepEqual(speaker.sent("set").at(-1), { type: "set", patience: "patient" });
+  assert.deepEqual(speaker.sent("set").at(-1), { type: "set", take_your_time: true });
   assert.equal(speaker.effect("timer").name, "hold");
   speaker.do({ type: "timer", name: "hold", key: "x" });
-  assert.equal(speaker.sent("set").filter((set) => set.patience === "patient").length, 2);
+  assert.equal(speaker.sent("set").filter((set) => set.take_your_time).length, 2);
   speaker.hear({ type: "turn.started", id: 2, turn_key: speaker.current });
   speaker.now({ floor: "thinking" }).now({ floor: "free", question: { key: "q1", text: "And?" } });
   assert.equal(speaker.state.patient, false);
@@ -127,7 +127,7 @@ test("push_to_talk_begins_with_the_press_and_ends_with_the_release", () => {
   assert.equal(collecting(speaker.state), false);
   speaker.do({ type: "press", latch: false, key: "p1" });
   assert.equal(speaker.effect("begin").key, "p1");
-  assert.equal(speaker.sent("set").at(-1).patience, "patient");
+  assert.equal(speaker.sent("set").at(-1).take_your_time, true);
   speaker.do({ type: "release" });
   assert.ok(speaker.effect("stop"));
   assert.equal(speaker.mood, "transcribing");

@@ -39,7 +39,7 @@
  *   | {type: "rephrase"} | {type: "pause"} | {type: "resume"} | {type: "finish"} | {type: "withdraw"}
  *   | {type: "audio.start", codec: "pcm_s16le", sample_rate: 16000, turn_key: string, first_seq: number}
  *   | {type: "audio.stop"} | {type: "audio.cancel"}
- *   | {type: "set", patience?: string, spoken?: boolean, review_transcript?: boolean}
+ *   | {type: "set", patience?: string, spoken?: boolean, review_transcript?: boolean, take_your_time?: boolean}
  *   | {type: "playback", state: "started" | "paused" | "finished" | "stopped"}
  *   | {type: "ping", t: number}} ClientMessage
  */

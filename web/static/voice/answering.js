@@ -28,7 +28,7 @@ export function begun(voice, key, before = [], sounding = false) {
 export function holding(voice) {
   const held = voice.patient || voice.settings.mode === "push";
   if (!held || !voice.answer?.open || voice.answer.stopping) return [];
-  return [{ type: "send", message: { type: "set", patience: "patient" } }, { type: "timer", name: "hold", delayMs: HOLD_MS }];
+  return [{ type: "send", message: { type: "set", take_your_time: true } }, { type: "timer", name: "hold", delayMs: HOLD_MS }];
 }
 
 /** Goes on with an answer over the present connection, or begins one. @param {VoiceState} voice @param {string} key @param {VoiceEffect[]} before @returns {VoiceStep} */
