@@ -26,7 +26,7 @@ if [ -n "$${ASKWELL_REQUIRE_ALL:-}" ]; then echo "required here, but missing: $(
 printf '%s\n' "$(1)" | tee -a $(SKIPS)
 endef
 
-.PHONY: help setup setup-test run test check lint types imports docker-lint web-check format bench soak chaos try-local-llm clean
+.PHONY: help setup setup-test run test check lint types imports docker-lint web-check format bench bench-voice soak chaos try-local-llm clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -110,6 +110,9 @@ format: $(TOOLS) ## let ruff mend what it can
 
 bench: $(TOOLS) ## time per turn, latency over sockets, memory (minutes)
 	@$(BIN)/python -m tests.benchmarks $(BENCH_ARGS)
+
+bench-voice: $(TOOLS) ## how well and how fast people are heard (fetches recordings once; an hour and a half)
+	@$(BIN)/python -m tests.benchmarks.voice $(BENCH_ARGS)
 
 soak: $(TOOLS) ## a thousand sessions, flat memory (minutes)
 	@$(BIN)/python -m pytest -m soak -s --timeout 3600 $(PYTEST_ARGS)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from audio.types import RATE_HZ
 from tests.benchmarks.latency import server
 from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording, Utterance, answer, utterances
 from tests.benchmarks.voice.hearing import Ears, ears, hear, model_name
+from tests.benchmarks.voice.machine import Cores, verdict
 from tests.benchmarks.voice.respondents import Speaker, Spoken, visiting
 from tests.benchmarks.voice.scoring import quantile
 from tests.benchmarks.voice.sources import Say
@@ -93,21 +93,15 @@ async def prepared(place: Path, say: Say, lengths_s: Sequence[float], count: int
     return Prepared(found, late)
 
 
-@asynccontextmanager
-async def speaker() -> AsyncIterator[Speaker]:
-    """One speaker before a server of their own."""
-    async with server() as (url, _), visiting(url) as http, Speaker(url, http) as one:
-        yield one
-
-
 async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
     """Measure and print; `share` of the answers, for a quick look."""
     count = max(1, round(ANSWERS * share))
     ready = await prepared(place, say, LENGTHS_S, count)
     results: dict[float, list[Spoken]] = {}
-    async with speaker() as one:
+    async with server() as (url, pid), visiting(url) as http, Speaker(url, http) as one:
         for recording in ready.answers[LENGTHS_S[0]][:WARM]:
             await one.answer(recording)
+        cores = Cores(pid)
         for seconds, recordings in ready.answers.items():
             results[seconds] = []
             for number, recording in enumerate(recordings, start=1):
@@ -118,10 +112,12 @@ async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
                     f"{seconds:.0f} s, {number} of {len(recordings)}: silence applied {found.silence_s * 1000:.0f} ms,"
                     f" text {found.final_ms:.0f} ms after it, question {found.question_ms:.0f} ms"
                 )
+        _, _, others = cores.used()
     (place / "latency.json").write_text(
         json.dumps({str(seconds): [asdict(each) for each in some] for seconds, some in results.items()}, indent=1)
     )
     _print(results, ready.detector_ms)
+    print(verdict(others))
 
 
 def _print(results: dict[float, list[Spoken]], detector_ms: dict[str, float]) -> None:
