@@ -1,7 +1,9 @@
 """Who gets a transcriber's next free worker, and who gets none.
 
 Rules without threads or clocks: the caller says what time it is. Earliest deadline first among confirmed work and
-guesses, so that a guess that waited as long as an endpoint takes ranks with finals. A partial begins only when nobody
+guesses, so that a guess that waited as long as an endpoint takes ranks with finals. Parts of whole recordings, for
+which nobody sits and waits, come behind both, leave a worker free where there are several, and are never refused. A
+partial begins only when nobody
 else waits and one worker stays free, waits a moment at most, and is not taken at all while the measured load approaches
 what the workers can do. A session has one guess and one partial at work: work that nobody wants any more still counts
 until its worker returns.
@@ -17,7 +19,7 @@ from typing import Literal
 from audio.types import Purpose
 
 State = Literal["waiting", "running", "over"]
-SLACK_S: Mapping[Purpose, float] = {"final": 0.0, "guess": 0.7, "partial": 2.0}
+SLACK_S: Mapping[Purpose, float] = {"final": 0.0, "guess": 0.7, "partial": 2.0, "recording": 10.0}
 """How much later than a final asked for at the same time each may begin."""
 WINDOW_S = 10.0
 """Time constant of the measured load."""
@@ -97,8 +99,7 @@ class Admission:
         """
         self._measure(now)
         ticket = Ticket(purpose, session, now, self._cost(purpose))
-        taken = self._takes_partial(session) if purpose == "partial" else self._takes_final(now)
-        if not taken:
+        if not self._takes(purpose, session, now):
             self._dropped[purpose] += 1
             return None
         self._waiting.append(ticket)
@@ -170,10 +171,15 @@ class Admission:
             return False
         if any(each.session == ticket.session and each.purpose == ticket.purpose for each in self._running):
             return True
-        return ticket.purpose == "partial" and not self._spares_a_worker()
+        return ticket.purpose in ("partial", "recording") and not self._spares_a_worker()
 
     def _spares_a_worker(self) -> bool:
         return len(self._running) < max(1, self.workers - 1)
+
+    def _takes(self, purpose: Purpose, session: Hashable, now: float) -> bool:
+        if purpose == "partial":
+            return self._takes_partial(session)
+        return purpose == "recording" or self._backlog(now) <= self.limits.final_wait_s
 
     def _takes_partial(self, session: Hashable) -> bool:
         if self._busy > self.limits.partial_load:
@@ -184,15 +190,12 @@ class Admission:
         ahead = sum(each.cost_s for each in self._waiting)
         return ahead <= self.limits.partial_wait_s * max(1, self.workers - 1)
 
-    def _takes_final(self, now: float) -> bool:
-        return self._backlog(now) <= self.limits.final_wait_s
-
     def _backlog(self, now: float) -> float:
         """Predicted wait of a final, in seconds: what runs and what waits, over the workers."""
         if len(self._running) < self.workers:
             return 0.0
         left = sum(max(0.0, each.cost_s - (now - each.started_at)) for each in self._running)
-        ahead = sum(each.cost_s for each in self._waiting if each.purpose != "partial")
+        ahead = sum(each.cost_s for each in self._waiting if each.purpose in ("final", "guess"))
         return (left + ahead) / self.workers
 
     def _cost(self, purpose: Purpose) -> float:

@@ -27,7 +27,7 @@ from audio.types import RATE_HZ, Ended, Heard, Purpose, Samples, SpeechEvent, Sp
 from audio.vad import VoiceActivity
 from audio.wishes import DecodeDropped, DecodeWanted, Output
 
-DEADLINES_S: Mapping[Purpose, float] = {"partial": 10.0, "guess": 20.0, "final": 20.0}
+DEADLINES_S: Mapping[Purpose, float] = {"partial": 10.0, "guess": 20.0, "final": 20.0, "recording": 600.0}
 """After so long a transcription counts as failed."""
 BACKLOG_SAMPLES = 30 * RATE_HZ
 """Audio that may wait for words before `feed` waits."""
@@ -48,7 +48,8 @@ class SpeechStream:
         language: two-letter code.
         patience: how long a silence ends the answer.
         max_answer_s: longest answer in seconds from its first speech; None for no limit.
-        partial_every_ms: speech between captions; 0 for none (a whole recording needs none).
+        partial_every_ms: speech between captions; 0 for none.
+        whole: it is a whole recording: its transcriptions come after those of people who wait.
         before: words that may be said, as context for the transcriber.
         executor: threads for the voice activity; None for the event loop's own.
         deadlines_s: how long a transcription may take, the wait for its turn included.
@@ -63,6 +64,7 @@ class SpeechStream:
         patience: Patience = "normal",
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
+        whole: bool = False,
         before: str = "",
         executor: Executor | None = None,
         deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
@@ -70,6 +72,7 @@ class SpeechStream:
         self._transcriber = transcriber
         self._voice = voice_activity.open()
         self._language = language
+        self._whole = whole
         self._executor = executor
         self._deadlines_s = deadlines_s
         self._machine = SpeechMachine(
@@ -253,13 +256,14 @@ class SpeechStream:
         self._news.set()
 
     async def _decode(self, wanted: DecodeWanted) -> None:
-        deadline_s = self._deadlines_s[wanted.purpose]
+        purpose: Purpose = "recording" if self._whole else wanted.purpose
+        deadline_s = self._deadlines_s[purpose]
         try:
             async with asyncio.timeout(deadline_s):
                 transcript = await self._transcriber.transcribe(
                     wanted.samples,
                     language=self._language,
-                    purpose=wanted.purpose,
+                    purpose=purpose,
                     before=wanted.before,
                     offset=wanted.offset,
                 )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 RATE_HZ = 16_000
 Samples = NDArray[np.int16]
-Purpose = Literal["partial", "guess", "final"]
+Purpose = Literal["partial", "guess", "final", "recording"]
 """What a transcription is for. When there is too much to do, partials are dropped first; finals never wait for them."""
 
 

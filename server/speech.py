@@ -140,7 +140,7 @@ class Speech:
         if self._heard is None:
             return "transcriber_unavailable"
         known = self._heard.recogniser.languages
-        return "language_unsupported" if known is not None and language not in known else None
+        return "language_unsupported" if known is not None and _primary(language) not in known else None
 
     def check(self, language: str) -> None:
         """Whether one more answer can be listened to now; see `Voice.check`."""
@@ -165,10 +165,11 @@ class Speech:
         stream = SpeechStream(
             transcriber,
             self._heard.activity,
-            language=hearing.language,
+            language=_primary(hearing.language),
             patience=hearing.patience,
             max_answer_s=hearing.max_answer_s,
-            partial_every_ms=self._settings.speech.partial_every_ms if hearing.partials else 0,
+            partial_every_ms=self._settings.speech.partial_every_ms if hearing.live else 0,
+            whole=not hearing.live,
             executor=self._executor,
         )
         return _Counted(stream, self._metrics)
@@ -188,6 +189,11 @@ class Speech:
         if wish != "auto":
             return wish
         return "transcript" if configuration.prompts else "turn"
+
+
+def _primary(language: str) -> str:
+    """The first part of a language tag, which is what speech models know: `en` of `en-GB`."""
+    return language.partition("-")[0].lower()
 
 
 class _Measured:

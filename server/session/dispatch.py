@@ -100,7 +100,7 @@ class Dispatcher:
                 await owner.change_settings(message.model_dump(exclude={"type"}, exclude_none=True))
             case AudioStart():
                 # Begun answers never come here: this one was taken before, and its client has not heard of it.
-                if not await self._repeat(message.turn_key):
+                if not await self._repeat(message.turn_key) and not owner.listening.concludes(message.turn_key):
                     raise SessionProblem("invalid_input", "This answer was taken before.")
             case AudioStop() | AudioCancel() | Hello() | Ping() | Playback():
                 return

@@ -84,6 +84,8 @@ class Listening:
         self._crowded_told = False
         self._playing = False
         self._recordings = 0
+        self._concluding = ""
+        """Key of the answer that is over and not yet on disk or offered."""
 
     # Its life
 
@@ -266,7 +268,7 @@ class Listening:
         known = self.expect_recording(turn_key)
         if known is not None:
             return known
-        hearing = replace(self._how(), max_answer_s=None, partials=False)
+        hearing = replace(self._how(), max_answer_s=None, live=False)
         self._recordings += 1
         try:
             said = await hear_recording(self._around.voice.open(hearing), pcm)
@@ -282,6 +284,10 @@ class Listening:
         """An answer can be taken again."""
         self._free.set()
 
+    def concludes(self, turn_key: str) -> bool:
+        """Whether that answer is over and what comes of it is not known yet."""
+        return turn_key == self._concluding
+
     # Between frames and answers
 
     def _refuse_unannounced(self, what: str) -> None:
@@ -292,7 +298,7 @@ class Listening:
     def _taken(self, turn_key: str) -> bool:
         pending = self._ledger.pending
         running = pending is not None and pending.turn_key == turn_key and not pending.failed
-        return running or self._ledger.receipt(turn_key) is not None
+        return running or turn_key == self._concluding or self._ledger.receipt(turn_key) is not None
 
     def _begin(self, wish: AudioStart) -> None:
         """Open an answer with what was kept for it."""
@@ -375,11 +381,15 @@ class Listening:
             answer.error = repr(exc)
             await self._audience.broadcast(error_frame(exc, ref=answer.turn_key))
         # From here on audio is the next answer's.
+        self._concluding = answer.turn_key
         if self._answer is answer:
             self._answer = None
         for piece in answer.rest():
             self._kept.put(piece)
-        await self._conclusion.conclude(answer, fate)
+        try:
+            await self._conclusion.conclude(answer, fate)
+        finally:
+            self._concluding = ""
 
     async def _hold_after(self, kept: bytes) -> float:
         """What was said before the question may go on: for so long no silence in it or right after it is the end."""

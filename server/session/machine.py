@@ -85,10 +85,10 @@ def check_listening(state: InterviewState, configuration: SessionConfiguration) 
 def may_record(state: InterviewState, configuration: SessionConfiguration) -> bool:
     """Whether speech is kept: the concept asks for it, and the respondent agreed to it.
 
-    Without consent nothing is kept, and neither where `recording` is among the choices and was declined.
+    Without consent nothing is kept, and neither where `recording` is among the choices and is anything but true.
     """
     consent = state.consent
-    return configuration.concept.record_audio and consent is not None and consent.choices.get("recording") is not False
+    return configuration.concept.record_audio and consent is not None and consent.choices.get("recording", True) is True
 
 
 def check_correction(state: InterviewState, utterance_id: str) -> None:

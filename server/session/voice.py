@@ -24,14 +24,14 @@ class Hearing:
         language: two-letter code.
         patience: how long a pause may be.
         max_answer_s: the longest answer, in seconds; None for no limit.
-        partials: whether there are captions while somebody speaks.
+        live: whether somebody is speaking, and sees captions; else it is a whole recording.
     """
 
     session_id: str
     language: str
     patience: Patience
     max_answer_s: float | None
-    partials: bool = True
+    live: bool = True
 
 
 class Ear(Protocol):

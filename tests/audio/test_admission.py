@@ -217,3 +217,29 @@ def test_rules_hold_in_any_order_of_events(workers: int, steps: Sequence[tuple[s
         assert 0.0 <= load.busy <= 1.0
         waiting_finals = [ticket for ticket in alive if ticket.state == "waiting" and ticket.purpose == "final"]
         assert not waiting_finals or len(running) == workers
+
+
+def test_recordings_come_behind_whoever_waits_and_leave_a_worker_free() -> None:
+    admission = Admission(2)
+    recordings = [ask(admission, "recording", f"recording {n}") for n in range(3)]
+    assert begin(admission) == ["recording"]
+    ask(admission, "guess", "speaker", 5.0)
+    assert begin(admission, 5.0) == ["guess"]
+    ask(admission, "final", "another", 6.0)
+    admission.finish(recordings[0], 7.0)
+    assert begin(admission, 7.0) == ["final"]
+
+
+def test_recordings_are_never_refused_and_nobody_who_speaks_counts_them() -> None:
+    admission = Admission(1, Limits(final_wait_s=1.0))
+    occupy(admission)
+    for number in range(50):
+        ask(admission, "recording", number)
+    assert admission.load(0.0).backlog_s < 1.0
+    ask(admission, "final", "speaker")
+
+
+def test_recording_takes_the_only_worker_there_is() -> None:
+    admission = Admission(1)
+    ask(admission, "recording", "r")
+    assert begin(admission) == ["recording"]

@@ -74,6 +74,11 @@ def test_language_that_the_model_does_not_know_is_refused() -> None:
     assert of(ToneRecogniser(languages=None)).unavailable("de") is None
 
 
+def test_region_of_a_language_does_not_matter() -> None:
+    found = of(ToneRecogniser())
+    assert (found.unavailable("en-GB"), found.unavailable("de-AT")) == (None, "language_unsupported")
+
+
 def test_answers_are_refused_while_the_transcriber_is_behind() -> None:
     recogniser = ToneRecogniser(backlog_s=1.9)
     found = of(recogniser)

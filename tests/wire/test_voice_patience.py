@@ -5,16 +5,60 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from server.hot.redis import HotStore
+from server.protocol.base import Message
+from server.session.places import Piece
+from server.session.said import Said
 from server.session.settings import ListeningSettings
+from server.session.spoken import Manner, SpokenAnswer
+from server.session.voice import Hearing
 from tests.support.client import RespondentClient
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, eventually, running_node
 from tests.support.speech import ToneVoice, silence, speech
 
 PAUSE = silence(2)
+
+
+class SlowToAccept(TroubledHot):
+    """A store whose disk is slow at the first answer, until the gate is opened."""
+
+    def __init__(self, inner: HotStore) -> None:
+        super().__init__(inner)
+        self.gate, self.at_gate = asyncio.Event(), asyncio.Event()
+
+    async def accept(self, *args: Any, **kwargs: Any) -> Any:
+        self.at_gate.set()
+        await self.gate.wait()
+        return await super().accept(*args, **kwargs)
+
+
+class Nobody:
+    """A company and an audience that want nothing."""
+
+    busy = False
+
+    async def broadcast(self, message: Message) -> None:
+        """Told, and that is all."""
+
+    async def until_free(self) -> None:
+        """It is free."""
+
+    def guessed(self, turn_key: str, said: Said) -> None:
+        """Nothing is made of guesses."""
+
+    def withdrawn(self) -> None:
+        """There is none."""
+
+    def missed(self) -> None:
+        """Nobody counts."""
+
+    def echoed(self, text: str) -> bool:
+        """Nothing is read aloud."""
+        return False
 
 
 @pytest.fixture
@@ -174,3 +218,42 @@ async def test_frame_of_more_than_a_second_is_refused(node: Node) -> None:
         await client.raw((0).to_bytes(4, "big") + silence(1.1))
         refused = await client.until("error")
     assert refused["code"] == "audio_format"
+
+
+async def test_answer_announced_again_while_it_is_accepted_is_not_opened_twice(hot: HotStore, voice: ToneVoice) -> None:
+    slow = SlowToAccept(hot)
+    async with running_node(slow, MemoryStore(), Providing(), voice=voice) as node:
+        session_id = (await node.session()).session_id
+        async with speaking(node, session_id) as client:
+            last = client.last_id
+            first = await client.audio_start()
+            await client.say(speech("first answer") + silence(1.2))
+            await slow.at_gate.wait()
+        async with node.client(session_id) as client:
+            ready = await client.hello(last_event_id=last)
+            seq = ready["first_unreceived_seq"]
+            await client.audio_start(first, first_seq=seq)
+            await client.send("ping", t=1)
+            await client.until("pong")
+            slow.gate.set()
+            assert (await client.until("transcript.final", turn_key=first))["text"] == "first answer"
+            await client.until("turn.completed", turn_key=first)
+            second = await client.audio_start(first_seq=seq)
+            await client.say(silence(0.3) + speech("second answer") + silence(1.5), seq)
+            final = await client.until("transcript.final", turn_key=second)
+            assert final["text"] == "second answer"
+        assert not [frame for frame in client.seen if frame["type"] == "error"]
+
+
+async def test_sound_is_kept_from_just_before_the_first_word(voice: ToneVoice) -> None:
+    how = Hearing("s", "en", "normal", 300)
+    answer = SpokenAnswer("k", lambda: voice.open(how), Nobody(), Nobody(), lambda: 0.0, Manner(3, 4), recorded=True)
+    async with asyncio.TaskGroup() as tasks:
+        heard = tasks.create_task(answer.hear())
+        for number in range(120):
+            answer.put(Piece(number, silence(0.5)))
+            await eventually(lambda: answer.backlog_s == 0)
+        answer.put(Piece(120, speech("yes") + silence(1)))
+        await heard
+    assert answer.said.text == "yes"
+    assert 1.0 < len(answer.sound()) / 32_000 < 4.0
