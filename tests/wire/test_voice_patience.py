@@ -247,7 +247,8 @@ async def test_answer_announced_again_while_it_is_accepted_is_not_opened_twice(h
 
 async def test_sound_is_kept_from_just_before_the_first_word(voice: ToneVoice) -> None:
     how = Hearing("s", "en", "normal", 300)
-    answer = SpokenAnswer("k", lambda: voice.open(how), Nobody(), Nobody(), lambda: 0.0, Manner(3, 4), recorded=True)
+    nobody: Any = Nobody()
+    answer = SpokenAnswer("k", lambda: voice.open(how), nobody, nobody, lambda: 0.0, Manner(3, 4), recorded=True)
     async with asyncio.TaskGroup() as tasks:
         heard = tasks.create_task(answer.hear())
         for number in range(120):
