@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -54,8 +55,9 @@ async def opened(browser: Browser, double: VoiceDouble, **context: object) -> Sp
     return speaking
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "size"), [("phone", PHONE), ("desk", DESK)])
+@pytest.mark.parametrize(
+    ("name", "size", "scheme"), [("phone", PHONE, "light"), ("phone", PHONE, "dark"), ("desk", DESK, "dark")]
+)
 async def test_states_of_speaking_axe_clean_and_in_reach(
     speaker: Browser, double: VoiceDouble, shots: Path | None, name: str, size: dict[str, object], scheme: str
 ) -> None:
@@ -395,22 +397,49 @@ async def test_withdrawing_in_mid_sentence_leaves_no_sound_behind(speaker: Brows
 # What stands in the way
 
 
-async def obstacle(browser: Browser, double: VoiceDouble, code: str, shots: Path | None, **context: object) -> None:
-    for scheme in ("light", "dark"):
-        tab = await browser.new_context(viewport={"width": 320, "height": 640}, color_scheme=scheme, **context)  # type: ignore[arg-type]
-        speaking = SpeakingPage(await tab.new_page(), shots, f"voice-obstacle-{code}-{scheme}")
-        await speaking.page.goto(double.page)
-        await speaking.speak()
-        await speaking.page.locator(f'#voice-obstacle[data-code="{code}"]').wait_for()
-        await speaking.sound(code)
-        await speaking.page.locator("#voice-type").click()
-        await expect(speaking.page.locator("#answer")).to_be_editable()
-        assert speaking.errors == []
+async def obstacle(
+    browser: Browser,
+    double: VoiceDouble,
+    code: str,
+    shots: Path | None,
+    *,
+    scheme: Literal["light", "dark"] = "light",
+    without: str = "",
+) -> None:
+    """It is named, nothing is wrong with it, typing is one click away; `without` takes something from the page."""
+    tab = await browser.new_context(viewport={"width": 320, "height": 640}, color_scheme=scheme)
+    await tab.add_init_script(without)
+    speaking = SpeakingPage(await tab.new_page(), shots, f"voice-obstacle-{code}-{scheme}")
+    await speaking.page.goto(double.page)
+    await speaking.speak()
+    await speaking.page.locator(f'#voice-obstacle[data-code="{code}"]').wait_for()
+    await speaking.sound(code)
+    await speaking.page.locator("#voice-type").click()
+    await expect(speaking.page.locator("#answer")).to_be_editable()
+    assert speaking.errors == []
+
+
+@pytest.mark.parametrize(
+    ("code", "without"),
+    [
+        ("unsupported", "delete window.AudioWorkletNode"),
+        (
+            "busy",
+            "navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotReadableError'); }",
+        ),
+        ("framed", "Object.defineProperty(document, 'featurePolicy', {value: {allowsFeature: () => false}})"),
+    ],
+)
+async def test_obstacle_is_named_with_its_way_out(
+    speaker: Browser, double: VoiceDouble, shots: Path | None, code: str, without: str
+) -> None:
+    await obstacle(speaker, double, code, shots, without=without)
 
 
 async def test_permission_denied_is_named_with_the_way_out(double: VoiceDouble, shots: Path | None) -> None:
     async with microphone(allowed=False) as denied:
         await obstacle(denied, double, "denied", shots)
+        await obstacle(denied, double, "denied", shots, scheme="dark")
 
 
 async def test_no_device_is_named(double: VoiceDouble, shots: Path | None) -> None:
@@ -434,6 +463,28 @@ async def test_silent_microphone_is_named_while_listening(
         await speaking.speak()
         await expect(speaking.page.locator("#voice-hint")).to_contain_text("No sound at all", timeout=15_000)
         await speaking.sound("silent")
+
+
+async def test_microphone_muted_by_the_device_is_named(
+    speaker: Browser, double: VoiceDouble, shots: Path | None
+) -> None:
+    context = await speaker.new_context(viewport={"width": 320, "height": 640})
+    await context.add_init_script("Object.defineProperty(MediaStreamTrack.prototype, 'muted', {get: () => true})")
+    speaking = SpeakingPage(await context.new_page(), shots, "voice-deaf")
+    await speaking.page.goto(double.page)
+    await speaking.speak()
+    await expect(speaking.page.locator("#voice-hint")).to_contain_text("muted")
+    await speaking.sound("deaf")
+
+
+async def test_voice_that_is_too_quiet_is_named(double: VoiceDouble, tmp_path: Path, shots: Path | None) -> None:
+    hum = 30 * np.sin(2 * np.pi * 180 * np.arange(MICROPHONE_HZ * 20) / MICROPHONE_HZ)
+    async with microphone(written(tmp_path / "quiet.wav", hum.astype(np.int16))) as browser:
+        speaking = SpeakingPage(await browser.new_page(viewport={"width": 320, "height": 640}), shots, "voice-quiet")
+        await speaking.page.goto(double.page)
+        await speaking.speak()
+        await expect(speaking.page.locator("#voice-hint")).to_contain_text("Hardly anything", timeout=15_000)
+        await speaking.sound("quiet")
 
 
 async def test_overloaded_microphone_is_named(double: VoiceDouble, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ export default {
 
   "voice.hint.silent": "No sound at all comes from your microphone. Is it switched off, unplugged, or another one chosen in the settings?",
   "voice.hint.deaf": "Your device has muted the microphone. Look for a mute key, a switch on the headset, or the system’s sound settings.",
-  "voice.hint.quiet": "You can hardly be heard. Come closer to the microphone, or turn its level up.",
+  "voice.hint.quiet": "Hardly anything is heard. If you are speaking, come closer to the microphone, or turn its level up.",
   "voice.hint.clipping": "Your microphone is overloaded. Move back a little, or turn its level down.",
   "voice.hint.almost_up": "You are close to the longest answer that can be taken at once. Please come to an end.",
   "voice.hint.reconnecting": "What you say is kept, and sent as soon as the connection is back.",

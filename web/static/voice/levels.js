@@ -11,6 +11,8 @@ const FLOOR_DB = -60;
 const DEAD_PEAK = 2 / 32768;
 const SILENT_FRAMES = 75;
 const QUIET_FRAMES = 200;
+/** Who was heard before and says nothing is thinking, for as long as this. */
+const THINKING_FRAMES = 1_500;
 const QUIET_DB = -50;
 const CLIP_FRAMES = 50;
 const CLIPPED_FRAMES = 3;
@@ -45,9 +47,10 @@ export function isSound(level) {
   return decibels(level.rms) > SOUND_DB;
 }
 
-/** Listens for what is wrong; told of speech that was heard, it does not call a soft voice too quiet. */
+/** Listens for what is wrong; told of speech that was heard, it calls neither a soft voice nor a thinker too quiet. */
 export class Ear {
   constructor() {
+    this.known = false;
     this.dead = 0;
     this.soft = 0;
     /** @type {boolean[]} */
@@ -55,6 +58,7 @@ export class Ear {
   }
 
   reset() {
+    this.known = false;
     this.dead = 0;
     this.soft = 0;
     this.clips = [];
@@ -62,6 +66,7 @@ export class Ear {
 
   /** The server heard somebody speak. */
   heard() {
+    this.known = true;
     this.soft = 0;
   }
 
@@ -73,6 +78,6 @@ export class Ear {
     if (this.clips.length > CLIP_FRAMES) this.clips.shift();
     if (this.dead >= SILENT_FRAMES) return "silent";
     if (this.clips.filter(Boolean).length >= CLIPPED_FRAMES) return "clipping";
-    return this.soft >= QUIET_FRAMES ? "quiet" : "ok";
+    return this.soft >= (this.known ? THINKING_FRAMES : QUIET_FRAMES) ? "quiet" : "ok";
   }
 }

@@ -70,7 +70,7 @@ export function voiceReduce(voice, event) {
 /** @param {VoiceState} voice @param {string} key @returns {VoiceStep} */
 function opened(voice, key) {
   /** @type {VoiceState} */
-  const on = { ...voice, stage: "on", obstacle: null, deaf: false, verdict: "ok", answer: voice.answer && { ...voice.answer, open: false } };
+  const on = { ...voice, stage: "on", obstacle: null, verdict: "ok", answer: voice.answer && { ...voice.answer, open: false } };
   /** @type {VoiceEffect[]} */
   const effects = on.interview.online ? [{ type: "send", message: wishes(on.settings, on.offer) }] : [];
   const [next, more] = announced(on, on.interview);

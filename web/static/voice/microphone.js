@@ -139,7 +139,7 @@ export class Microphone {
     track.addEventListener("mute", () => current() && this.ears.deaf(true));
     track.addEventListener("unmute", () => current() && this.ears.deaf(false));
     track.addEventListener("ended", () => current() && this.ears.lost());
-    if (track.muted) this.ears.deaf(true);
+    this.ears.deaf(track.muted);
   }
 
   /** Wakes the audio after a lock of the screen, a call, or a page that was not looked at. */

@@ -221,7 +221,7 @@ export class Panel {
     mute.querySelector("svg")?.replaceWith(icon(voice.muted ? "off" : "mic"));
     mute.classList.toggle("strong", voice.muted);
     show(wait, on && !quiet && !push);
-    wait.setAttribute("aria-pressed", String(voice.patient));
+    wait.setAttribute("aria-pressed", String(voice.patient && canEnd(voice)));
     enable(wait, canEnd(voice));
     show(this.talk.element, on && !quiet && push);
     this.talk.render(voice.push, voice.interview.floor === "free" && !voice.answer?.stopping);
