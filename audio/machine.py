@@ -135,6 +135,11 @@ class SpeechMachine:
         return self._stopped or self._end is not None
 
     @property
+    def pressing(self) -> bool:
+        """Whether what was asked for as a guess is needed now: silence may be the end, it is, or speech went on."""
+        return self._stalled or self._end is not None or not self._paused
+
+    @property
     def taken(self) -> int:
         """Samples taken so far."""
         return self._fed

@@ -50,6 +50,7 @@ class SpeechStream:
         max_answer_s: longest answer in seconds from its first speech; None for no limit.
         partial_every_ms: speech between captions; 0 for none.
         whole: it is a whole recording: its transcriptions come after those of people who wait.
+        ahead: whether a pause is read at once, while it is not certain that the answer is over; else when it may be.
         before: words that may be said, as context for the transcriber.
         executor: threads for the voice activity; None for the event loop's own.
         deadlines_s: how long a transcription may take, the wait for its turn included.
@@ -65,6 +66,7 @@ class SpeechStream:
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
         whole: bool = False,
+        ahead: bool = True,
         before: str = "",
         executor: Executor | None = None,
         deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
@@ -73,6 +75,7 @@ class SpeechStream:
         self._voice = voice_activity.open()
         self._language = language
         self._whole = whole
+        self._ahead = ahead
         self._executor = executor
         self._deadlines_s = deadlines_s
         self._machine = SpeechMachine(
@@ -89,6 +92,7 @@ class SpeechStream:
         self._closed = False
         self._turn = asyncio.Lock()
         self._decodes: dict[int, asyncio.Task[None]] = {}
+        self._put_off: dict[int, DecodeWanted] = {}
         self._events: deque[SpeechEvent] = deque()
         self._news = asyncio.Event()
         self._room = asyncio.Event()
@@ -238,13 +242,18 @@ class SpeechStream:
             return
         for output in outputs:
             if isinstance(output, DecodeWanted):
-                self._decodes[output.decode_id] = self._group.create_task(self._decode(output))
+                self._put_off[output.decode_id] = output
             elif isinstance(output, DecodeDropped):
+                self._put_off.pop(output.decode_id, None)
                 task = self._decodes.pop(output.decode_id, None)
                 if task is not None:
                     task.cancel()
             else:
                 self._tell(output)
+        for wanted in list(self._put_off.values()):
+            if self._ahead or wanted.purpose != "guess" or self._machine.pressing:
+                del self._put_off[wanted.decode_id]
+                self._decodes[wanted.decode_id] = self._group.create_task(self._decode(wanted))
         self._room.set()
 
     def _tell(self, event: SpeechEvent) -> None:

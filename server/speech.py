@@ -170,6 +170,7 @@ class Speech:
             max_answer_s=hearing.max_answer_s,
             partial_every_ms=self._settings.speech.partial_every_ms if hearing.live else 0,
             whole=not hearing.live,
+            ahead=hearing.live and self._settings.speech.speculate != "off",
             executor=self._executor,
         )
         return _Counted(stream, self._metrics)

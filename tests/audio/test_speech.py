@@ -217,6 +217,43 @@ async def test_stream_patience_can_be_changed_while_it_listens() -> None:
     assert isinstance(ended, Ended) and ended.text == "one. two."
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("one two.",),
+        ("one two", 0.4, "three."),
+        ("one because", 1.4, "two.", 0.3, "three."),
+        ("one " * 60, 0.7, "two."),
+    ],
+)
+async def test_stream_that_does_not_run_ahead_hears_the_same(parts: tuple[str | float, ...]) -> None:
+    said = script(*parts)
+    ends = []
+    for ahead in (True, False):
+        events = await answer(said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), ahead=ahead))
+        ends.append(events[-1])
+    assert isinstance(ends[0], Ended) and ends[0].text and ends[0] == ends[1]
+
+
+async def test_stream_that_does_not_run_ahead_reads_a_pause_only_when_it_may_be_the_end() -> None:
+    said = script("one two", 0.6, "three.")
+    soon = len(script("one two", 0.6, "three.", tail_s=0.5).samples)
+    gate = Gate(said)
+    stream = SpeechStream(gate, ScriptedActivity(said), ahead=False, partial_every_ms=0)
+    async with opened(stream):
+        await stream.feed(pcm(said.samples[:soon]))
+        await settle()
+        assert gate.waiting == 0
+        async with asyncio.TaskGroup() as group:
+            heard = group.create_task(listen(stream))
+            await stream.feed(pcm(said.samples[soon:]))
+            await settle()
+            assert gate.waiting == 1
+            gate.open.set()
+    ended = heard.result()[-1]
+    assert isinstance(ended, Ended) and ended.text == "one two three."
+
+
 async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:
     said = script("one two.")
     stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
