@@ -86,6 +86,8 @@ class Listening:
         self._recordings = 0
         self._concluding = ""
         """Key of the answer that is over and not yet on disk or offered."""
+        self._concluded = ""
+        """Key of the last answer that was heard to its end here."""
 
     # Its life
 
@@ -134,7 +136,9 @@ class Listening:
         self._deaf = answer is None
         machine.check_listening(self._ledger.state, self._configuration)
         if self._taken(wish.turn_key):
-            # Its words are on disk; once the client knows where they end, it goes on from there.
+            # Heard by this owner, frames that come again are known as such. Heard elsewhere, all are passed over: once
+            # the client knows where the words end, it goes on from there.
+            self._deaf = wish.turn_key != self._concluded
             return False
         if answer is not None and answer.turn_key != wish.turn_key and not self._orphaned:
             raise SessionProblem("turn_in_progress", "Another answer is being spoken. Stop or cancel it first.")
@@ -381,7 +385,7 @@ class Listening:
             answer.error = repr(exc)
             await self._audience.broadcast(error_frame(exc, ref=answer.turn_key))
         # From here on audio is the next answer's.
-        self._concluding = answer.turn_key
+        self._concluding = self._concluded = answer.turn_key
         if self._answer is answer:
             self._answer = None
         for piece in answer.rest():
