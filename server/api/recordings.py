@@ -35,7 +35,7 @@ async def post_audio(request: Request) -> Response:
         raise ApiError("invalid_input", "turn_key: should be a UUID, in the query.")
 
     async def ready(owner: SessionOwner) -> tuple[Receipt | None, float]:
-        return owner.listening.expect_recording(turn_key), owner.listening.max_answer_s
+        return owner.listening.recordings.expect(turn_key), owner.listening.recordings.max_answer_s
 
     known, max_s = await parts.hub.use(session_id, ready)
     with SpooledTemporaryFile(IN_MEMORY_BYTES) as body:
@@ -47,7 +47,7 @@ async def post_audio(request: Request) -> Response:
     pcm = recording.samples.astype("<i2").tobytes()
 
     async def hear(owner: SessionOwner) -> Receipt:
-        return await owner.listening.hear_recording(turn_key, pcm)
+        return await owner.listening.recordings.hear(turn_key, pcm)
 
     receipt = await parts.hub.use(session_id, hear)
     return await _answered(parts, session_id, receipt, complete=recording.complete)

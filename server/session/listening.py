@@ -16,7 +16,6 @@ import structlog
 from audio.errors import AudioGap
 from audio.types import RATE_HZ
 from pipeline.concept import Patience, SessionConfiguration
-from pipeline.state import Receipt
 from pipeline.turn import Answer
 from server.protocol.base import Message
 from server.protocol.codec import SAMPLE_BYTES, AudioFrame, ProtocolProblem
@@ -31,11 +30,11 @@ from server.session.ledger import Ledger
 from server.session.measure import HeardMeasure
 from server.session.places import Piece
 from server.session.problems import SessionProblem, error_frame
-from server.session.recorded import hear_recording
+from server.session.recorded import RecordedAnswers
 from server.session.said import Said, echoes
 from server.session.spoken import ACK_EVERY, Fate, Manner, SpokenAnswer
 from server.session.surroundings import Surroundings
-from server.session.voice import Ear, Hearing
+from server.session.voice import Ear, how_to_hear
 
 log = structlog.get_logger("askwell.speech")
 
@@ -66,6 +65,8 @@ class Listening:
         self._audience = audience
         self._host = host
         self._conclusion = Conclusion(around, ledger, configuration, audience, host)
+        self.recordings = RecordedAnswers(around, ledger, configuration, self._conclusion)
+        """Whole recordings as answers."""
         self._intake = Intake()
         self._kept = Kept(self._settings.kept_s)
         self._answer: SpokenAnswer | None = None
@@ -83,7 +84,6 @@ class Listening:
         self._gap_told = False
         self._crowded_told = False
         self._playing = False
-        self._recordings = 0
         self._concluding = ""
         """Key of the answer that is over and not yet on disk or offered."""
         self._concluded = ""
@@ -236,49 +236,7 @@ class Listening:
             self._drop()
         return answer
 
-    # A whole recording
-
-    @property
-    def max_answer_s(self) -> float:
-        """The longest answer, in seconds."""
-        return self._configuration.concept.max_answer_s or self._settings.max_answer_s
-
-    @property
-    def hearing_recording(self) -> bool:
-        """Whether a recording is being understood."""
-        return self._recordings > 0
-
-    def expect_recording(self, turn_key: str) -> Receipt | None:
-        """Whether a recording can be taken as an answer now.
-
-        Returns:
-            What its turn answered, if it was taken before.
-
-        Raises:
-            SessionProblem: as `SessionOwner.begin` and `Voice.check`.
-        """
-        known = self._ledger.receipt(turn_key)
-        if known is None:
-            self._around.voice.check(self._ledger.state.language)
-            machine.check_turn(self._ledger.state, self._configuration)
-        return known
-
-    async def hear_recording(self, turn_key: str, pcm: bytes) -> Receipt:
-        """A recording as an answer; returns when its turn is committed.
-
-        Raises:
-            SessionProblem: as `expect_recording` and `recorded.hear_recording`; TurnFailed.
-        """
-        known = self.expect_recording(turn_key)
-        if known is not None:
-            return known
-        hearing = replace(self._how(), max_answer_s=None, live=False)
-        self._recordings += 1
-        try:
-            said = await hear_recording(self._around.voice.open(hearing), pcm)
-        finally:
-            self._recordings -= 1
-        return await self._conclusion.submit_recording(turn_key, said, pcm)
+    # What the owner says
 
     def took(self, turn_key: str) -> None:
         """An answer was taken."""
@@ -354,16 +312,7 @@ class Listening:
             self._tasks.create_task(self._audience.broadcast(AudioAck(seq=piece.sequence)), name="ack")
 
     def _open_ear(self) -> Ear:
-        return self._around.voice.open(self._how())
-
-    def _how(self) -> Hearing:
-        state = self._ledger.state
-        return Hearing(
-            session_id=state.session_id,
-            language=state.language,
-            patience=state.settings.get("patience") or self._configuration.concept.patience or self._settings.patience,
-            max_answer_s=self.max_answer_s,
-        )
+        return self._around.voice.open(how_to_hear(self._ledger.state, self._configuration, self._settings))
 
     def _drop(self) -> None:
         """Stop listening; nothing comes of it."""

@@ -163,7 +163,7 @@ class SessionOwner:
 
     def unused_s(self) -> float | None:
         """For how long nobody has used it; None while somebody is connected, something is done, or it is leaving."""
-        engaged = self.busy or self.naming.busy or self.listening.hearing_recording
+        engaged = self.busy or self.naming.busy or self.listening.recordings.busy
         if engaged or self.attended or self.leaving is not None:
             return None
         return self._around.clock() - self._worker.last_used

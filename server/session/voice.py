@@ -9,7 +9,9 @@ from typing import Literal, Protocol, Self
 
 from audio.types import SpeechEvent
 from pipeline.concept import Patience, SessionConfiguration
+from pipeline.state import InterviewState
 from server.session.problems import SessionProblem
+from server.session.settings import ListeningSettings
 
 Speculate = Literal["off", "transcript", "turn"]
 """How far the work runs ahead of the certain end of an answer: not at all, to its words, to the decision on them."""
@@ -32,6 +34,17 @@ class Hearing:
     patience: Patience
     max_answer_s: float | None
     live: bool = True
+
+
+def how_to_hear(state: InterviewState, configuration: SessionConfiguration, usual: ListeningSettings) -> Hearing:
+    """How such a session is listened to now: as the respondent wishes, else as the concept says, else as usual."""
+    concept = configuration.concept
+    return Hearing(
+        session_id=state.session_id,
+        language=state.language,
+        patience=state.settings.get("patience") or concept.patience or usual.patience,
+        max_answer_s=concept.max_answer_s or usual.max_answer_s,
+    )
 
 
 class Ear(Protocol):
