@@ -88,7 +88,10 @@ class SpeechStopped:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What was understood so far; the first `stable` characters will not change. `at` is how far it reaches."""
+    """What was understood so far; `at` is how far it reaches.
+
+    The first `stable` characters stay while somebody goes on speaking; the reading at their next pause may mend them.
+    """
 
     text: str
     stable: int

@@ -151,7 +151,7 @@ class SpeechStopped(Message):
 
 
 class TranscriptPartial(Message):
-    """What was understood so far; the first `stable` characters will not change.
+    """What was understood so far; the first `stable` characters stay until the next pause, whose reading may mend them.
 
     With a `turn_key`, the answer is over and waits to be looked at: nothing comes of it unless the client sends it, as
     it is or corrected, as `answer` with this key.
