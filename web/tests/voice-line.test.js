@@ -139,6 +139,43 @@ test("answer_that_has_become_words_is_let_go_and_the_rest_opens_the_next", () =>
   hear(3);
   line.begin("b");
   pump();
+  assert.equal(out[0].first_seq, 8);
+  assert.deepEqual(out.slice(1), [8, 9, 10, 11, 12, 13, 14]);
+});
+
+test("frames_that_another_node_passed_over_are_sent_again_with_the_next_answer", () => {
+  const { line, hear, pump, out } = wire();
+  line.begin("a");
+  hear(60);
+  pump();
+  line.tape.ack(59);
+  line.lost();
+  line.resume(60);
+  line.begin("a");
+  hear(5);
+  pump();
+  line.over(38);
+  out.length = 0;
+  line.begin("b");
+  pump();
+  assert.equal(out[0].first_seq, 38);
+  assert.deepEqual([out[1], out.at(-1)], [38, 64]);
+});
+
+test("answer_of_which_the_server_knows_no_end_takes_what_had_left_before_and_no_more", () => {
+  const { line, hear, pump, out } = wire();
+  line.begin("a");
+  hear(10);
+  pump();
+  line.lost();
+  hear(5);
+  line.resume(0);
+  line.begin("a");
+  pump();
+  line.taken();
+  out.length = 0;
+  line.begin("b");
+  pump();
   assert.equal(out[0].first_seq, 10);
   assert.deepEqual(out.slice(1), [10, 11, 12, 13, 14]);
 });
@@ -216,8 +253,7 @@ test("server_that_is_ahead_moves_the_numbers_on", () => {
 
 test("frames_of_an_earlier_visit_are_sent_from_where_the_server_has_them", () => {
   const { line, pump, out } = wire();
-  line.tape.restore([7, 8, 9].map((seq) => ({ seq, pcm: pcm(seq) })));
-  line.key = "old";
+  line.restore("old", [7, 8, 9].map((seq) => ({ seq, pcm: pcm(seq) })));
   line.resume(8);
   line.begin("old");
   line.stop();
@@ -228,8 +264,7 @@ test("frames_of_an_earlier_visit_are_sent_from_where_the_server_has_them", () =>
 
 test("frames_that_a_reload_lost_are_passed_over", () => {
   const { line, hear, pump, out } = wire();
-  line.tape.restore([0, 1, 2].map((seq) => ({ seq, pcm: pcm(seq) })));
-  line.key = "old";
+  line.restore("old", [0, 1, 2].map((seq) => ({ seq, pcm: pcm(seq) })));
   line.resume(6);
   line.begin("old");
   hear(2);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isOurs } from "../static/voice/hearing.js";
 import { collecting } from "../static/voice/state.js";
 import { Speaker } from "./speaker.js";
 
@@ -27,6 +28,21 @@ test("speech_shows_captions_and_becomes_an_answer", () => {
   speaker.now({ floor: "free", question: { key: "q1", text: "And why?" } });
   assert.notEqual(speaker.current, key);
   assert.equal(speaker.mood, "listening");
+});
+
+test("answer_that_was_taken_and_is_forgotten_is_let_go", () => {
+  const speaker = Speaker.listening();
+  const key = speaker.current;
+  speaker.now({ online: false }).now({ online: true }).hear({ type: "error", code: "invalid_input", ref: "somebody else's" });
+  assert.equal(speaker.current, key);
+  assert.equal(isOurs(speaker.state, { type: "error", code: "invalid_input", message: "", retryable: false, ref: key }), true);
+  speaker.hear({ type: "error", code: "invalid_input", ref: key });
+  assert.deepEqual(speaker.effects.map(({ type }) => type).slice(0, 1), ["taken"]);
+  assert.notEqual(speaker.effect("begin").key, key);
+  assert.equal(speaker.mood, "listening");
+  const kept = new Speaker().do({ type: "kept", key: "old" }).now({ online: true, floor: "free", question: { key: "q0", text: "Why?" } });
+  kept.do({ type: "kept_send", key: "x" }).hear({ type: "error", code: "invalid_input", ref: "old" });
+  assert.equal(kept.mood, "off");
 });
 
 test("final_of_another_answer_ends_nothing", () => {
@@ -254,6 +270,26 @@ test("crowded_server_is_asked_again_with_nothing_lost", () => {
   assert.equal(speaker.effect("timer").name, "again");
   speaker.do({ type: "timer", name: "again", key: "x" });
   assert.equal(speaker.effect("begin").key, key);
+});
+
+test("defect_of_the_server_is_sent_the_whole_answer_again_once", () => {
+  const speaker = Speaker.listening();
+  const key = speaker.current;
+  speaker.hear({ type: "transcript.partial", text: "So far", stable: 6 }).hear({ type: "error", code: "internal", ref: key });
+  assert.ok(speaker.effect("replay") && speaker.effect("lost"));
+  speaker.do({ type: "timer", name: "again", key: "x" });
+  assert.equal(speaker.effect("begin").key, key);
+  speaker.hear({ type: "error", code: "internal", ref: key });
+  assert.notEqual(speaker.current, key);
+});
+
+test("answer_that_could_not_be_stored_waits_for_its_words", () => {
+  const speaker = Speaker.listening();
+  const key = speaker.current;
+  speaker.hear({ type: "error", code: "storage_unavailable", ref: key });
+  assert.equal(speaker.current, key);
+  speaker.hear({ type: "transcript.partial", text: "So far", stable: 6, turn_key: key });
+  assert.equal(speaker.mood, "review");
 });
 
 test("transcriber_gone_leads_to_typing_with_the_words_so_far", () => {

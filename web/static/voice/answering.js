@@ -76,10 +76,12 @@ export function tooLong(voice) {
 /**
  * Listens anew to the same question.
  * @param {VoiceState} voice without an answer. @param {string} key
- * @param {boolean} forget whether what was said is to be forgotten. @param {VoiceEffect[]} [before] @returns {VoiceStep}
+ * @param {"over" | "cancel" | "taken"} how it became words, it is to be forgotten, or it was taken long ago.
+ * @param {VoiceEffect[]} [before] @returns {VoiceStep}
  */
-export function again(voice, key, forget, before = []) {
+export function again(voice, key, how, before = []) {
   /** @type {VoiceEffect[]} */
-  const effects = [...before, forget ? { type: "cancel" } : { type: "over", next: null }, { type: "untimer", name: "stalled" }];
-  return begun({ ...voice, push: "up", caption: NO_CAPTION, told: "", hearing: false }, key, effects);
+  const effects = [...before, how === "over" ? { type: "over", next: null } : { type: how }, { type: "untimer", name: "stalled" }];
+  const stage = voice.stage === "kept" ? /** @type {const} */ ("off") : voice.stage;
+  return begun({ ...voice, stage, push: "up", caption: NO_CAPTION, told: "", hearing: false }, key, effects);
 }

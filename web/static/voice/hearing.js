@@ -86,7 +86,7 @@ function noticed(voice, code, key) {
   const effects = [{ type: "tell", what: "didnt_catch" }, { type: "cue", name: "unheard" }];
   if (!voice.answer.stopping) return [next, effects];
   if (voice.stage === "kept") return [{ ...next, stage: "off", answer: null }, [...effects, { type: "over", next: null }]];
-  return again({ ...next, answer: null }, key, false, effects);
+  return again({ ...next, answer: null }, key, "over", effects);
 }
 
 /** @param {VoiceState} voice @param {import("../core/messages.js").WireError} error @param {string} key @returns {VoiceStep} */
@@ -106,9 +106,17 @@ function refused(voice, error, key) {
       const next = { ...voice, notice: busy ? /** @type {const} */ ("busy") : voice.notice, answer: { ...answer, open: false } };
       return [next, [{ type: "lost" }, { type: "rewind" }, { type: "timer", name: "again", delayMs: busy ? BUSY_MS : AGAIN_MS }]];
     }
-    case "internal":
-    case "storage_unavailable":
-      return error.ref === answer.key ? again({ ...voice, answer: null }, key, false) : [voice, []];
+    case "internal": {
+      if (error.ref !== answer.key) return [voice, []];
+      if (answer.replayed) return again({ ...voice, answer: null }, key, "over");
+      const next = { ...voice, hearing: false, answer: { ...answer, open: false, replayed: true } };
+      return [next, [{ type: "lost" }, { type: "replay" }, { type: "timer", name: "again", delayMs: AGAIN_MS }]];
+    }
+    // What was understood follows, to be sent when it can be kept.
+    case "storage_unavailable": return [voice, []];
+    case "invalid_input":
+      // It was taken, and the server has forgotten what came of it.
+      return error.ref === answer.key ? again({ ...voice, answer: null, review: null }, key, "taken") : [voice, []];
     case "session_paused":
     case "consent_required": return [{ ...voice, answer: { ...answer, open: false } }, [{ type: "lost" }]];
     case "transcriber_unavailable":
@@ -122,5 +130,5 @@ function refused(voice, error, key) {
 export function isOurs(voice, error) {
   const about = error.ref === voice.answer?.key || (error.ref ?? "").startsWith("audio");
   return error.code === "audio_gap" || error.code === "audio_too_long"
-    || (about && ["turn_in_progress", "rate_limited", "too_many_sessions", "invalid_message"].includes(error.code));
+    || (about && ["turn_in_progress", "rate_limited", "too_many_sessions", "invalid_message", "invalid_input"].includes(error.code));
 }

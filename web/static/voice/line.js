@@ -27,6 +27,8 @@ export class Line {
     /** Where the answer ends, once its speaker said so. @type {number | null} */
     this.stopAt = null;
     this.stopSent = false;
+    /** Numbers below this had left over the connections before. */
+    this.reached = 0;
   }
 
   /** Frames of the answer that its speaker has not heard back as sent. */
@@ -90,6 +92,17 @@ export class Line {
   lost() {
     this.open = false;
     this.stopSent = false;
+    this.reached = Math.max(this.reached, this.tape.sent);
+  }
+
+  /**
+   * An answer of an earlier visit.
+   * @param {string} key @param {readonly Frame[]} frames in order.
+   */
+  restore(key, frames) {
+    this.tape.restore(frames);
+    this.key = key;
+    this.reached = this.tape.next;
   }
 
   /** The server greets: here it wants to go on. @param {number} firstUnreceived */
@@ -111,6 +124,11 @@ export class Line {
     this.open = false;
     this.stopAt = null;
     this.stopSent = false;
+  }
+
+  /** It was taken over an earlier connection, and nobody knows up to where: what had left by then was part of it. */
+  taken() {
+    this.over(this.reached);
   }
 
   /** The answer is not wanted. */

@@ -46,7 +46,7 @@ export function voiceReduce(voice, event) {
     case "release": return release(voice);
     case "review": return [voice.review ? { ...voice, review: { ...voice.review, text: event.text } } : voice, []];
     case "review_send": return reviewSend(voice);
-    case "review_again": return again({ ...voice, review: null, answer: null }, event.key, false);
+    case "review_again": return again({ ...voice, review: null, answer: null }, event.key, "over");
     case "settings": return settings(voice, event.settings, event.key);
     case "asleep": return begun({ ...voice, asleep: event.asleep, hearing: voice.hearing && !event.asleep }, event.key);
     case "deaf": return [{ ...voice, deaf: event.deaf }, []];
@@ -110,7 +110,7 @@ function read(voice, how, key) {
   /** @type {VoiceEffect[]} */
   const effects = how === "failed" ? [] : [{ type: "send", message: { type: "playback", state: how } }];
   const echo = voice.answer && isEcho(captionText(voice.caption), voice.interview.question?.text ?? "");
-  if (how === "finished" && voice.answer?.worded && echo) return again({ ...next, answer: null }, key, true, effects);
+  if (how === "finished" && voice.answer?.worded && echo) return again({ ...next, answer: null }, key, "cancel", effects);
   return begun(next, key, effects);
 }
 
@@ -158,7 +158,7 @@ function settings(voice, wanted, key) {
   const microphone = [old, wanted].map((one) => JSON.stringify([one.device, one.echo ?? one.read, one.noise, one.gain]));
   if (microphone[0] !== microphone[1] && voice.stage === "on") effects.push({ type: "reopen" });
   if (old.mode !== wanted.mode && voice.answer && !voice.answer.worded && !voice.answer.stopping) {
-    return again({ ...next, answer: null }, key, true, effects);
+    return again({ ...next, answer: null }, key, "cancel", effects);
   }
   return begun(next, key, effects);
 }

@@ -154,9 +154,8 @@ export class Voice {
   async recall() {
     const kept = await this.audio.load();
     if (!kept) return this.#flag(false);
-    this.line.tape.restore(kept.frames);
+    this.line.restore(kept.key, kept.frames);
     this.line.resume(this.host.received());
-    this.line.key = kept.key;
     this.panel.kept(Math.max(1, Math.round(kept.frames.length * FRAME_MS / 1000)));
     this.#do({ type: "kept", key: kept.key });
     this.host.dispatch({ type: "speaking", on: true });
@@ -238,9 +237,11 @@ export class Voice {
         return this.#pump();
       case "stop": return this.#stop();
       case "over": return line.over(effect.next);
+      case "taken": return line.taken();
       case "cancel": return line.cancel();
       case "lost": return line.lost();
       case "rewind": return line.rewind();
+      case "replay": return line.resume(0);
       case "read": return void this.reader.read(effect.text, this.state.interview.language);
       case "hush": return this.reader.hush();
       case "cue": return this.state.settings.sounds ? playCue(this.microphone.context, effect.name) : undefined;

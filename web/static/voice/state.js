@@ -17,7 +17,8 @@ import { interruptOf } from "./settings.js";
  *   question: {key: string, text: string} | null, language: string}} Interview
  *
  * `open`: announced over the present connection. `stopping`: its speaker is done. `worded`: words have come of it.
- * @typedef {{key: string, open: boolean, stopping: boolean, worded: boolean}} Answer
+ * `replayed`: it was sent a second time from its start, because the server failed.
+ * @typedef {{key: string, open: boolean, stopping: boolean, worded: boolean, replayed?: boolean}} Answer
  *
  * @typedef {object} VoiceState
  * @property {"off" | "kept" | "asking" | "blocked" | "on"} stage `kept`: speech of before a reload waits for a word.
@@ -42,8 +43,8 @@ import { interruptOf } from "./settings.js";
  * @property {string} told what of the caption has been announced.
  *
  * @typedef {{type: "open"} | {type: "close"} | {type: "enable", on: boolean} | {type: "send", message: ClientMessage}
- *   | {type: "begin", key: string} | {type: "stop"} | {type: "over", next: number | null} | {type: "cancel"}
- *   | {type: "lost"} | {type: "rewind"}
+ *   | {type: "begin", key: string} | {type: "stop"} | {type: "over", next: number | null} | {type: "taken"} | {type: "cancel"}
+ *   | {type: "lost"} | {type: "rewind"} | {type: "replay"}
  *   | {type: "read", text: string} | {type: "hush"} | {type: "cue", name: "begin" | "taken" | "unheard"}
  *   | {type: "say", text: string, key: string} | {type: "draft", text: string} | {type: "save"} | {type: "reopen"}
  *   | {type: "timer", name: "stalled" | "again" | "hold", delayMs: number} | {type: "untimer", name: "stalled" | "again" | "hold"}

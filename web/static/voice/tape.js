@@ -84,11 +84,15 @@ export class Tape {
     this.cursor = this.next;
   }
 
-  /** Everything below has become words. @param {number} seq the first frame to keep. */
+  /**
+   * Everything below has become words. What is left is sent from its first frame on: a server that took the answer on
+   * another node may have passed it over, and one that has it drops it.
+   * @param {number} seq the first frame to keep.
+   */
   settle(seq) {
     const at = this.frames.findIndex((frame) => frame.seq >= seq);
     this.frames = at < 0 ? [] : this.frames.slice(at);
-    this.cursor = Math.max(this.cursor, this.first);
+    this.cursor = this.first;
     this.sent = Math.max(this.sent, this.cursor);
   }
 
