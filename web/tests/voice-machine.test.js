@@ -251,6 +251,18 @@ test("device_without_a_voice_for_the_language_goes_on_without_reading", () => {
   assert.deepEqual(speaker.sent("playback"), []);
 });
 
+test("reading_that_breaks_off_does_not_leave_the_server_waiting_for_its_end", () => {
+  const speaker = Speaker.listening({ read: true }).do({ type: "reading" }).do({ type: "read", how: "failed", key: "k" });
+  assert.deepEqual(speaker.sent("playback").map(({ state }) => state), ["started", "stopped"]);
+  assert.equal(speaker.current, "k");
+});
+
+test("server_of_another_connection_is_told_that_a_question_is_being_read", () => {
+  const speaker = Speaker.listening({ read: true }).do({ type: "reading" }).now({ online: false }).now({ online: true });
+  speaker.do({ type: "read", how: "finished", key: "k" });
+  assert.deepEqual(speaker.sent("playback").map(({ state }) => state), ["started", "started", "finished"]);
+});
+
 test("lost_part_is_sent_again_and_not_for_ever", () => {
   const speaker = Speaker.listening();
   for (let gap = 0; gap < 5; gap += 1) {

@@ -53,7 +53,7 @@ export function voiceReduce(voice, event) {
     case "verdict": return [{ ...voice, verdict: event.verdict }, []];
     case "sound": return begun(voice, event.key, [], true);
     case "full": return tooLong(voice);
-    case "reading": return [{ ...voice, reading: true }, [{ type: "send", message: { type: "playback", state: "started" } }]];
+    case "reading": return [{ ...voice, reading: true, aloud: true }, [{ type: "send", message: { type: "playback", state: "started" } }]];
     case "read": return read(voice, event.how, event.key);
     case "kept_send": return resumed({ ...voice, answer: voice.answer && { ...voice.answer, stopping: true } }, event.key, [{ type: "stop" }]);
     case "hush": return voice.reading ? [voice, [{ type: "hush" }]] : [voice, []];
@@ -89,7 +89,10 @@ function interviewed(voice, now, key) {
     effects.push({ type: "lost" }, { type: "untimer", name: "stalled" });
   }
   if (next.stage !== "on" && !(next.stage === "kept" && next.answer?.stopping)) return [next, effects];
-  if (!before.online && now.online) effects.push({ type: "send", message: wishes(next.settings, next.offer) });
+  if (!before.online && now.online) {
+    effects.push({ type: "send", message: wishes(next.settings, next.offer) });
+    if (next.aloud) effects.push({ type: "send", message: { type: "playback", state: "started" } });
+  }
   if (now.floor === "closed" && before.floor !== "closed" && next.reading) effects.push({ type: "hush" });
   const [told, more] = announced(next, now);
   return resumed(told, key, [...effects, ...more]);
@@ -106,9 +109,9 @@ function announced(voice, now) {
 
 /** @param {VoiceState} voice @param {"finished" | "stopped" | "failed"} how @param {string} key @returns {VoiceStep} */
 function read(voice, how, key) {
-  const next = { ...voice, reading: false, notice: how === "failed" ? /** @type {const} */ ("no_voice") : voice.notice };
+  const next = { ...voice, reading: false, aloud: false, notice: how === "failed" ? /** @type {const} */ ("no_voice") : voice.notice };
   /** @type {VoiceEffect[]} */
-  const effects = how === "failed" ? [] : [{ type: "send", message: { type: "playback", state: how } }];
+  const effects = voice.aloud ? [{ type: "send", message: { type: "playback", state: how === "failed" ? "stopped" : how } }] : [];
   const echo = voice.answer && isEcho(captionText(voice.caption), voice.interview.question?.text ?? "");
   if (how === "finished" && voice.answer?.worded && echo) return again({ ...next, answer: null }, key, "cancel", effects);
   return begun(next, key, effects);

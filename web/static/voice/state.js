@@ -35,6 +35,7 @@ import { interruptOf } from "./settings.js";
  * @property {Caption} caption
  * @property {{key: string, text: string} | null} review
  * @property {boolean} reading a question is being read aloud.
+ * @property {boolean} aloud the server was told that a question is being read, and not yet that it is over.
  * @property {string} read key of the question read last, or passed over.
  * @property {"" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "no_voice" | "busy"} notice
  * @property {boolean} patient "take your time" is in force.
@@ -62,7 +63,7 @@ export const NOWHERE = { online: false, floor: "closed", paused: false, question
 export function initialVoice(settings, offer) {
   return {
     stage: "off", obstacle: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
-    push: "up", answer: null, hearing: false, caption: NO_CAPTION, review: null, reading: false, read: "", notice: "",
+    push: "up", answer: null, hearing: false, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", notice: "",
     patient: false, verdict: "ok", gaps: 0, told: "",
   };
 }
