@@ -201,7 +201,13 @@ class SpeechStream:
         if not self._entered or self._closed:
             step.close()
             raise RuntimeError("the stream is not open")
-        await asyncio.shield(self._group.create_task(step))
+        try:
+            task = self._group.create_task(step)
+        except RuntimeError:
+            # A defect in the transcriber has ended the group.
+            step.close()
+            raise
+        await asyncio.shield(task)
 
     async def _feed(self, samples: Samples) -> None:
         async with self._turn:

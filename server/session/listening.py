@@ -267,7 +267,9 @@ class Listening:
         first, expected = wish.first_seq, self._intake.first_unreceived
         kept = self._kept.take(first if first < expected else None)
         ready = None
-        if first > expected or not kept:
+        # Audio that was heard for an answer that came to nothing is not kept: it is sent again.
+        incomplete = first < expected and bool(kept) and kept[0].sequence > first
+        if first > expected or not kept or incomplete:
             kept, ready = [], self._intake.begin(first)
         answer = SpokenAnswer(
             wish.turn_key,

@@ -364,6 +364,7 @@ class SpokenAnswer:
         match event:
             case SpeechStarted():
                 self._speaking = self._heard = True
+                self.waited = self.waited or self._company.busy
                 if not self.said.text:
                     self._forget(base + event.at - RATE_HZ)
                 await broadcast(outbound.SpeechStarted(at_ms=ms(base + event.at)))

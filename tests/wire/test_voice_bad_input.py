@@ -365,6 +365,19 @@ async def test_defect_while_hearing_is_told_and_the_session_lives_on(node: Node,
         assert (await client.until("transcript.final"))["text"] == "still here"
 
 
+async def test_answer_that_met_a_defect_may_be_sent_again_from_its_first_frame(node: Node, voice: ToneVoice) -> None:
+    voice.transcriber.errors.append(RuntimeError("a defect"))
+    async with speaking(node) as client:
+        turn_key = await client.audio_start()
+        said = speech("all of it counts") + PAUSE
+        await client.say(said)
+        await client.refused("internal", ref=turn_key)
+        await client.audio_start(turn_key)
+        await client.say(said)
+        assert (await client.until("transcript.final", turn_key=turn_key))["text"] == "all of it counts"
+        await client.until("turn.completed", turn_key=turn_key)
+
+
 async def test_words_that_take_long_are_told_to_be_on_their_way(hot: HotStore, voice: ToneVoice) -> None:
     voice.transcriber.gate = asyncio.Event()
     quick = replace(QUICK, still_thinking_s=0.05)
