@@ -16,13 +16,15 @@ function wire(most = 10_000) {
   /** @type {number[]} */
   const kept = [];
   let forgotten = -1;
+  const state = { linked: true };
   const line = new Line(most, {
     message: (message) => out.push(message), bytes: (bytes) => out.push(new DataView(bytes.buffer).getUint32(0)),
-    keep: (frame) => kept.push(frame.seq), forget: (seq) => { forgotten = seq; },
+    keep: (frame) => kept.push(frame.seq), forget: (seq) => { forgotten = seq; }, wipe: () => { kept.length = 0; },
+    linked: () => state.linked,
   });
   let now = 1000;
   return {
-    line, out, kept, forgotten: () => forgotten,
+    line, out, kept, state, forgotten: () => forgotten,
     /** @param {number} count @param {boolean} [sound] */
     hear: (count, sound = true) => { for (let index = 0; index < count; index += 1) line.hear(pcm(index), sound); },
     /** @param {number} ms */
@@ -225,13 +227,97 @@ test("stopped_answer_is_announced_again_to_be_taken_back", () => {
   assert.deepEqual(types(), ["audio.start", "audio.stop", "audio.start", "audio.cancel"]);
 });
 
-test("cancel_without_connection_sends_nothing", () => {
-  const { line, hear, types } = wire();
+test("cancel_without_connection_is_told_later_and_leaves_no_gap_in_the_numbers", () => {
+  const { line, hear, pump, out, types, state } = wire();
   line.begin("a");
-  hear(2);
+  hear(5);
+  pump();
   line.lost();
+  state.linked = false;
+  hear(9);
   line.cancel();
   assert.deepEqual(types(), ["audio.start"]);
+  state.linked = true;
+  line.greeted(5);
+  out.length = 0;
+  hear(2);
+  line.begin("b");
+  pump();
+  const start = { type: "audio.start", codec: "pcm_s16le", sample_rate: 16000 };
+  assert.deepEqual(out, [{ ...start, turn_key: "b", first_seq: 5 }, 5, 6]);
+});
+
+test("cancel_without_connection_names_the_answer_that_is_taken_back", () => {
+  const { line, hear, pump, out, state } = wire();
+  line.begin("a");
+  hear(5);
+  pump();
+  line.lost();
+  state.linked = false;
+  line.cancel();
+  out.length = 0;
+  line.greeted(5);
+  assert.deepEqual(out.map(({ type, turn_key }) => [type, turn_key]), [["audio.start", "a"], ["audio.cancel", undefined]]);
+  out.length = 0;
+  line.begin("b");
+  hear(3);
+  pump();
+  line.ack(6);
+  line.lost();
+  out.length = 0;
+  line.greeted(7);
+  assert.deepEqual(out, []);
+});
+
+test("cancel_that_may_have_been_lost_with_the_connection_is_said_again_and_costs_the_next_answer_nothing", () => {
+  const { line, hear, pump, out } = wire();
+  line.begin("a");
+  hear(5);
+  pump();
+  line.cancel();
+  line.begin("b");
+  hear(3);
+  pump();
+  line.ack(4);
+  line.lost();
+  out.length = 0;
+  line.greeted(8);
+  line.begin("b");
+  pump();
+  assert.deepEqual(out.map((item) => item.turn_key ?? item.type ?? item), ["a", "audio.cancel", "b", 5, 6, 7]);
+  assert.equal(out[2].first_seq, 5);
+});
+
+test("kept_answer_of_before_a_reload_is_taken_back_at_once", () => {
+  const { line, out } = wire();
+  line.restore("old", [7, 8, 9].map((seq) => ({ seq, pcm: pcm(seq) })));
+  line.resume(8);
+  line.cancel();
+  assert.deepEqual(out.map(({ type, turn_key }) => [type, turn_key]), [["audio.start", "old"], ["audio.cancel", undefined]]);
+  assert.equal(line.tape.next, 8);
+});
+
+test("cancelled_answer_leaves_nothing_on_the_device", () => {
+  const { line, hear, pump, kept } = wire();
+  line.begin("a");
+  hear(50);
+  pump();
+  line.lost();
+  hear(100);
+  line.cancel();
+  assert.deepEqual(kept, []);
+});
+
+test("erased_interview_is_owed_no_cancel", () => {
+  const { line, hear, out, state } = wire();
+  line.begin("a");
+  hear(5);
+  line.lost();
+  state.linked = false;
+  line.end();
+  out.length = 0;
+  line.greeted(0);
+  assert.deepEqual(out, []);
 });
 
 test("answer_longer_than_can_be_kept_says_so_and_keeps_its_beginning", () => {
@@ -308,7 +394,7 @@ test("any_interleaving_of_loss_and_delay_delivers_each_frame_of_an_answer", () =
         const seq = new DataView(bytes.buffer).getUint32(0);
         if (linked && seq === expected) { server.add(seq); expected += 1; }
       },
-      keep: () => undefined, forget: () => undefined,
+      keep: () => undefined, forget: () => undefined, wipe: () => undefined, linked: () => linked,
     });
     line.begin("k");
     let now = 1;

@@ -12,6 +12,8 @@ import { Tape, Waiting, packed } from "./tape.js";
  * @property {(bytes: Uint8Array<ArrayBuffer>) => void} bytes
  * @property {(frame: Frame) => void} keep put aside in case the page is loaded anew.
  * @property {(seq: number) => void} forget what was put aside below this number.
+ * @property {() => void} wipe forget all that was put aside.
+ * @property {() => boolean} linked whether the connection stands.
  */
 
 export class Line {
@@ -29,6 +31,11 @@ export class Line {
     this.stopSent = false;
     /** Numbers below this had left over the connections before. */
     this.reached = 0;
+    /** Turn key of the newest answer that was taken back. @type {string | null} */
+    this.dropped = null;
+    /** Whether the server may not have heard of that; and whether it was told over the present connection. */
+    this.owing = false;
+    this.told = false;
   }
 
   /** Frames of the answer that its speaker has not heard back as sent. */
@@ -58,6 +65,7 @@ export class Line {
 
   /** Begins an answer, or goes on with it over a new connection. @param {string} key */
   begin(key) {
+    if (this.owing && !this.told) this.#takeBack();
     if (this.key !== key || this.stopAt === null) for (const pcm of this.waiting.drain()) this.#push(pcm);
     if (this.key !== key) {
       this.key = key;
@@ -65,9 +73,22 @@ export class Line {
     }
     this.open = true;
     this.stopSent = false;
+    this.#announce(key);
+  }
+
+  /** @param {string} key */
+  #announce(key) {
     this.post.message({
       type: "audio.start", codec: "pcm_s16le", sample_rate: 16000, turn_key: key, first_seq: this.tape.cursor,
     });
+  }
+
+  /** Only what is announced over the present connection can be taken back. */
+  #takeBack() {
+    if (this.dropped === null) return;
+    this.#announce(this.dropped);
+    this.post.message({ type: "audio.cancel" });
+    this.told = true;
   }
 
   /** The speaker is done; what is heard from now on belongs to the next answer. */
@@ -92,6 +113,7 @@ export class Line {
   lost() {
     this.open = false;
     this.stopSent = false;
+    this.told = false;
     this.reached = Math.max(this.reached, this.tape.sent);
   }
 
@@ -105,9 +127,25 @@ export class Line {
     this.reached = this.tape.next;
   }
 
-  /** The server greets: here it wants to go on. @param {number} firstUnreceived */
+  /** Here the server wants to go on. @param {number} firstUnreceived */
   resume(firstUnreceived) {
     this.tape.resume(firstUnreceived);
+  }
+
+  /** A connection begins with this greeting. @param {number} firstUnreceived */
+  greeted(firstUnreceived) {
+    this.resume(firstUnreceived);
+    if (!this.owing) return;
+    this.#takeBack();
+    // Of what was said since, a part may have been taken back with it.
+    this.tape.again();
+  }
+
+  /** The server has taken frames. @param {number} seq the newest. */
+  ack(seq) {
+    // The first frame of the next answer came after the word that took the last one back.
+    if (this.key !== null && seq >= this.tape.first && seq < this.tape.sent) this.owing = false;
+    this.tape.ack(seq);
   }
 
   /** A part did not arrive. */
@@ -131,13 +169,25 @@ export class Line {
     this.over(this.reached);
   }
 
-  /** The answer is not wanted. */
+  /** The answer is not wanted. Where the connection is gone, the server is told at its next greeting. */
   cancel() {
-    // What was stopped has to be announced once more before it can be taken back.
-    if (this.open && this.stopSent && this.key !== null) this.begin(this.key);
-    if (this.open) this.post.message({ type: "audio.cancel" });
+    const { key, open, stopSent } = this;
+    if (key !== null) {
+      this.dropped = key;
+      this.owing = true;
+      this.told = open;
+      if (open && !stopSent) this.post.message({ type: "audio.cancel" });
+      else if (open || this.post.linked()) this.#takeBack();
+    }
     this.tape.clear();
     this.waiting.drain();
     this.over(null);
+    this.post.wipe();
+  }
+
+  /** There is no interview any more to take anything back from. */
+  end() {
+    this.cancel();
+    this.owing = false;
   }
 }

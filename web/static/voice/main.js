@@ -1,6 +1,6 @@
 /** Speaking in a browser: holds microphone, wire, reader and panel together around the state machine. */
 
-import { scene } from "../core/state.js";
+import { online, scene } from "../core/state.js";
 import { loadVoiceTexts } from "../texts/index.js";
 import { playCue } from "./cues.js";
 import { isOurs } from "./hearing.js";
@@ -69,6 +69,8 @@ export class Voice {
         void this.audio.forget(seq);
         if (this.line.tape.frames.length === 0) this.#flag(false);
       },
+      wipe: () => void this.audio.wipe(),
+      linked: () => online(host.state()),
     });
     this.ear = new Ear();
     this.microphone = new Microphone({
@@ -177,13 +179,14 @@ export class Voice {
   heard(message) {
     switch (message.type) {
       case "ready":
-        this.line.resume(message.first_unreceived_seq ?? 0);
+        this.line.greeted(message.first_unreceived_seq ?? 0);
         return false;
       case "audio.ack":
-        this.line.tape.ack(message.seq);
+        this.line.ack(message.seq);
         this.#pump();
         return true;
       case "error": {
+        if (message.ref === this.line.dropped && message.ref !== null && message.ref !== undefined) return true;
         const ours = isOurs(this.state, message);
         this.#do({ type: "message", message, key: this.host.freshKey() });
         return ours;
@@ -201,9 +204,8 @@ export class Voice {
 
   /** Nothing of what was said stays on the device. */
   wipe() {
-    this.line.cancel();
+    this.line.end();
     this.#flag(false);
-    void this.audio.wipe();
   }
 
   /** @param {VoiceEvent} event */

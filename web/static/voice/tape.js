@@ -104,6 +104,13 @@ export class Tape {
     this.acked = this.cursor - 1;
   }
 
+  /** Send all that is kept once more. */
+  again() {
+    this.cursor = this.first;
+    this.sent = this.cursor;
+    this.acked = this.cursor - 1;
+  }
+
   /** A part did not arrive: send again from behind the newest acknowledgement. */
   rewind() {
     this.cursor = Math.min(this.cursor, this.#held(this.acked + 1));
