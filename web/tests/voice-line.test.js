@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Line } from "../static/voice/line.js";
+import { LEAD_FRAMES, Line } from "../static/voice/line.js";
 import { newest } from "../static/voice/shelf.js";
 import { Tape, WINDOW_FRAMES, Waiting, packed } from "../static/voice/tape.js";
 
@@ -325,6 +325,44 @@ test("answer_longer_than_can_be_kept_says_so_and_keeps_its_beginning", () => {
   line.begin("k");
   assert.deepEqual([1, 2, 3, 4].map((value) => line.hear(pcm(value), true)), [true, true, true, false]);
   assert.equal(line.tape.first, 0);
+});
+
+/** A minute of silence is streamed and acknowledged. @param {ReturnType<typeof wire>} wired @param {boolean} [sound] */
+function minute({ line, hear, pump }, sound = false) {
+  for (let step = 0; step < 250; step += 1) {
+    hear(6, sound);
+    pump(240);
+    line.ack(line.tape.sent - 1);
+  }
+}
+
+test("silence_before_an_answer_fills_no_tape_and_leaves_the_device", () => {
+  const wired = wire(2000);
+  const { line, forgotten } = wired;
+  line.begin("k");
+  minute(wired);
+  minute(wired);
+  const { first, next, frames } = line.tape;
+  assert.ok(next === 3000 && frames.length >= LEAD_FRAMES && frames.length < LEAD_FRAMES + 100, String(frames.length));
+  assert.equal(forgotten(), first);
+  line.heard = true;
+  minute(wired);
+  assert.deepEqual([line.tape.first, line.tape.next], [first, 4500]);
+  line.heard = false;
+  minute(wired);
+  assert.ok(line.tape.frames.length < LEAD_FRAMES + 100);
+});
+
+test("silence_is_kept_while_the_server_does_not_have_it", () => {
+  const { line, hear } = wire(2000);
+  line.begin("k");
+  hear(1000, false);
+  assert.equal(line.tape.first, 0);
+  hear(1500, false);
+  assert.ok(line.tape.first > 0 && line.tape.next === 2500);
+  hear(1, true);
+  hear(2000, false);
+  assert.ok(line.tape.full && line.tape.frames.some(({ seq }) => seq === 2500));
 });
 
 test("server_that_is_ahead_moves_the_numbers_on", () => {

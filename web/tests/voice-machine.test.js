@@ -107,6 +107,17 @@ test("nothing_understood_says_so_and_goes_on_listening", () => {
   assert.equal(speaker.mood, "hearing");
 });
 
+test("sound_is_kept_from_the_first_speech_until_it_was_none", () => {
+  const speaker = Speaker.listening().hear({ type: "speech.started", at_ms: 0 });
+  assert.ok(speaker.effect("heard"));
+  speaker.hear({ type: "notice", code: "didnt_catch" });
+  assert.ok(speaker.effect("unheard"));
+  speaker.hear({ type: "transcript.partial", text: "One", stable: 0 });
+  assert.ok(speaker.effect("heard"));
+  speaker.hear({ type: "notice", code: "didnt_catch" });
+  assert.equal(speaker.effect("unheard"), undefined);
+});
+
 test("nothing_understood_after_done_listens_anew", () => {
   const speaker = Speaker.listening();
   const key = speaker.current;

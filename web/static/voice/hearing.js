@@ -41,12 +41,14 @@ function partial(voice, message) {
   if (message.turn_key) return understood(voice, message.turn_key, message.text);
   if (!voice.answer) return [voice, []];
   const worded = voice.answer.worded || message.text.trim() !== "";
+  /** @type {VoiceEffect[]} */
+  const effects = worded && !voice.answer.worded ? [{ type: "heard" }] : [];
   /** @type {VoiceState} */
   const next = { ...voice, caption: captionOf(message.text, message.stable), answer: { ...voice.answer, worded }, gaps: 0 };
   if (voice.reading && interruptible(voice) && !isEcho(message.text, voice.interview.question?.text ?? "")) {
-    return [next, [{ type: "hush" }]];
+    effects.push({ type: "hush" });
   }
-  return [next, []];
+  return [next, effects];
 }
 
 /** The text stands to be read through before it counts. @param {VoiceState} voice @param {string} key @param {string} text @returns {VoiceStep} */
@@ -79,11 +81,13 @@ function noticed(voice, code, key) {
   if (!voice.answer) return [voice, []];
   if (code === "time_almost_up") return [{ ...voice, notice: "almost_up" }, [{ type: "tell", what: "almost_up" }]];
   if (code !== "didnt_catch") return [voice, []];
-  if (voice.reading) return [voice, []];
+  /** @type {VoiceEffect[]} */
+  const nothing = voice.answer.worded ? [] : [{ type: "unheard" }];
+  if (voice.reading) return [voice, nothing];
   /** @type {VoiceState} */
   const next = { ...voice, notice: "didnt_catch", hearing: false, patient: false };
   /** @type {VoiceEffect[]} */
-  const effects = [{ type: "tell", what: "didnt_catch" }, { type: "cue", name: "unheard" }];
+  const effects = [...nothing, { type: "tell", what: "didnt_catch" }, { type: "cue", name: "unheard" }];
   if (!voice.answer.stopping) return [next, effects];
   if (voice.stage === "kept") return [{ ...next, stage: "off", answer: null }, [...effects, { type: "over", next: null }]];
   return again({ ...next, answer: null }, key, "over", effects);

@@ -16,6 +16,10 @@ import { Tape, Waiting, packed } from "./tape.js";
  * @property {() => boolean} linked whether the connection stands.
  */
 
+/** Of a silence before somebody speaks, ten seconds are kept, as the server does; it is let go in steps. */
+export const LEAD_FRAMES = 250;
+const STEP_FRAMES = 50;
+
 export class Line {
   /** @param {number} most frames of one answer. @param {Post} post */
   constructor(most, post) {
@@ -31,6 +35,10 @@ export class Line {
     this.stopSent = false;
     /** Numbers below this had left over the connections before. */
     this.reached = 0;
+    /** Whether the server hears, or has heard, somebody speak in this answer. */
+    this.heard = false;
+    /** Number of the newest frame that could be a voice. */
+    this.loud = -1;
     /** Turn key of the newest answer that was taken back. @type {string | null} */
     this.dropped = null;
     /** Whether the server may not have heard of that; and whether it was told over the present connection. */
@@ -53,11 +61,13 @@ export class Line {
       this.waiting.push(pcm, sound);
       return true;
     }
-    return this.#push(pcm);
+    return this.#push(pcm, sound);
   }
 
-  /** @param {Uint8Array} pcm */
-  #push(pcm) {
+  /** @param {Uint8Array} pcm @param {boolean} sound */
+  #push(pcm, sound) {
+    if (this.tape.full && !this.heard && this.loud < this.tape.first) this.#letGo(this.tape.first + STEP_FRAMES);
+    if (sound) this.loud = this.tape.next;
     const frame = this.tape.push(pcm);
     if (frame) this.post.keep(frame);
     return frame !== null;
@@ -66,9 +76,10 @@ export class Line {
   /** Begins an answer, or goes on with it over a new connection. @param {string} key */
   begin(key) {
     if (this.owing && !this.told) this.#takeBack();
-    if (this.key !== key || this.stopAt === null) for (const pcm of this.waiting.drain()) this.#push(pcm);
+    if (this.key !== key || this.stopAt === null) for (const pcm of this.waiting.drain()) this.#push(pcm, true);
     if (this.key !== key) {
       this.key = key;
+      this.heard = false;
       this.stopAt = null;
     }
     this.open = true;
@@ -124,6 +135,7 @@ export class Line {
   restore(key, frames) {
     this.tape.restore(frames);
     this.key = key;
+    this.heard = true;
     this.reached = this.tape.next;
   }
 
@@ -146,6 +158,14 @@ export class Line {
     // The first frame of the next answer came after the word that took the last one back.
     if (this.key !== null && seq >= this.tape.first && seq < this.tape.sent) this.owing = false;
     this.tape.ack(seq);
+    const silent = Math.min(this.tape.acked + 1, this.tape.next - LEAD_FRAMES);
+    if (!this.heard && this.key !== null && silent - this.tape.first >= STEP_FRAMES) this.#letGo(silent);
+  }
+
+  /** Silence that nobody needs again. @param {number} seq the first frame to keep. */
+  #letGo(seq) {
+    this.tape.letGo(seq);
+    this.post.forget(this.tape.first);
   }
 
   /** A part did not arrive. */

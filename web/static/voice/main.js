@@ -252,7 +252,10 @@ export class Voice {
       case "save": return void saveSettings(host.shelf, this.state.settings);
       case "timer": return this.#timer(effect.name, effect.delayMs);
       case "untimer": return this.#untimer(effect.name);
-      case "heard": return this.ear.heard();
+      case "heard":
+        line.heard = true;
+        return this.ear.heard();
+      case "unheard": line.heard = false; return;
       case "knock": return host.dispatch({ type: "retry" });
       case "announce": return this.panel.announce(effect.text);
       case "tell": return this.panel.tell(effect.what, effect.text ?? "");

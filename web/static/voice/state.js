@@ -49,7 +49,7 @@ import { interruptOf } from "./settings.js";
  *   | {type: "read", text: string} | {type: "hush"} | {type: "cue", name: "begin" | "taken" | "unheard"}
  *   | {type: "say", text: string, key: string} | {type: "draft", text: string} | {type: "save"} | {type: "reopen"}
  *   | {type: "timer", name: "stalled" | "again" | "hold", delayMs: number} | {type: "untimer", name: "stalled" | "again" | "hold"}
- *   | {type: "heard"} | {type: "knock"} | {type: "announce", text: string}
+ *   | {type: "heard"} | {type: "unheard"} | {type: "knock"} | {type: "announce", text: string}
  *   | {type: "tell", what: "listening" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "understood", text?: string}
  *   | {type: "focus"}} VoiceEffect
  *

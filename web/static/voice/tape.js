@@ -84,16 +84,22 @@ export class Tape {
     this.cursor = this.next;
   }
 
+  /** Nothing below is needed any more. @param {number} seq the first frame to keep. */
+  letGo(seq) {
+    const at = this.frames.findIndex((frame) => frame.seq >= seq);
+    this.frames = at < 0 ? [] : this.frames.slice(at);
+    this.cursor = Math.max(this.cursor, this.first);
+    this.sent = Math.max(this.sent, this.cursor);
+  }
+
   /**
    * Everything below has become words. What is left is sent from its first frame on: a server that took the answer on
    * another node may have passed it over, and one that has it drops it.
    * @param {number} seq the first frame to keep.
    */
   settle(seq) {
-    const at = this.frames.findIndex((frame) => frame.seq >= seq);
-    this.frames = at < 0 ? [] : this.frames.slice(at);
+    this.letGo(seq);
     this.cursor = this.first;
-    this.sent = Math.max(this.sent, this.cursor);
   }
 
   /** A new connection: go on where the server says. @param {number} firstUnreceived */
