@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { joined } from "../static/voice/answering.js";
 import { isOurs } from "../static/voice/hearing.js";
 import { collecting } from "../static/voice/state.js";
 import { Speaker } from "./speaker.js";
@@ -370,6 +371,34 @@ test("speech_of_before_a_reload_can_be_gone_on_with", () => {
 test("offer_that_nobody_can_look_at_goes_into_the_box", () => {
   const speaker = new Speaker().hear({ type: "transcript.partial", text: "Said before", stable: 11, turn_key: "k" });
   assert.equal(speaker.effect("draft").text, "Said before");
+});
+
+test("text_of_an_answer_goes_into_the_box_once", () => {
+  const failed = Speaker.listening();
+  const key = failed.current;
+  failed.hear({ type: "transcript.partial", text: "half a thought", stable: 4 }).do({ type: "done" });
+  failed.hear({ type: "error", code: "transcriber_unavailable", ref: key });
+  assert.deepEqual(failed.effect("draft"), { type: "draft", text: "half a thought", instead: "", once: false });
+  failed.hear({ type: "transcript.partial", text: "half a thought", stable: 14, turn_key: key });
+  assert.equal(failed.effect("draft"), undefined);
+  failed.hear({ type: "transcript.partial", text: "Half a thought, and more", stable: 24, turn_key: key });
+  assert.equal(failed.effect("draft").instead, "half a thought");
+
+  const left = Speaker.listening({ review: true });
+  const offer = { type: "transcript.partial", text: "to be read", stable: 10, turn_key: left.current };
+  left.hear(offer).now({ online: false }).do({ type: "leave" });
+  assert.ok(left.effect("draft"));
+  left.now({ online: true }).hear(offer).now({ online: false }).now({ online: true }).hear(offer);
+  assert.equal(left.all.filter(({ type }) => type === "draft").length, 1);
+});
+
+test("what_was_understood_goes_behind_what_was_typed_and_replaces_only_itself", () => {
+  assert.equal(joined("", "One", "", false), "One");
+  assert.equal(joined("I am not sure", "sure", "", false), "I am not sure sure");
+  assert.equal(joined("Typed. One", "One", "", true), "Typed. One");
+  assert.equal(joined("Typed. ", "One", "", true), "Typed. One");
+  assert.equal(joined("Typed. one", "One two", "one", true), "Typed. One two");
+  assert.equal(joined("Changed since", "One two", "one", true), "Changed since");
 });
 
 test("captions_are_announced_at_pauses_and_only_while_a_button_is_held", () => {

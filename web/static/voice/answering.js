@@ -47,17 +47,45 @@ export function stalling(voice) {
 
 /** @param {VoiceState} voice @returns {VoiceStep} what was understood so far goes into the box. */
 export function leave(voice) {
+  const key = voice.review?.key ?? voice.answer?.key ?? "";
   const text = voice.review?.text ?? (voice.answer ? captionText(voice.caption) : "");
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "cancel" }, { type: "hush" }, { type: "close" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "again" }, { type: "untimer", name: "hold" }];
   if (voice.patient) effects.push({ type: "send", message: wishes(voice.settings, voice.offer) });
+  const [next, more] = drafted(voice, key, text);
   return [
     {
-      ...voice, stage: "off", obstacle: null, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "",
+      ...next, stage: "off", obstacle: null, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "",
       notice: "", push: "up", patient: false, muted: false, asleep: false, reading: false,
     },
-    text ? [...effects, { type: "draft", text }] : effects,
+    [...effects, ...more],
   ];
+}
+
+/**
+ * A text goes into the box; what is there of the same answer makes room for it.
+ * @param {VoiceState} voice @param {string} key turn key of the answer. @param {string} text
+ * @param {boolean} [offered] whether the server offers it, as it may have done before the page was loaded anew.
+ * @returns {VoiceStep}
+ */
+export function drafted(voice, key, text, offered = false) {
+  const before = voice.drafted?.key === key ? voice.drafted.text : "";
+  if (!text || text === before) return [voice, []];
+  return [{ ...voice, drafted: { key, text } }, [{ type: "draft", text, instead: before, once: offered }]];
+}
+
+/**
+ * @param {string} draft what is in the box.
+ * @param {string} text what was understood: goes behind what was typed.
+ * @param {string} instead what was understood before of the same answer.
+ * @param {boolean} once it may be there already.
+ * @returns {string}
+ */
+export function joined(draft, text, instead, once) {
+  const typed = draft.trimEnd();
+  if (once && typed.endsWith(text)) return draft;
+  if (instead && typed.endsWith(instead)) return typed.slice(0, -instead.length) + text;
+  return instead ? draft : `${typed} ${text}`.trimStart();
 }
 
 /** @param {VoiceState} voice @returns {VoiceStep} */

@@ -1,6 +1,6 @@
 /** What the server's messages do to speaking. */
 
-import { again, leave, tooLong } from "./answering.js";
+import { again, drafted, leave, tooLong } from "./answering.js";
 import { NO_CAPTION, captionOf, isEcho, newsOf } from "./captions.js";
 import { interruptible } from "./state.js";
 
@@ -54,7 +54,10 @@ function partial(voice, message) {
 /** The text stands to be read through before it counts. @param {VoiceState} voice @param {string} key @param {string} text @returns {VoiceStep} */
 function understood(voice, key, text) {
   if (voice.review?.key === key) return [voice, []];
-  if (voice.stage !== "on") return [{ ...voice, stage: "off", answer: null }, [{ type: "over", next: null }, { type: "draft", text }]];
+  if (voice.stage !== "on") {
+    const [next, effects] = drafted({ ...voice, stage: "off", answer: null }, key, text, true);
+    return [next, [{ type: "over", next: null }, ...effects]];
+  }
   return [
     { ...voice, review: { key, text }, hearing: false, push: "up", notice: "", patient: false, answer: { key, open: true, stopping: true, worded: true } },
     [{ type: "stop" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "hold" }, { type: "cue", name: "taken" }, { type: "focus" }],

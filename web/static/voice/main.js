@@ -2,6 +2,7 @@
 
 import { online, scene } from "../core/state.js";
 import { loadVoiceTexts } from "../texts/index.js";
+import { joined } from "./answering.js";
 import { playCue } from "./cues.js";
 import { isOurs } from "./hearing.js";
 import { interviewOf } from "./interview.js";
@@ -248,7 +249,11 @@ export class Voice {
       case "hush": return this.reader.hush();
       case "cue": return this.state.settings.sounds ? playCue(this.microphone.context, effect.name) : undefined;
       case "say": return host.dispatch({ type: "say", text: effect.text, turnKey: effect.key });
-      case "draft": return this.#draft(effect.text);
+      case "draft": {
+        const { draft } = host.state();
+        const text = joined(draft, effect.text, effect.instead, effect.once);
+        return text === draft ? undefined : host.dispatch({ type: "draft", text });
+      }
       case "save": return void saveSettings(host.shelf, this.state.settings);
       case "timer": return this.#timer(effect.name, effect.delayMs);
       case "untimer": return this.#untimer(effect.name);
@@ -335,12 +340,6 @@ export class Voice {
     const tell = () => this.#do({ type: "read", how, key: this.host.freshKey() });
     if (how === "finished") setTimeout(tell, ECHO_MS);
     else tell();
-  }
-
-  /** @param {string} text what was understood goes before or behind what was typed. */
-  #draft(text) {
-    const { draft } = this.host.state();
-    this.host.dispatch({ type: "draft", text: draft.trim() === "" ? text : `${draft.trimEnd()} ${text}` });
   }
 
   /** @param {"stalled" | "again" | "hold"} name @param {number} delayMs */

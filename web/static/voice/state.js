@@ -38,6 +38,7 @@ import { interruptOf } from "./settings.js";
  * @property {boolean} aloud the server was told that a question is being read, and not yet that it is over.
  * @property {string} read key of the question read last, or passed over.
  * @property {"" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "no_voice" | "busy"} notice
+ * @property {{key: string, text: string} | null} drafted the answer that went into the box last.
  * @property {boolean} patient "take your time" is in force.
  * @property {Verdict} verdict
  * @property {number} gaps parts that did not arrive, in a row.
@@ -47,7 +48,7 @@ import { interruptOf } from "./settings.js";
  *   | {type: "begin", key: string} | {type: "stop"} | {type: "over", next: number | null} | {type: "taken"} | {type: "cancel"}
  *   | {type: "lost"} | {type: "rewind"} | {type: "replay"}
  *   | {type: "read", text: string} | {type: "hush"} | {type: "cue", name: "begin" | "taken" | "unheard"}
- *   | {type: "say", text: string, key: string} | {type: "draft", text: string} | {type: "save"} | {type: "reopen"}
+ *   | {type: "say", text: string, key: string} | {type: "draft", text: string, instead: string, once: boolean} | {type: "save"} | {type: "reopen"}
  *   | {type: "timer", name: "stalled" | "again" | "hold", delayMs: number} | {type: "untimer", name: "stalled" | "again" | "hold"}
  *   | {type: "heard"} | {type: "unheard"} | {type: "knock"} | {type: "announce", text: string}
  *   | {type: "tell", what: "listening" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "understood", text?: string}
@@ -64,7 +65,7 @@ export function initialVoice(settings, offer) {
   return {
     stage: "off", obstacle: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
     push: "up", answer: null, hearing: false, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", notice: "",
-    patient: false, verdict: "ok", gaps: 0, told: "",
+    patient: false, verdict: "ok", gaps: 0, told: "", drafted: null,
   };
 }
 
