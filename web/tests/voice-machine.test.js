@@ -386,8 +386,8 @@ test("text_of_an_answer_goes_into_the_box_once", () => {
 
   const left = Speaker.listening({ review: true });
   const offer = { type: "transcript.partial", text: "to be read", stable: 10, turn_key: left.current };
-  left.hear(offer).now({ online: false }).do({ type: "leave" });
-  assert.ok(left.effect("draft"));
+  left.hear(offer).do({ type: "review", text: "to be corrected" }).now({ online: false }).do({ type: "leave" });
+  assert.equal(left.effect("draft").text, "to be corrected");
   left.now({ online: true }).hear(offer).now({ online: false }).now({ online: true }).hear(offer);
   assert.equal(left.all.filter(({ type }) => type === "draft").length, 1);
 });

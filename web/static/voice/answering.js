@@ -52,7 +52,7 @@ export function leave(voice) {
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "cancel" }, { type: "hush" }, { type: "close" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "again" }, { type: "untimer", name: "hold" }];
   if (voice.patient) effects.push({ type: "send", message: wishes(voice.settings, voice.offer) });
-  const [next, more] = drafted(voice, key, text);
+  const [next, more] = drafted(voice, key, text, voice.review ? "review" : "caption");
   return [
     {
       ...next, stage: "off", obstacle: null, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "",
@@ -65,13 +65,14 @@ export function leave(voice) {
 /**
  * A text goes into the box; what is there of the same answer makes room for it.
  * @param {VoiceState} voice @param {string} key turn key of the answer. @param {string} text
- * @param {boolean} [offered] whether the server offers it, as it may have done before the page was loaded anew.
+ * @param {"caption" | "offer" | "review"} from what of it: an offer may have been made before the page was loaded anew,
+ *   and a text that was read through stays as it is.
  * @returns {VoiceStep}
  */
-export function drafted(voice, key, text, offered = false) {
-  const before = voice.drafted?.key === key ? voice.drafted.text : "";
-  if (!text || text === before) return [voice, []];
-  return [{ ...voice, drafted: { key, text } }, [{ type: "draft", text, instead: before, once: offered }]];
+export function drafted(voice, key, text, from) {
+  const before = voice.drafted?.key === key ? voice.drafted : null;
+  if (!text || text === before?.text || before?.from === "review") return [voice, []];
+  return [{ ...voice, drafted: { key, text, from } }, [{ type: "draft", text, instead: before?.text ?? "", once: from === "offer" }]];
 }
 
 /**

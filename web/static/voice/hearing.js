@@ -55,7 +55,7 @@ function partial(voice, message) {
 function understood(voice, key, text) {
   if (voice.review?.key === key) return [voice, []];
   if (voice.stage !== "on") {
-    const [next, effects] = drafted({ ...voice, stage: "off", answer: null }, key, text, true);
+    const [next, effects] = drafted({ ...voice, stage: "off", answer: null }, key, text, "offer");
     return [next, [{ type: "over", next: null }, ...effects]];
   }
   return [

@@ -38,7 +38,7 @@ import { interruptOf } from "./settings.js";
  * @property {boolean} aloud the server was told that a question is being read, and not yet that it is over.
  * @property {string} read key of the question read last, or passed over.
  * @property {"" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "no_voice" | "busy"} notice
- * @property {{key: string, text: string} | null} drafted the answer that went into the box last.
+ * @property {{key: string, text: string, from: "caption" | "offer" | "review"} | null} drafted the answer that went into the box last.
  * @property {boolean} patient "take your time" is in force.
  * @property {Verdict} verdict
  * @property {number} gaps parts that did not arrive, in a row.
