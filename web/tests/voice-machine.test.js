@@ -250,6 +250,17 @@ test("barge_in_needs_words_that_are_not_the_question", () => {
   assert.ok(speaker.effect("hush"));
 });
 
+test("question_that_came_back_is_forgotten_and_a_short_answer_is_not", () => {
+  const said = (/** @type {string} */ text) => {
+    const speaker = Speaker.listening({ read: true }, { barge_in: true }).do({ type: "sound", key: "s" });
+    speaker.do({ type: "reading" }).hear({ type: "transcript.partial", text, stable: 0 });
+    return speaker.do({ type: "read", how: "finished", key: "k" });
+  };
+  assert.ok(said("what do you like about").effect("cancel"));
+  assert.equal(said("coffee").effect("cancel"), undefined);
+  assert.equal(said("coffee").current, "k1");
+});
+
 test("cough_during_a_question_is_no_reason_to_say_sorry", () => {
   const speaker = Speaker.listening({ read: true }, { barge_in: true });
   speaker.do({ type: "reading" }).hear({ type: "notice", code: "didnt_catch" });

@@ -7,7 +7,7 @@ import voiceTexts from "../static/texts/voice.en.js";
 import { textsOf } from "../static/texts/index.js";
 import { FRAME_SAMPLES, Framer, RATE_HZ, Resampler, mono } from "../static/voice/capture.worklet.js";
 import { interviewOf } from "../static/voice/interview.js";
-import { captionOf, isEcho, newsOf } from "../static/voice/captions.js";
+import { cameBack, captionOf, isEcho, newsOf } from "../static/voice/captions.js";
 import { Ear, barHeights, decibels, isSound, meterValue } from "../static/voice/levels.js";
 import { browserOf, canRetry, obstacleBefore, obstacleOf } from "../static/voice/obstacles.js";
 import { piecesOf, voiceFor } from "../static/voice/reader.js";
@@ -93,6 +93,16 @@ test("echo_of_the_question_is_told_from_an_answer", () => {
   assert.equal(isEcho("", question), true);
   assert.equal(isEcho("the smell", question), false);
   assert.equal(isEcho("I like the coffee because it is warm", question), false);
+});
+
+test("short_answer_made_of_the_words_of_the_question_is_not_its_echo", () => {
+  const question = "Is that more or less important to you than the price?";
+  assert.equal(cameBack("is that more or less important to you", question), true);
+  assert.equal(cameBack("more important", question), false);
+  assert.equal(cameBack("less important than the price", question), false);
+  assert.equal(cameBack("more important", "More or less important?"), false);
+  assert.equal(cameBack("price the than you to important less or more that is", question), false);
+  assert.equal(cameBack("", question), false);
 });
 
 test("levels_read_as_they_are_heard", () => {

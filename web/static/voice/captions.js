@@ -53,3 +53,31 @@ export function isEcho(heard, question) {
   const own = said.filter((word) => !asked.has(word)).length;
   return own === 0 || (said.length >= 4 && own / said.length < 0.3);
 }
+
+/** Share of a question that must come back before it is taken for the loudspeaker's. */
+const WHOLE = 0.6;
+
+/**
+ * Whether a question that was read to its end has come back from the loudspeaker: most of its words, in their order.
+ * Fewer may be a short answer that is made of them.
+ *
+ * @param {string} heard while it was read.
+ * @param {string} question
+ */
+export function cameBack(heard, question) {
+  const asked = words(question);
+  return isEcho(heard, question) && inOrder(words(heard), asked) > WHOLE * asked.length;
+}
+
+/** Length of the longest common row of words. @param {readonly string[]} left @param {readonly string[]} right */
+function inOrder(left, right) {
+  let row = right.map(() => 0);
+  for (const word of left) {
+    const above = row;
+    row = [];
+    right.forEach((other, index) => {
+      row.push(word === other ? (above[index - 1] ?? 0) + 1 : Math.max(row[index - 1] ?? 0, above[index] ?? 0));
+    });
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,7 +1,7 @@
 /** Speaking as one function: an event comes in, the next state and what to do about it come out. */
 
 import { again, begun, done, holding, leave, resumed, stalling, tooLong } from "./answering.js";
-import { NO_CAPTION, captionText, isEcho } from "./captions.js";
+import { NO_CAPTION, cameBack, captionText } from "./captions.js";
 import { hear } from "./hearing.js";
 import { wishes } from "./settings.js";
 
@@ -112,7 +112,7 @@ function read(voice, how, key) {
   const next = { ...voice, reading: false, aloud: false, notice: how === "failed" ? /** @type {const} */ ("no_voice") : voice.notice };
   /** @type {VoiceEffect[]} */
   const effects = voice.aloud ? [{ type: "send", message: { type: "playback", state: how === "failed" ? "stopped" : how } }] : [];
-  const echo = voice.answer && isEcho(captionText(voice.caption), voice.interview.question?.text ?? "");
+  const echo = cameBack(captionText(voice.caption), voice.interview.question?.text ?? "");
   if (how === "finished" && voice.answer?.worded && echo) return again({ ...next, answer: null }, key, "cancel", effects);
   return begun(next, key, effects);
 }
