@@ -258,7 +258,7 @@ test("question_that_came_back_is_forgotten_and_a_short_answer_is_not", () => {
   };
   assert.ok(said("what do you like about").effect("cancel"));
   assert.equal(said("coffee").effect("cancel"), undefined);
-  assert.equal(said("coffee").current, "k1");
+  assert.equal(said("coffee").state.answer?.worded, true);
 });
 
 test("cough_during_a_question_is_no_reason_to_say_sorry", () => {
