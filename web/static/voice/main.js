@@ -89,6 +89,7 @@ export class Voice {
       key: host.freshKey,
       choose: () => this.choose(),
       leave: () => this.leave(),
+      wake: () => this.#wake(),
       skip: () => {
         this.#do({ type: "skipped" });
         host.dispatch({ type: "skip", turnKey: host.freshKey() });
@@ -120,16 +121,15 @@ export class Voice {
   }
 
   #listen() {
-    const wake = () => this.state.stage === "on" && this.microphone.wake();
-    document.addEventListener("pointerdown", wake, { capture: true, passive: true });
-    document.addEventListener("keydown", wake, { capture: true });
+    const wake = () => this.#wake();
+    // Where fingers touch, only the end of a touch is a gesture that may begin audio.
+    for (const name of ["pointerdown", "pointerup", "click", "keydown"]) document.addEventListener(name, wake, { capture: true, passive: true });
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") return void this.audio.flush();
       wake();
       if (this.state.stage === "on") void this.#stayAwake();
     });
     window.addEventListener("pagehide", () => void this.audio.flush());
-    window.addEventListener("blur", () => this.state.push === "held" && this.#do({ type: "release" }));
   }
 
   /** Within the respondent's gesture: Safari wants audio and speech to begin there. */
@@ -137,6 +137,12 @@ export class Voice {
     if (this.state.settings.read) this.reader.prime();
     this.#do({ type: "choose" });
     this.host.dispatch({ type: "speaking", on: true });
+  }
+
+  #wake() {
+    if (this.state.stage !== "on") return;
+    if (this.microphone.stuck) void this.#open();
+    else this.microphone.wake();
   }
 
   leave() {

@@ -7,6 +7,9 @@ import { obstacleBefore, obstacleOf } from "./obstacles.js";
 
 const RATE_HZ = 16_000;
 const WORKLET = "/static/voice/capture.worklet.js";
+const CHECK_MS = 1_000;
+/** Checks without a frame between them, after which a microphone that runs has fallen silent for good. */
+const CHECKS = 3;
 
 /**
  * What a microphone tells.
@@ -47,6 +50,11 @@ export class Microphone {
     this.stream = null;
     /** Counts openings, so that a late one knows that it is not wanted any more. */
     this.turn = 0;
+    this.on = true;
+    /** Whether it claims to run and gives nothing, as after a call: only opening it anew helps. */
+    this.stuck = false;
+    this.checks = 0;
+    this.watch = 0;
   }
 
   /**
@@ -63,6 +71,7 @@ export class Microphone {
     let context = this.#context(RATE_HZ);
     this.context = context;
     void context.resume().catch(() => undefined);
+    let worklet = fetched(context);
     let stream;
     try {
       stream = await this.#ask(constraints);
@@ -80,10 +89,15 @@ export class Microphone {
         context = this.#context();
         this.context = context;
         void context.resume().catch(() => undefined);
+        worklet = fetched(context);
         source = context.createMediaStreamSource(stream);
       }
-      await context.audioWorklet.addModule(WORKLET);
+      const there = await worklet;
       if (turn !== this.turn) return "late";
+      if (!there) {
+        this.close();
+        return "failed";
+      }
       this.#connect(context, source);
       this.#watch(context, stream);
       return null;
@@ -121,7 +135,10 @@ export class Microphone {
   #connect(context, source) {
     const node = new AudioWorkletNode(context, "askwell-capture", { numberOfInputs: 1, numberOfOutputs: 1, outputChannelCount: [1] });
     node.port.onmessage = ({ data }) => {
-      if (this.context === context) this.ears.frame(new Uint8Array(data.pcm), data);
+      if (this.context !== context) return;
+      this.checks = 0;
+      if (this.stuck) this.#stuck(false);
+      this.ears.frame(new Uint8Array(data.pcm), data);
     };
     // Some browsers run only nodes that lead to the loudspeaker; this one leads there in silence.
     const silence = new GainNode(context, { gain: 0 });
@@ -131,15 +148,29 @@ export class Microphone {
   /** @param {AudioContext} context @param {MediaStream} stream */
   #watch(context, stream) {
     const current = () => this.context === context;
-    const state = () => current() && this.ears.asleep(context.state !== "running");
+    const state = () => current() && this.#stuck(false);
     context.addEventListener("statechange", state);
     state();
+    this.watch = window.setInterval(() => this.#check(), CHECK_MS);
     const track = stream.getAudioTracks()[0];
     if (!track) return;
     track.addEventListener("mute", () => current() && this.ears.deaf(true));
     track.addEventListener("unmute", () => current() && this.ears.deaf(false));
     track.addEventListener("ended", () => current() && this.ears.lost());
     this.ears.deaf(track.muted);
+  }
+
+  /** @param {boolean} stuck */
+  #stuck(stuck) {
+    this.stuck = stuck;
+    this.checks = 0;
+    this.ears.asleep(stuck || this.context?.state !== "running");
+  }
+
+  #check() {
+    const gives = this.context?.state === "running" && this.on && this.stream?.getAudioTracks()[0]?.muted === false;
+    this.checks = gives ? this.checks + 1 : 0;
+    if (this.checks > CHECKS && !this.stuck) this.#stuck(true);
   }
 
   /** Wakes the audio after a lock of the screen, a call, or a page that was not looked at. */
@@ -150,16 +181,30 @@ export class Microphone {
 
   /** Nothing is captured while it is off; the browser's sign that the microphone is in use stays. @param {boolean} on */
   enable(on) {
+    this.on = on;
     for (const track of this.stream?.getAudioTracks() ?? []) track.enabled = on;
   }
 
   close() {
     this.turn += 1;
+    this.stuck = false;
+    this.checks = 0;
+    clearInterval(this.watch);
     const { context, stream } = this;
     this.context = null;
     this.stream = null;
     if (stream) stop(stream);
     if (context && context.state !== "closed") void context.close().catch(() => undefined);
+  }
+}
+
+/** @param {AudioContext} context @returns {Promise<boolean>} whether the page's own part on the audio thread is there. */
+async function fetched(context) {
+  try {
+    await context.audioWorklet.addModule(WORKLET);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -20,6 +20,7 @@ import { canEnd, interruptible, voiceMood } from "./state.js";
  * @property {() => string} key a fresh turn key.
  * @property {() => void} choose ask for the microphone.
  * @property {() => void} leave back to typing.
+ * @property {() => void} wake the microphone, within a gesture.
  * @property {() => void} skip
  * @property {() => void} rephrase
  * @property {() => void} drop forget what was kept.
@@ -36,8 +37,14 @@ const SIGNS = {
 /** Moods in which the level tells something. */
 const LIVE = new Set(["listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
 
+/** Stands for a text within a sentence. */
+const PLACE = "\u0000";
+
 /** Hints that are no complaint. */
 const CALM = new Set(["almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
+
+/** Moods that need an act of somebody who may not see them, and that nothing else tells. */
+const ACT = new Set(["asleep", "muted"]);
 
 export class Panel {
   /** @param {Texts} t @param {Hands} hands */
@@ -111,7 +118,7 @@ export class Panel {
     this.done = this.#button("voice-done", "primary", t("voice.done"), () => act({ type: "done" }), "check");
     this.hush = this.#button("voice-hush", "primary", t("voice.hush"), () => act({ type: "hush" }), "loud");
     this.again = this.#button("voice-retry", "primary", t("voice.retry"), () => this.state?.stage === "blocked" ? hands.choose() : act({ type: "retry" }));
-    this.wake = this.#button("voice-wake", "primary", t("voice.wake"), () => undefined, "mic");
+    this.wake = this.#button("voice-wake", "primary", t("voice.wake"), hands.wake, "mic");
     this.send = this.#button("voice-send", "primary", t("voice.review.send"), () => act({ type: "review_send" }));
     this.resay = this.#button("voice-resay", "quiet", t("voice.review.again"), () => act({ type: "review_again", key: hands.key() }), "mic");
     this.goOn = this.#button("voice-go-on", "primary", t("voice.kept.go_on"), hands.choose, "mic");
@@ -172,6 +179,7 @@ export class Panel {
     show(this.root, shown);
     if (!shown) return;
     if (this.root.dataset["mood"] !== mood) {
+      if (ACT.has(mood)) this.say([{ text: `${t(`voice.mood.${mood}`)}. ${t(`voice.empty.${mood}`)}` }]);
       this.root.dataset["mood"] = mood;
       this.sign.replaceChildren(icon(SIGNS[mood]));
     }
@@ -184,7 +192,6 @@ export class Panel {
     this.#obstacle(voice);
     this.hint.classList.toggle("calm", CALM.has(hint));
     write(this.hint, hint ? t(`voice.hint.${hint}`) : "");
-    show(this.hint, hint !== "");
     this.dialog.render(voice);
     if (within && active.offsetParent === null) this.focus();
   }
@@ -258,15 +265,25 @@ export class Panel {
     show(this.obstacleHow, how !== "");
   }
 
-  /** @param {string} text */
+  /** @param {string} text in the language of the interview. */
   announce(text) {
-    this.live.lang = this.state?.interview.language ?? "";
-    this.live.textContent = text;
+    this.say([{ text, lang: this.state?.interview.language ?? "" }]);
   }
 
-  /** @param {string} what @param {string} text */
+  /** @param {string} what @param {string} text in the language of the interview; the sentence around it is the page's. */
   tell(what, text) {
-    this.announce(this.t(`voice.tell.${what}`, { text }));
+    const lang = this.state?.interview.language ?? "";
+    const [before = "", after = ""] = this.t(`voice.tell.${what}`, { text: PLACE }).split(PLACE);
+    this.say([{ text: before }, { text, lang }, { text: after }]);
+  }
+
+  /** @param {{text: string, lang?: string}[]} parts */
+  say(parts) {
+    this.live.replaceChildren(...parts.filter(({ text }) => text !== "").map(({ text, lang }) => {
+      const part = make("span", "", text);
+      if (lang) part.lang = lang;
+      return part;
+    }));
   }
 
   /** The keyboard goes where there is something to do, unless it is in the middle of something. */

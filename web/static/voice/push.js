@@ -42,6 +42,7 @@ export class TalkButton {
     element.addEventListener("click", (event) => {
       if (event.detail === 0 && this.by === null && performance.now() - this.downAt > TAP_MS && isEnabled(element)) this.told.press(true);
     });
+    window.addEventListener("blur", () => this.letGo());
     document.addEventListener("keydown", (event) => {
       if (!this.#means(event)) return;
       event.preventDefault();
@@ -84,6 +85,12 @@ export class TalkButton {
     if (this.told.state() !== "held") return;
     if (tapped) this.told.press(true);
     else this.told.release();
+  }
+
+  /** Whatever holds it may be let go where the page does not see it. */
+  letGo() {
+    this.by = null;
+    if (this.told.state() === "held") this.told.release();
   }
 
   /** @param {"up" | "held" | "latched"} push @param {boolean} enabled */
