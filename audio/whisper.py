@@ -34,6 +34,8 @@ MAX_TOKENS = 448
 """Whisper's decoder holds so many, prompt and text together."""
 PROMPT_TOKENS = 48
 """So much of the words before is shown to the model; more only invites it to repeat them."""
+LATEST_START = 50
+"""The first sentence begins within so many steps of 20 ms: Whisper's own limit."""
 TOKENS_PER_S = 12
 """Nobody speaks faster; a decode that would go on is a loop."""
 
@@ -91,6 +93,7 @@ class FasterWhisper:
             patience=1,
             length_penalty=1,
             max_length=min(MAX_TOKENS, len(prompt) + 16 + TOKENS_PER_S * -(-frames // FRAMES_PER_S)),
+            max_initial_timestamp_index=LATEST_START,
             return_scores=True,
             return_no_speech_prob=True,
             suppress_blank=True,
@@ -129,7 +132,7 @@ class FasterWhisper:
         previous: list[int] = []
         if before.strip():
             previous = [tokenizer.sot_prev, *tokenizer.encode(" " + before.strip())[-PROMPT_TOKENS:]]
-        return [*previous, *tokenizer.sot_sequence, tokenizer.no_timestamps]
+        return [*previous, *tokenizer.sot_sequence]
 
     def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[Spoken, ...]:
         """The words of these text tokens, placed by the decoder's attention."""

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.voice [PART]… [share=0.1]`: all of `PARTS` where none is named."""
+"""`python -m tests.benchmarks.voice [PART]… [share=0.1]`: all of `PARTS` where none is named, or a share of each."""
 
 from __future__ import annotations
 
