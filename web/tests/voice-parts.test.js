@@ -85,6 +85,9 @@ test("announced_is_only_what_is_new", () => {
   assert.equal(newsOf("One", "One two"), "two");
   assert.equal(newsOf("One", "Another"), "Another");
   assert.equal(newsOf("One", "One"), "");
+  assert.equal(newsOf("I like cats", "I like hats and dogs"), "hats and dogs");
+  assert.equal(newsOf("I like cats", "I like cats, and dogs"), "and dogs");
+  assert.equal(newsOf("I like cats and", "I like cats"), "");
 });
 
 test("echo_of_the_question_is_told_from_an_answer", () => {

@@ -1,6 +1,6 @@
 /** What has been understood so far, and what of it is news. */
 
-/** @typedef {{firm: string, soft: string}} Caption `firm` will not change any more, `soft` may. */
+/** @typedef {{firm: string, soft: string}} Caption `firm` changes no more before a pause, `soft` may at any time. */
 
 /** @type {Caption} */
 export const NO_CAPTION = { firm: "", soft: "" };
@@ -29,10 +29,13 @@ export const captionText = (caption) => (caption.firm + caption.soft).trim();
  *
  * @param {string} told what has been read of this answer.
  * @param {string} firm
- * @returns {string} empty when there is nothing new, or when it is not a continuation.
+ * @returns {string} from the first word that is another one than was read; empty when there is nothing new.
  */
 export function newsOf(told, firm) {
-  return firm.startsWith(told) ? firm.slice(told.length).trim() : firm.trim();
+  const known = told.split(/\s+/).filter(Boolean);
+  const said = firm.split(/\s+/).filter(Boolean);
+  const at = said.findIndex((word, index) => words(word).join() !== words(known[index] ?? "").join() || index >= known.length);
+  return at < 0 ? "" : said.slice(at).join(" ");
 }
 
 /** @param {string} text @returns {string[]} */
