@@ -34,6 +34,11 @@ UNKNOWN_BYTES = 0x7FFF_0000
 """Writers that can't know the length yet state this much or more, or nothing."""
 MOST_CHUNKS = 64
 """In a wav file, so many are looked at to find the sound."""
+OGG_PAGE_BYTES = 27 + 255 + 255 * 255
+"""The largest page of an ogg file: head, table, and body."""
+OGG_HEAD_BYTES = 27
+OGG_LAST = 0x04
+"""Marks the last page of a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def read_recording(source: Path | BinaryIO, *, max_s: float) -> Recording:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
         kind = _sniff(file)
         reader = _Reader(kind, max_s)
-        reader.complete = kind != "wav" or not _ends_early(file)
+        reader.complete = not _ends_early(file, kind)
         blocks = list(reader.blocks(file))
     if not blocks or not sum(len(block) for block in blocks):
         raise AudioFormat("There is no sound in this recording.")
@@ -94,8 +99,33 @@ def _sniff(file: BinaryIO) -> Kind:
     return kind
 
 
-def _ends_early(file: BinaryIO) -> bool:
-    """Whether a wav file states more sound than it has; FFmpeg takes its length for what was meant."""
+def _ends_early(file: BinaryIO, kind: Kind) -> bool:
+    """Whether a part is missing at the end of a file whose length FFmpeg takes for what was meant."""
+    if kind == "wav":
+        return _wav_ends_early(file)
+    return kind == "ogg" and _ogg_ends_early(file)
+
+
+def _ogg_ends_early(file: BinaryIO) -> bool:
+    """Whether the last page of an ogg file is not whole, or not marked as the last one."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - 2 * OGG_PAGE_BYTES))
+    tail = file.read()
+    file.seek(0)
+    at = len(tail)
+    while (at := tail.rfind(b"OggS", 0, at)) >= 0:
+        head = tail[at : at + OGG_HEAD_BYTES]
+        if len(head) < OGG_HEAD_BYTES:
+            return True
+        if head[4] == 0:
+            table = tail[at + OGG_HEAD_BYTES : at + OGG_HEAD_BYTES + head[26]]
+            whole = len(table) == head[26] and at + OGG_HEAD_BYTES + head[26] + sum(table) <= len(tail)
+            return not (whole and head[5] & OGG_LAST)
+    return True
+
+
+def _wav_ends_early(file: BinaryIO) -> bool:
+    """Whether a wav file states more sound than it has."""
     size = file.seek(0, io.SEEK_END)
     at = 12
     early = False

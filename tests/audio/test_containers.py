@@ -69,6 +69,20 @@ def test_recording_that_states_a_longer_length_is_known_to_be_broken_off(kind: s
     assert not read_recording(io.BytesIO(data[: len(data) // 2]), max_s=10).complete
 
 
+@pytest.mark.parametrize("cut", [0.3, 0.5, 0.9, 0.999])
+def test_ogg_recording_without_its_last_page_is_known_to_be_broken_off(cut: float) -> None:
+    data = sound_file("ogg opus", 4.0)
+    whole = read_recording(io.BytesIO(data), max_s=10)
+    assert whole.complete
+    assert len(whole.samples) == pytest.approx(4.0 * RATE_HZ, abs=RATE_HZ * 0.06)
+    assert not read_recording(io.BytesIO(data[: int(len(data) * cut)]), max_s=10).complete
+
+
+def test_ogg_recording_without_its_last_page_but_whole_pages_is_known_to_be_broken_off() -> None:
+    data = sound_file("ogg opus", 4.0)
+    assert not read_recording(io.BytesIO(data[: data.rindex(b"OggS")]), max_s=10).complete
+
+
 @pytest.mark.parametrize("stated", [0, 0x7FFF_FFFF, 0xFFFF_FFFF])
 def test_recording_that_was_written_before_its_length_was_known_is_complete(stated: int) -> None:
     data = bytearray(sound_file("wav"))
