@@ -172,7 +172,8 @@ class Conclusion:
     def _would_displace(self, answer: SpokenAnswer) -> bool:
         """Whether it was said before another answer's turn failed, and would take that one's place unasked."""
         pending = self._ledger.pending
-        return answer.waited and pending is not None and pending.failed and pending.turn_key != answer.turn_key
+        early = answer.early or answer.waited
+        return early and pending is not None and pending.failed and pending.turn_key != answer.turn_key
 
     async def _submit(self, answer: SpokenAnswer) -> bool:
         guess, self._guess = self._guess, None

@@ -121,6 +121,8 @@ class SpokenAnswer:
         self.said = Said()
         self.damaged = False
         """A part of the audio is missing."""
+        self.early = False
+        """Somebody began to speak while no answer could be taken."""
         self.waited = False
         """Some of it was said while no answer could be taken."""
         self.error = ""
@@ -364,7 +366,7 @@ class SpokenAnswer:
         match event:
             case SpeechStarted():
                 self._speaking = self._heard = True
-                self.waited = self.waited or self._company.busy
+                self.early = self.early or self._company.busy
                 if not self.said.text:
                     self._forget(base + event.at - RATE_HZ)
                 await broadcast(outbound.SpeechStarted(at_ms=ms(base + event.at)))

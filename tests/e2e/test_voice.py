@@ -192,5 +192,6 @@ async def test_page_reloaded_in_mid_sentence_keeps_what_was_said(
         await speaking.page.locator("#voice-send-kept").click()
         await question_of_turn(speaking.page, 1)
         said = (await answers_of(listening_server, respondent.session_id, 3))[0]
-        assert len(words(said)) >= 5
-        assert heard_share(said, LONG) >= HEARD
+        assert len(words(said)) >= 6
+        # The last word was cut in two, and the model makes others of it.
+        assert heard_share(" ".join(words(said)[:-3]), LONG) >= HEARD
