@@ -28,12 +28,12 @@ import { ENDED } from "./state.js";
 /**
  * @param {State} state
  * @param {Event} event
- * @returns {Step} a `save` follows whenever something worth keeping on the device changed, until the interview is over.
+ * @returns {Step} a `save` comes first whenever something worth keeping on the device changed, until the interview is over.
  */
 export function reduce(state, event) {
   const [next, effects] = step(state, event);
   const kept = next.draft === state.draft && next.pending === state.pending;
-  return kept || next.erased || ENDED.has(next.session ?? "") ? [next, effects] : [next, [...effects, { type: "save" }]];
+  return kept || next.erased || ENDED.has(next.session ?? "") ? [next, effects] : [next, [{ type: "save" }, ...effects]];
 }
 
 /** @param {State} state @param {Event} event @returns {Step} */
