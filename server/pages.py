@@ -11,6 +11,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from server.wordings import languages_route
+
 
 def web_root() -> Path:
     """Where the pages are, in a checkout as in an installation."""
@@ -37,5 +39,6 @@ def _page(name: str) -> Route:
 
 def routes() -> list[BaseRoute]:
     """The pages that exist, and `/static`."""
+    languages = languages_route(web_root() / "static" / "texts")
     static = Mount("/static", _Static(directory=web_root() / "static"), name="static")
-    return [_page("index.html"), _page("interview.html"), static]
+    return [_page("index.html"), _page("interview.html"), languages, static]
