@@ -85,6 +85,11 @@ class SessionRow(Base):
     focus_history: Mapped[list[Any]]
     strategy_history: Mapped[list[Any]]
     depths: Mapped[list[Any]]
+    engagements: Mapped[list[Any]]
+    phase: Mapped[str | None] = mapped_column(Name)
+    saturation_score: Mapped[float | None]
+    device: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    eligibility: Mapped[dict[str, Any]]
     surface_velocity: Mapped[dict[str, Any]]
     canonical_velocity: Mapped[dict[str, Any]]
     saturation: Mapped[dict[str, Any]]
@@ -328,6 +333,7 @@ class ScoringRow(Base):
     stages_ms: Mapped[dict[str, Any]]
     fallback: Mapped[bool]
     fallbacks: Mapped[list[Any]]
+    directive: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class SignalsRow(Base):
