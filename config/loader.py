@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -25,9 +25,12 @@ from config.files import (
 )
 from config.promptfiles import PromptFiles
 from config.roles import Models
+from config.settings import PREFIX, ROLES
 from config.speech import unannounced_recording
 from config.yamlfile import ConfigProblem, suggest
+from pipeline.calls import Role
 from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, PipelineSettings, SessionConfiguration
+from pipeline.language.support import OFFLINE, speaks_offline
 from pipeline.methodology import Methodology
 
 
@@ -45,7 +48,7 @@ class UnknownName(Exception):
 
 
 class LanguageUnsupported(UnknownName):
-    """The concept is not available in that language."""
+    """The concept is not available in that language, or nobody here understands it."""
 
     code = "language_unsupported"
 
@@ -70,6 +73,7 @@ class Library:
         max_turns: int = DEFAULT_MAX_TURNS,
         models: Models | None = None,
         packaged: Traversable | None = None,
+        speaks: Callable[[Role, str], bool] = speaks_offline,
     ) -> None:
         """Read everything once; prompts when they are needed.
 
@@ -79,6 +83,7 @@ class Library:
             max_turns: turns of an interview where neither session nor concept says.
             models: the language models there are; without them what concepts say is taken as it stands.
             packaged: where the files that come along are; found by itself.
+            speaks: whether the provider that needs no language model does a role in a language.
         """
         roots: list[Traversable] = [packaged if packaged is not None else files("config")]
         if config_dir is not None:
@@ -86,6 +91,7 @@ class Library:
         self._settings = settings
         self._max_turns = max_turns
         self._models = models
+        self._speaks = speaks
         self._methodologies = Folder("methodologies", roots, read_methodology)
         self._concepts = Folder("concepts", roots, read_concept)
         self._texts = Folder("texts", roots, read_texts)
@@ -156,7 +162,7 @@ class Library:
             languages (the session's first).
         Raises:
             UnknownName: there is no such concept, methodology or engine.
-            LanguageUnsupported: the concept is not available in that language.
+            LanguageUnsupported: the concept is not available in that language, or a role's provider lacks it.
             ModelsUnusable: a language model of the concept is not set up here, or a prompt is missing.
         """
         concept = self.concept(concept_id)
@@ -166,6 +172,13 @@ class Library:
             known = ", ".join(concept.languages)
             raise LanguageUnsupported(
                 f"The concept `{concept_id}` is not available in `{language}`; it is in: {known}."
+            )
+        lacking = self.lacking(concept, language) if self._models is not None else ()
+        if lacking:
+            raise LanguageUnsupported(
+                f"Interviews in `{language}` can't be held here: it takes a language model for "
+                f"{' and '.join(lacking)}, and none is set up. Without one askwell understands "
+                f"{_names(frozenset.intersection(*(OFFLINE[role] for role in lacking)))}."
             )
         engine = engine or concept.engine
         if engine not in ENGINES:
@@ -197,6 +210,16 @@ class Library:
             withdrawn_text=texts.text("withdrawn_text"),
             prompts=self.prompts() if self._is_remote(concept) else {},
         )
+
+    def lacking(self, concept: Concept, language: str) -> tuple[Role, ...]:
+        """The roles that are done without a language model in this concept's interviews, and not in that language."""
+        return tuple(role for role in ROLES if self._is_offline(role, concept.llm) and not self._speaks(role, language))
+
+    def _is_offline(self, role: Role, overrides: ModelOverrides) -> bool:
+        if self._models is not None:
+            return not self._models.is_remote(role, overrides)
+        over = getattr(overrides, role)
+        return over is None or over.provider in (None, "offline")
 
     def _is_remote(self, concept: Concept) -> bool:
         if self._models is not None:
@@ -250,7 +273,17 @@ class Library:
             document, reason = self._concepts.document(concept.id), unannounced_recording(concept)
             if document is not None and reason is not None:
                 found.append(document.problem(("record_audio",), reason))
+            if document is not None:
+                found += [document.problem(("languages",), reason) for reason in self._unspoken(concept)]
         return tuple(sorted(found))
+
+    def _unspoken(self, concept: Concept) -> Iterator[str]:
+        """Languages of a concept in which no interview can be held."""
+        for language in concept.languages:
+            lacking = self.lacking(concept, language)
+            if lacking:
+                settings = " and ".join(f"{PREFIX}{role.upper()}_PROVIDER" for role in lacking)
+                yield f"interviews in `{language}` are refused unless {settings} name a language model"
 
     def _model_problems(self, concept: Concept) -> list[ConfigProblem]:
         document = self._concepts.document(concept.id)
@@ -285,6 +318,10 @@ class Library:
                 path = ("phases", phase, part, name)
                 problems.append(document.problem(path, f"unknown strategy{suggest(name, strategies)}"))
         return problems
+
+
+def _names(languages: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(languages))
 
 
 def _phase_strategies(concept: Concept) -> Iterator[tuple[str, str, str]]:

@@ -27,6 +27,7 @@ _TITLES = {
     "extraction": "Who extracts, rates and asks",
     "models": "Language models",
     "speech": "Speech",
+    "kiosk": "Kiosks and sync",
     "logs": "Logs",
     "pipeline": "Pipeline",
 }

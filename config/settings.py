@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 
 from config.bounds import LimitSettings, SessionSettings
 from config.group import Group, check_url
+from config.kiosk import KioskSettings
 from config.models import (
     ExtractionSettings,
     GenerationSettings,
@@ -190,6 +191,7 @@ class Settings(Group):
     generation: GenerationSettings = GenerationSettings()
     models: ModelSettings = ModelSettings()
     speech: SpeechSettings = SpeechSettings()
+    kiosk: KioskSettings = KioskSettings()
     logs: LogSettings = LogSettings()
     pipeline: PipelineSettings = PipelineSettings()
 

@@ -24,6 +24,8 @@ import structlog
 from config.loader import Library
 from config.roles import Models
 from config.settings import Settings
+from pipeline.calls import Role
+from pipeline.language.support import speaks_offline
 from pipeline.turn import Providers
 from server import watching
 from server.auth import Authenticator, moderator_token
@@ -92,6 +94,7 @@ class Overrides:
     providers: Callable[[Providers], Providers] = _same_providers
     load: Load = load_providers
     hear: LoadSpeech = load_heard
+    speaks: Callable[[Role, str], bool] = speaks_offline
 
 
 @dataclass(frozen=True)
@@ -233,6 +236,7 @@ async def running(
         config_dir=settings.storage.config_dir,
         max_turns=settings.sessions.max_turns,
         models=models,
+        speaks=overrides.speaks,
     )
     for problem in library.problems():
         log.warning("configuration.problem", file=problem.file, line=problem.line, reason=problem.reason)

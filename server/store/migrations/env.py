@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from server.store.tables import Base
+from server.store.sync_tables import Base
 
 connection = context.config.attributes.get("connection")
 if connection is None:
