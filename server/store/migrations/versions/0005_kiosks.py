@@ -14,10 +14,8 @@ _MOMENT = sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    op.add_column("sessions", sa.Column("eligibility", sa.JSON(), nullable=True))
-    op.execute(sa.update(sa.table("sessions", sa.column("eligibility", sa.JSON()))).values(eligibility={}))
-    with op.batch_alter_table("sessions") as sessions:
-        sessions.alter_column("eligibility", existing_type=sa.JSON(), nullable=False)
+    # SQLite would make `sessions` anew for a change in place, and what refers to its rows would go with them.
+    op.add_column("sessions", sa.Column("eligibility", sa.JSON(), nullable=False, server_default=sa.text("'{}'")))
     op.create_table(
         "sync_sent",
         sa.Column("session_id", sa.String(64), nullable=False),
@@ -73,5 +71,4 @@ def upgrade() -> None:
 def downgrade() -> None:
     for name in ("sync_chunks", "sync_uploads", "sync_received", "sync_sent"):
         op.drop_table(name)
-    with op.batch_alter_table("sessions") as sessions:
-        sessions.drop_column("eligibility")
+    op.drop_column("sessions", "eligibility")
