@@ -83,7 +83,7 @@ test("no_module_and_no_page_holds_a_sentence", () => {
 /** What a reader would see of a page without its words; without scripts there is nobody to choose a language. @param {string} source */
 function htmlTexts(source) {
   const body = source.slice(source.indexOf("<body")).replace(/<noscript>.*?<\/noscript>/gs, "");
-  return [...body.replace(/<[^>]*>/g, "\n").split("\n").map((text) => text.trim()), ...[...body.matchAll(/(?:aria-label|placeholder|title|alt)="([^"]+)"/g)].map(([, text]) => text ?? "")];
+  return [...body.replace(/<[^>]*>/g, "\n").split("\n").map((text) => text.trim()), ...[...body.matchAll(/\s(?:aria-label|placeholder|title|alt)="([^"]+)"/g)].map(([, text]) => text ?? "")];
 }
 
 /** String literals of a module that are not for programmers: no comments, no thrown errors, no logs. @param {string} source */

@@ -81,10 +81,10 @@ export class InterviewPage {
     }, { signal });
   }
 
-  /** Shows what there is and connects. */
-  start() {
+  /** Shows what there is and connects. @param {import("../core/state.js").Detail | null} [detail] what is known of the session already. */
+  start(detail = null) {
     this.view.render(this.state);
-    if (this.token !== "") return this.dispatch({ type: "start" });
+    if (this.token !== "") return this.dispatch({ type: "start", detail });
     this.state = { ...this.state, blocked: "unauthorised" };
     this.view.render(this.state);
   }
