@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from server import kiosk_page
 from server.wordings import languages_route
 
 
@@ -29,7 +30,8 @@ class _Static(StaticFiles):
 
 
 def _page(name: str) -> Route:
-    path, url = web_root() / name, {"index.html": "/", "interview.html": "/interview/{session_id}"}[name]
+    urls = {"index.html": "/", "interview.html": "/interview/{session_id}", "moderator.html": "/moderator"}
+    path, url = web_root() / name, urls[name]
 
     async def page(request: Request) -> Response:
         return FileResponse(path, media_type="text/html; charset=utf-8", headers={"cache-control": "no-cache"})
@@ -41,4 +43,5 @@ def routes() -> list[BaseRoute]:
     """The pages that exist, and `/static`."""
     languages = languages_route(web_root() / "static" / "texts")
     static = Mount("/static", _Static(directory=web_root() / "static"), name="static")
-    return [_page("index.html"), _page("interview.html"), languages, static]
+    pages = [_page(name) for name in ("index.html", "interview.html", "moderator.html")]
+    return [*pages, *kiosk_page.routes(web_root()), languages, static]
