@@ -154,6 +154,11 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
             for language in concept.opening_question
             if language not in concept.languages
         ]
+    problems += [
+        document.problem(("translations", language), "not one of `languages` after the first")
+        for language in concept.translations
+        if language not in concept.languages[1:]
+    ]
     problems += _model_problems(concept, document)
     problems += _kiosk_problems(concept, document)
     if problems:

@@ -192,8 +192,10 @@ class Library:
                 )
             chosen = chosen.model_copy(update={"phases": concept.phases})
         others = tuple(name for name in concept.languages if name != language)
-        resolved = concept.model_copy(
+        told = concept.in_language(language)
+        resolved = told.model_copy(
             update={
+                "translations": {},
                 "methodology": chosen.name,
                 "engine": engine,
                 "languages": (language, *others),
@@ -206,7 +208,7 @@ class Library:
             concept=resolved,
             methodology=chosen,
             settings=self._settings,
-            closing_text=concept.closing_text or texts.text("closing_text"),
+            closing_text=_closing_in(concept, language) or texts.text("closing_text"),
             withdrawn_text=texts.text("withdrawn_text"),
             prompts=self.prompts() if self._is_remote(concept) else {},
         )
@@ -270,11 +272,12 @@ class Library:
         """What can be used and is probably not meant so, in file order."""
         found = []
         for concept in self._concepts.values().values():
-            document, reason = self._concepts.document(concept.id), unannounced_recording(concept)
-            if document is not None and reason is not None:
-                found.append(document.problem(("record_audio",), reason))
+            document = self._concepts.document(concept.id)
             if document is not None:
+                reasons = {unannounced_recording(concept.in_language(language)) for language in concept.languages}
+                found += [document.problem(("record_audio",), reason) for reason in reasons if reason is not None]
                 found += [document.problem(("languages",), reason) for reason in self._unspoken(concept)]
+                found += [document.problem(("consent",), reason) for reason in _untranslated(concept)]
         return tuple(sorted(found))
 
     def _unspoken(self, concept: Concept) -> Iterator[str]:
@@ -320,6 +323,24 @@ class Library:
         return problems
 
 
+def _closing_in(concept: Concept, language: str) -> str | None:
+    """The concept's own thank-you in that language; one in another language is none."""
+    if language == concept.languages[0]:
+        return concept.closing_text
+    found = concept.translations.get(language)
+    return found.closing_text if found is not None else None
+
+
+def _untranslated(concept: Concept) -> Iterator[str]:
+    """Languages of a concept whose respondents would agree to a text in another language."""
+    if concept.consent is None:
+        return
+    for language in concept.languages[1:]:
+        found = concept.translations.get(language)
+        if found is None or found.consent_text is None:
+            yield f"there is no consent text in `{language}`: `translations.{language}.consent_text`"
+
+
 def _names(languages: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(languages))
 
@@ -340,6 +361,14 @@ def _unknown_strategies(concept: Concept, methodology: Methodology) -> list[str]
 
 def content_hash(configuration: SessionConfiguration) -> str:
     """The name of a pinned configuration: SHA-256 of its canonical JSON, 64 hexadecimal digits."""
-    data = configuration.model_dump(mode="json")
+    return _hash(configuration.model_dump(mode="json"))
+
+
+def content_hash_of(content: str) -> str:
+    """The same for a configuration as it was stored, whatever this version would add to it. Raises ValueError."""
+    return _hash(json.loads(content))
+
+
+def _hash(data: object) -> str:
     canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -82,6 +82,17 @@ class ModelOverrides(Spec):
     generation: RoleOverrides | None = Field(default=None, description="Writes questions.")
 
 
+class Translation(Spec):
+    """What respondents read, in another language than the concept's first; what is left out stays in the first."""
+
+    name: str | None = Field(default=None, min_length=1, description="The topic as questions name it.")
+    title: str | None = Field(default=None, description="The title shown to people.")
+    consent_text: str | None = Field(default=None, min_length=1, description="The consent text.")
+    closing_text: str | None = Field(default=None, description="The thank-you at the end.")
+    stimulus: str | None = Field(default=None, description="The text that the respondent is shown.")
+    helpline_text: str | None = Field(default=None, description="Where to find help.")
+
+
 KioskMode = Literal["text", "voice"]
 
 
@@ -165,6 +176,9 @@ class Concept(Spec):
     )
     phases: Phases | None = Field(default=None, description="Phases that replace the methodology's.")
     open_enrolment: bool | None = Field(default=None, description="Whether anyone may start an interview.")
+    translations: dict[str, Translation] = Field(
+        default={}, description="What respondents read, for each further one of `languages`."
+    )
     kiosk: Kiosk = Field(default=Kiosk(), description="How its interviews run on a kiosk.")
 
     @model_validator(mode="after")
@@ -177,6 +191,16 @@ class Concept(Spec):
     def goal(self) -> str:
         """The objective, wherever it was written."""
         return self.objective or (self.context.objective if self.context else "")
+
+    def in_language(self, language: str) -> Concept:
+        """The concept with what respondents read in that language, as far as it is there."""
+        found = self.translations.get(language)
+        if found is None:
+            return self
+        told = found.model_dump(exclude={"consent_text"}, exclude_none=True)
+        if self.consent is not None and found.consent_text is not None:
+            told["consent"] = self.consent.model_copy(update={"text": found.consent_text})
+        return self.model_copy(update=told)
 
     def opening_in(self, language: str) -> str | None:
         """The fixed opening question in that language, if there is one."""

@@ -21,7 +21,13 @@ def _short(concept: Concept) -> dict[str, Any]:
         "methodology": concept.methodology,
         "engine": concept.engine,
         "languages": list(concept.languages),
+        "titles": {language: told.title or told.name for language, told in _told(concept).items()},
     }
+
+
+def _told(concept: Concept) -> dict[str, Concept]:
+    """The concept as it is told in each of its languages."""
+    return {language: concept.in_language(language) for language in concept.languages}
 
 
 async def concepts(request: Request) -> Response:
