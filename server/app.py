@@ -8,7 +8,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from server import pages
-from server.api import catalogue, operations, sessions, tokens
+from server.api import catalogue, kiosk, operations, sessions, sync, tokens
 from server.api.http import on_error
 from server.middleware import Gate, Problems
 from server.parts import Parts
@@ -48,6 +48,8 @@ def build_app(parts: Parts) -> Starlette:
             *sessions.ROUTES,
             *catalogue.ROUTES,
             *tokens.ROUTES,
+            *kiosk.ROUTES,
+            *sync.ROUTES,
             respondent_route(
                 parts.hub,
                 parts.auth.respondent_session,

@@ -10,7 +10,6 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,6 +28,7 @@ from server.errors import ApiError
 from server.export import FORMATS
 from server.hot.datadir import running_server
 from server.hot.errors import DataDirInUse, HotError
+from server.release import version
 from server.screen import Keyboard
 from server.serving import PortUnusable
 from server.session.problems import SessionProblem
@@ -114,7 +114,7 @@ def _sentence(exc: BaseException) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="askwell", description="Adaptive qualitative interviews.")
-    parser.add_argument("--version", action="version", version=f"askwell {_version()}")
+    parser.add_argument("--version", action="version", version=f"askwell {version()}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
@@ -165,13 +165,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _version() -> str:
-    try:
-        return version("askwell")
-    except PackageNotFoundError:
-        return "(not installed)"
-
-
 def _settings(options: argparse.Namespace, *, quiet: bool = False) -> Settings:
     names = ("host", "port", "data")
     loaded = load(overrides={name: getattr(options, name, None) for name in names})
@@ -200,7 +193,11 @@ def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
     from server import node
 
-    return _run(node.serve(settings, say=_say, show=_show, version=_version()))
+    code = _run(node.serve(settings, say=_say, show=_show, version=version()))
+    if code == node.AGAIN:
+        _say("beginning again")
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    return code
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:

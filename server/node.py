@@ -27,10 +27,12 @@ LOOPBACK = "127.0.0.1"
 SAME_SIGNAL_S = 1.0
 EXPORT_DRAIN_S = 30.0
 END_S = 8.0
+AGAIN = 64
+"""Exit code of `serve` when the process is to begin again."""
 
 
 async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code.
+    """Serve until SIGINT or SIGTERM; the exit code, AGAIN when somebody asked that the process begin again.
 
     Args:
         settings: of the process.
@@ -46,6 +48,7 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int
             here_url = url_of(sock, host)
             async with serving(build_app(parts), settings, sock):
                 storage.data_dir.publish(here_url)
+                parts.leaving.arm(leave.set)
                 is_up()
                 show(banner(storage, parts.speech, settings.server.public_url or here_url, version))
                 await leave.wait()
@@ -53,7 +56,7 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int
                 say("finishing running turns")
                 parts.readiness.leaving = True
                 await parts.hub.drain(HUB_DRAIN_S)
-    return 0
+    return AGAIN if parts.leaving.again else 0
 
 
 def _end_in(seconds: float) -> None:

@@ -48,9 +48,13 @@ from server.recordings import FileRecorder
 from server.session.hub import Hub
 from server.speech import LoadSpeech, load_heard, open_speech
 from server.store.apply import Applier
+from server.store.copies import Copies
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StoreMisconfigured, StoreUnavailable
 from server.store.repository import Repository
+from server.sync.receive import Receiver
+from server.sync.service import Sync
+from server.unlocking import Unlocking
 from server.writer import Writer, WriterHooks
 
 if TYPE_CHECKING:
@@ -265,7 +269,9 @@ async def running(
             observe_heard=watching.spoken_answers(storage.metrics),
             recorder=storage.recorder,
         )
-        async with hub:
+        copies, folder = Copies(storage.database), storage.data_dir.path
+        sync = Sync(settings.kiosk, copies, storage.recorder, folder, erase=hub.erase, now=_now)
+        async with hub, _running(sync):
             parts = Parts(
                 settings=settings,
                 library=library,
@@ -280,8 +286,20 @@ async def running(
                 metrics=storage.metrics,
                 origins=Origins(settings.server),
                 requests=KeyedBuckets(settings.limits.requests_per_s, settings.limits.request_burst, time.monotonic),
+                copies=copies,
+                receiver=Receiver(
+                    copies,
+                    storage.hot,
+                    storage.recorder,
+                    folder=folder,
+                    max_bytes=settings.kiosk.sync_max_bytes,
+                    now=_now,
+                ),
+                sync=sync,
+                unlocking=Unlocking(_secret(settings.kiosk.kiosk_pin), time.monotonic),
                 now=_now,
                 new_id=_new_id,
+                started_at=_now(),
             )
             # What is loaded by now stays: looking through it again would stop every session for a quarter of a second.
             gc.collect()
@@ -289,6 +307,17 @@ async def running(
             parts.readiness.models = True
             yield parts, storage
             parts.readiness.leaving = True
+
+
+@asynccontextmanager
+async def _running(sync: Sync) -> AsyncIterator[None]:
+    """Interviews are sent away by themselves for as long as the block runs."""
+    async with asyncio.TaskGroup() as tasks:
+        sending = tasks.create_task(sync.run(), name="sync")
+        try:
+            yield
+        finally:
+            sending.cancel()
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:

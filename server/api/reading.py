@@ -139,9 +139,8 @@ def respondent_view(parts: Parts, state: InterviewState, configuration: SessionC
     }
 
 
-def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict[str, Any]:
-    """What a moderator sees of one session; `recordings` are the files with what was said."""
-    state = material.state
+def session_view(state: InterviewState) -> dict[str, Any]:
+    """What a moderator sees of one session's state, graphs and transcript apart."""
     return {
         **session_row(state),
         "progress": progress(state.turn_count, state.max_turns, state.status),
@@ -154,9 +153,20 @@ def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict
         "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
         "strategy_history": list(state.strategy_history),
         "saturation": state.saturation.model_dump(mode="json"),
+        "depths": list(state.depths),
+        "engagements": list(state.engagements),
+        "phase": state.phase,
+        "saturation_score": state.saturation_score,
+        "settings": state.settings,
+    }
+
+
+def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a moderator sees of one session; `recordings` are the files with what was said."""
+    return {
+        **session_view(material.state),
         "usage": material.usage.model_dump(),
         "moderator_actions": list(material.actions),
-        "settings": state.settings,
         "recordings": recordings,
     }
 

@@ -59,6 +59,8 @@ def session_row(state: InterviewState) -> Row:
         "max_turns": state.max_turns,
         "respondent_ref": state.respondent_ref,
         "pilot": state.pilot,
+        "device": state.device.model_dump() if state.device else None,
+        "eligibility": state.eligibility,
         "created_at": iso(state.created_at),
         "updated_at": iso(state.updated_at),
         "node_count": len(state.nodes),
