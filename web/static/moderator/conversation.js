@@ -14,7 +14,7 @@ export function conversationPanel(app, actions) {
   const partial = h("div", { class: "line respondent forming", "aria-live": "off" });
   const stream = h("div", { class: "line interviewer forming", "aria-live": "off" });
   const heard = h("p", { class: "visually-hidden", role: "log", "aria-live": "polite" });
-  const scroll = h("div", { class: "scrolls conversation-scroll", tabindex: "0", role: "region", "aria-label": t("mod.conversation") }, list, partial, stream);
+  const scroll = h("div", { class: "scrolls conversation-scroll", tabindex: "0", role: "group", "aria-label": t("mod.conversation.scroll") }, list, partial, stream);
   body.append(scroll, heard);
   const linesOnce = new Once();
   let count = -1;

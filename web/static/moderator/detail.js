@@ -61,8 +61,8 @@ export function detailView(app, id) {
     },
   }, section.querySelector("h2")?.textContent ?? "")));
   const body = h("div", { class: "detail-body", hidden: true },
-    h("div", "detail-said", conversation.section), h("div", "detail-why", ranking.section, graph.section),
-    h("div", "detail-figures", ending.section, signals.section, costs.section, audit.section));
+    h("div", "detail-said", conversation.section), h("div", "detail-why", ranking.section, graph.section, signals.section),
+    h("div", "detail-figures", ending.section, costs.section, audit.section));
   const waiting = h("div", "empty", h("span", { class: "ripple", "aria-hidden": "true" }, h("span"), h("span"), h("span")), h("p", {}, t("mod.detail.loading")));
   const head = h("header", { class: "detail-head", hidden: true }, h("div", "detail-name", badges, title, facts), acting.element);
   const element = h("div", "detail",

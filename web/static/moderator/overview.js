@@ -29,7 +29,7 @@ export function overviewView(app) {
   const concept = h("select", { "aria-label": t("mod.overview.concept"), id: "overview-concept" });
   const state = h("select", { "aria-label": t("mod.overview.state"), id: "overview-state" }, h("option", { value: "" }, t("mod.overview.any_state")),
     ...LIVE_STATES.map((name) => h("option", { value: name }, t(`mod.state.${name}`))));
-  const sort = h("select", { "aria-label": t("mod.overview.sort"), id: "overview-sort" }, ...SORTS.map((name) => h("option", { value: name }, t(`mod.sort.${name}`))));
+  const sort = h("select", { id: "overview-sort" }, ...SORTS.map((name) => h("option", { value: name }, t(`mod.sort.${name}`))));
   const backwards = h("button", { type: "button", class: "outlined", id: "overview-backwards" }, t("mod.overview.backwards"));
   const alone = h("button", { type: "button", class: "outlined", id: "overview-alone" }, t("mod.overview.alone"));
   const count = h("p", { class: "fine numbers", id: "overview-count", role: "status" });
@@ -41,7 +41,7 @@ export function overviewView(app) {
     h("div", "overview-head", h("h1", { class: "title-l", tabindex: "-1" }, t("mod.overview.title")), count),
     h("div", { class: "filters", role: "search", "aria-label": t("mod.overview.filters") },
       h("span", "inline-field filter-search", search), h("span", "inline-field", concept), h("span", "inline-field", state),
-      h("span", "inline-field", sort), backwards, alone),
+      h("label", "inline-field filter-sort", t("mod.overview.sort"), sort), backwards, alone),
     h("p", { class: "visually-hidden", id: "rows-help" }, t("mod.overview.keys")), heads, rows, nothing);
   search.addEventListener("input", () => {
     text = search.value;

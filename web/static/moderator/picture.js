@@ -137,7 +137,7 @@ export class Picture {
     this.moved = false;
     const box = cy.elements().boundingBox({ includeLabels: true });
     const room = { width: this.box.clientWidth - 32, height: this.box.clientHeight - 32 };
-    const zoom = Math.max(0.15, Math.min(1.15, room.width / box.w, room.height / box.h));
+    const zoom = Math.max(0.5, Math.min(1.15, room.width / box.w, room.height / box.h));
     const pan = { x: this.box.clientWidth / 2 - (zoom * (box.x1 + box.x2)) / 2, y: this.box.clientHeight / 2 - (zoom * (box.y1 + box.y2)) / 2 };
     if (smooth) cy.animate({ zoom, pan }, { duration: MOVE_MS });
     else cy.viewport({ zoom, pan });

@@ -45,7 +45,7 @@ export function makeRow(app, id) {
     h("div", "row-subject", h("div", "row-title", dot, link), state, about),
     h("div", "row-turn", turn, progress, phase),
     h("div", "row-engagement", ...engagement.parts), h("div", "row-depth", ...depth.parts),
-    h("div", "row-saturation", hidden(`${t("mod.row.saturation")}: `), saturation, saturationBar),
+    h("div", "row-saturation", h("span", "cell-label", t("mod.row.saturation")), saturation, saturationBar),
     h("div", "row-last", question, answer, doing),
     h("div", "row-people", alerts, watchers, age));
 
@@ -53,7 +53,7 @@ export function makeRow(app, id) {
   function spark(label) {
     const picture = makeSpark(84, 30);
     const value = h("span", "spark-value numbers");
-    return { parts: [hidden(`${label}: `), picture.element, value], picture, value };
+    return { parts: [h("span", "cell-label", label), h("span", "spark-pair", picture.element, value)], picture, value };
   }
 
   /** @param {Row} row */

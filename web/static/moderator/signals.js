@@ -9,6 +9,8 @@ import { loadChart, onScheme, token } from "./libraries.js";
 /** @typedef {{figure: HTMLElement, plot: any, value: HTMLElement, box: HTMLElement, drawn: string}} Multiple */
 
 const HEIGHT = 56;
+/** Where the words for the values of a signal are. @type {Record<string, string>} */
+const WORDS = { "llm.response_depth": "mod.depth", "meta.interview.phase": "mod.phase" };
 
 /** @param {App} app @returns {import("./detail.js").Panel} */
 export function signalsPanel(app) {
@@ -55,7 +57,7 @@ export function signalsPanel(app) {
   function text(signal, value) {
     if (typeof value === "number") return f.number(value, { maximumFractionDigits: 2 });
     if (typeof value === "boolean") return t(value ? "mod.yes" : "mod.no");
-    return typeof value === "string" ? app.word(signal === "llm.response_depth" ? "mod.depth" : "mod.value", value) : "–";
+    return typeof value === "string" ? app.word(WORDS[signal] ?? "mod.value", value) : "–";
   }
 
   /** @param {string} signal */

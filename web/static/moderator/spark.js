@@ -40,6 +40,7 @@ export function makeSpark(width, height) {
   const dot = document.createElementNS(SVG, "circle");
   dot.setAttribute("r", "2.5");
   element.append(line, dot);
+  dot.setAttribute("visibility", "hidden");
   let drawn = "";
   return {
     element,

@@ -63,7 +63,7 @@ export default {
   "mod.overview.any_state": "All states",
   "mod.overview.sort": "Order",
   "mod.overview.backwards": "Reverse",
-  "mod.overview.alone": "Needs a person",
+  "mod.overview.alone": "Only with alerts",
   "mod.overview.list": "Interviews",
   "mod.overview.keys": "Arrow keys move through the list, Enter opens, slash searches.",
   "mod.overview.loading": "Asking for the interviews…",
@@ -74,7 +74,7 @@ export default {
   "mod.overview.no_match.text": "Others are running; your search or filter leaves them out.",
   "mod.overview.clear": "Show all",
 
-  "mod.sort.attention": "Needs a person",
+  "mod.sort.attention": "Alerts first",
   "mod.sort.updated": "Last change",
   "mod.sort.started": "Newest",
   "mod.sort.concept": "Concept",
@@ -135,6 +135,7 @@ export default {
   "mod.detail.at_turn": "Turn {turn}. Chosen: {strategy}.",
 
   "mod.conversation": "Conversation",
+  "mod.conversation.scroll": "What was said so far",
   "mod.speaker.interviewer": "askwell",
   "mod.speaker.respondent": "Respondent",
   "mod.speaker.moderator": "Moderator",
