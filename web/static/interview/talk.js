@@ -133,6 +133,7 @@ export class Talk {
       fitHeight(answer);
     }
     answer.lang = state.detail?.language ?? "";
+    answer.dir = state.draft === "" ? this.t.direction : "auto";
     const faulty = state.problem?.at === "answer";
     answer.setAttribute("aria-invalid", String(faulty));
     byId("composer").classList.toggle("invalid", faulty);
