@@ -112,6 +112,7 @@ async def concept(request: Request) -> Response:
 
 def kiosk_view(parts: Parts, concept: Concept, language: str) -> dict[str, Any]:
     """What a kiosk shows before an interview."""
+    concept = concept.in_language(language)
     consent, kiosk = concept.consent, concept.kiosk
     reason = parts.speech.unavailable(language)
     return {
@@ -135,7 +136,11 @@ def kiosk_view(parts: Parts, concept: Concept, language: str) -> dict[str, Any]:
             "operator": parts.unlocking.possible,
             "pin_required": parts.unlocking.possible,
         },
-        "speech": {"available": reason is None, "reason": reason},
+        "speech": {
+            "available": reason is None,
+            "reason": reason,
+            "record_audio": concept.record_audio and consent is not None,
+        },
         "languages": {
             name: {
                 "speech": parts.speech.unavailable(name) is None,
