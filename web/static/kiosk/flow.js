@@ -9,6 +9,7 @@
  *   operator: boolean}} kiosk
  * @property {{available: boolean, record_audio?: boolean}} speech
  * @property {string} language the offer's texts are in.
+ * @property {Record<string, {supported: boolean}>} languages whether an interview can be held in each of the concept's.
  * @property {string} version of the server.
  *
  * An interview under way on this device; all that is kept of it besides the one answer.
@@ -59,6 +60,9 @@ export function modesOf(offer) {
   return modes.length > 0 ? modes : ["text"];
 }
 
+/** @param {Offer} offer @param {string} language @returns {boolean} whether an interview in it can be held here. */
+export const isSpoken = (offer, language) => offer.languages?.[language]?.supported !== false;
+
 /** @param {Flow} flow @returns {Stage[]} the stages before the interview that this concept has, in order. */
 function stages(flow) {
   const { offer } = flow;
@@ -103,15 +107,15 @@ export function step(flow, event) {
       return [{ ...next, stage: flow.interview ? "resume" : "attract" }, []];
     }
     case "refused":
-      if (stage !== "starting" && stage !== "blocked") return [flow, []];
+      if (!["starting", "blocked", "attract"].includes(stage)) return [flow, []];
       return [{ ...flow, stage: PASSING.has(event.code) ? "starting" : "blocked", problem: event.code }, []];
     case "touch": {
       if (stage !== "attract" || !offer) return [flow, []];
-      const language = offer.concept.languages[0] ?? offer.language;
+      const language = offer.concept.languages.find((tag) => isSpoken(offer, tag)) ?? offer.language;
       return move({ ...flow, language }, 1);
     }
     case "language": {
-      if (stage !== "language") return [flow, []];
+      if (stage !== "language" || !offer || !isSpoken(offer, event.language)) return [flow, []];
       const [next, effects] = move({ ...flow, language: event.language }, 1);
       return [next, [...effects, { type: "offer", language: event.language }]];
     }

@@ -89,7 +89,7 @@ export class Operator {
   #dots() {
     const dots = byId("pin-dots");
     dots.setAttribute("aria-label", this.kiosk.t("kiosk.operator.digits", { count: this.pin.length }));
-    dots.replaceChildren(...Array.from({ length: Math.max(4, this.pin.length) }, (_, index) => make("span", index < this.pin.length ? "dot filled" : "dot")));
+    dots.replaceChildren(...Array.from({ length: Math.max(4, this.pin.length) }, (_, index) => make("span", index < this.pin.length ? "pin-dot filled" : "pin-dot")));
   }
 
   /** @param {string} text */

@@ -3,7 +3,7 @@
 import { errorText } from "../core/errors.js";
 import { byId, enable, isEnabled, make, show, write, writeProse } from "../interview/dom.js";
 import { languageName } from "../texts/index.js";
-import { canGoOn, isPassing, modesOf } from "./flow.js";
+import { canGoOn, isPassing, isSpoken, modesOf } from "./flow.js";
 
 /**
  * @typedef {import("./flow.js").Flow} Flow
@@ -71,9 +71,10 @@ export class Screens {
     this.#starting(stage, slow);
     if (stage === "blocked") write(byId("blocked-text"), t(`kiosk.blocked.${BLOCKS.has(flow.problem) ? flow.problem : "other"}`));
     if (stage === "attract" && offer) this.#attract(offer);
-    if (stage === "language" && offer) this.#languages(offer.concept.languages);
+    if (stage === "language" && offer) this.#languages(offer);
     if (stage === "interviewer" && offer) this.#interviewer(flow, offer);
     if (stage === "consent" && offer) this.#consent(flow, offer, ready);
+    if (stage === "mode" && offer) this.#modes(modesOf(offer));
     if (stage === "opening") this.#opening(flow);
     if (stage === "goodbye") {
       write(byId("goodbye-heading"), t(flow.interview ? "goodbye.title" : "kiosk.declined.title"));
@@ -111,12 +112,13 @@ export class Screens {
     }));
   }
 
-  /** @param {readonly string[]} tags */
-  #languages(tags) {
+  /** @param {import("./flow.js").Offer} offer */
+  #languages(offer) {
     const list = byId("languages");
-    if (list.dataset["of"] === tags.join()) return;
-    list.dataset["of"] = tags.join();
-    list.replaceChildren(...tags.map((tag) => {
+    const print = JSON.stringify([offer.concept.languages, offer.languages, this.t.language]);
+    if (list.dataset["of"] === print) return;
+    list.dataset["of"] = print;
+    list.replaceChildren(...offer.concept.languages.map((tag) => {
       const item = make("li");
       const button = /** @type {HTMLButtonElement} */ (make("button", "choice plain", languageName(tag)));
       button.type = "button";
@@ -125,6 +127,12 @@ export class Screens {
       button.dataset["language"] = tag;
       button.addEventListener("click", () => this.dispatch({ type: "language", language: tag }));
       item.append(button);
+      if (isSpoken(offer, tag)) return item;
+      enable(button, false);
+      const why = make("p", "choice-why", this.t("kiosk.language.not_here"));
+      why.id = `why-${tag}`;
+      button.setAttribute("aria-describedby", why.id);
+      item.append(why);
       return item;
     }));
   }
@@ -188,6 +196,12 @@ export class Screens {
     write(byId("consent-problem"), flow.problem ? t(flow.problem) : "");
     show(byId("consent-problem"), flow.problem !== "");
     enable(byId("consent-agree"), ready);
+  }
+
+  /** @param {readonly import("./flow.js").Mode[]} modes the study's first choice first. */
+  #modes(modes) {
+    const first = byId(`mode-${modes[0] ?? "text"}`).parentElement;
+    if (first?.previousElementSibling) first.parentElement?.prepend(first);
   }
 
   /** @param {Flow} flow */

@@ -36,6 +36,7 @@ export default {
   "kiosk.resume.no": "Start a new one",
 
   "kiosk.language.title": "Which language would you like to speak?",
+  "kiosk.language.not_here": "Not available on this device",
 
   "kiosk.interviewer.eyebrow": "For the interviewer",
   "kiosk.interviewer.title": "Before you hand over the device",
