@@ -28,6 +28,7 @@ _TITLES = {
     "models": "Language models",
     "speech": "Speech",
     "kiosk": "Kiosks and sync",
+    "watching": "Watching",
     "logs": "Logs",
     "pipeline": "Pipeline",
 }

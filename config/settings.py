@@ -31,6 +31,7 @@ from config.models import (
     checked_key,
 )
 from config.speech import SpeechSettings
+from config.watching import WatchingSettings
 from pipeline.calls import Role
 from pipeline.concept import PipelineSettings
 
@@ -192,6 +193,7 @@ class Settings(Group):
     models: ModelSettings = ModelSettings()
     speech: SpeechSettings = SpeechSettings()
     kiosk: KioskSettings = KioskSettings()
+    watching: WatchingSettings = WatchingSettings()
     logs: LogSettings = LogSettings()
     pipeline: PipelineSettings = PipelineSettings()
 

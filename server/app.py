@@ -56,6 +56,7 @@ def build_app(parts: Parts) -> Starlette:
                 socket,
                 on_error=lambda code: parts.metrics.errors.labels(code).inc(),
             ),
+            parts.watch.route(socket, lambda code: parts.metrics.errors.labels(code).inc()),
             *pages.routes(),
         ],
         middleware=middleware,

@@ -22,6 +22,7 @@ from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
 from server.unlocking import Unlocking
+from server.watch.watch import Watch
 from server.writer import Writer
 
 
@@ -64,6 +65,7 @@ class Parts:
     writer: Writer
     pipeline: Pipelines
     hub: Hub
+    watch: Watch
     speech: Speech
     recorder: FileRecorder
     auth: Authenticator

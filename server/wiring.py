@@ -11,12 +11,12 @@ import asyncio
 import gc
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import structlog
@@ -55,6 +55,7 @@ from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
 from server.unlocking import Unlocking
+from server.watch.opening import open_watch
 from server.writer import Writer, WriterHooks
 
 if TYPE_CHECKING:
@@ -253,6 +254,8 @@ async def running(
             settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
         ) as pipelines,
     ):
+        auth = Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id)
+        watch = open_watch(settings, storage, auth, pipelines, now=_now)
         hub = Hub(
             hot=storage.hot,
             snapshots=storage.store,
@@ -268,10 +271,12 @@ async def running(
             listening=listening_settings(settings),
             observe_heard=watching.spoken_answers(storage.metrics),
             recorder=storage.recorder,
+            witnesses=watch,
         )
+        watch.attend(hub)
         copies, folder = Copies(storage.database), storage.data_dir.path
         sync = Sync(settings.kiosk, copies, storage.recorder, folder, erase=hub.erase, now=_now)
-        async with hub, _running(sync):
+        async with _running(watch.run(), "watch"), hub, _running(sync.run(), "sync"):
             parts = Parts(
                 settings=settings,
                 library=library,
@@ -280,9 +285,10 @@ async def running(
                 writer=storage.writer,
                 pipeline=pipelines,
                 hub=hub,
+                watch=watch,
                 speech=speech,
                 recorder=storage.recorder,
-                auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
+                auth=auth,
                 metrics=storage.metrics,
                 origins=Origins(settings.server),
                 requests=KeyedBuckets(settings.limits.requests_per_s, settings.limits.request_burst, time.monotonic),
@@ -310,14 +316,14 @@ async def running(
 
 
 @asynccontextmanager
-async def _running(sync: Sync) -> AsyncIterator[None]:
-    """Interviews are sent away by themselves for as long as the block runs."""
+async def _running(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
+    """Something is done for as long as the block runs."""
     async with asyncio.TaskGroup() as tasks:
-        sending = tasks.create_task(sync.run(), name="sync")
+        working = tasks.create_task(work, name=name)
         try:
             yield
         finally:
-            sending.cancel()
+            working.cancel()
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pipeline.concept import SessionConfiguration
 from pipeline.outcome import progress
@@ -14,8 +14,10 @@ from server.errors import ApiError
 from server.export.material import Material, Row, iso, public_utterance_rows, session_row
 from server.hot.errors import Gone, SessionNotHot
 from server.hot.redis import HotStore
-from server.parts import Parts
 from server.store.repository import Repository
+
+if TYPE_CHECKING:
+    from server.parts import Parts
 
 
 class Sources(Protocol):

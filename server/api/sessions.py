@@ -38,7 +38,7 @@ from server.parts import Parts
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
 from server.store.errors import StoreError
-from server.store.repository import MAX_PAGE
+from server.store.overview import MAX_PAGE
 
 
 async def create(request: Request) -> Response:

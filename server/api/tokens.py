@@ -74,6 +74,7 @@ async def revoke(request: Request) -> Response:
         raise ApiError("forbidden", "Only a moderator for all concepts may revoke the tokens of others.")
     if token_id == ROOT or not await parts.auth.revoke(token_id):
         raise ApiError("not_found", "There is no such token.")
+    parts.watch.exchange.revoked(token_id)
     return Response(status_code=204, headers={"cache-control": "no-store"})
 
 

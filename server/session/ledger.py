@@ -163,8 +163,16 @@ class Ledger:
         numbered = [{**one, "id": number} for one, number in zip(told[-len(numbers) :], numbers, strict=True)]
         return accepted, await self._numbered(numbers.start, numbered)
 
-    async def commit_turn(self, answer: Answer, outcome: Outcome) -> list[DurableEvent]:
-        """Make a turn true; the events to publish, in order. Errors as `HotStore.commit`."""
+    async def commit_turn(
+        self, answer: Answer, outcome: Outcome, *, moderator: Mapping[str, Any] | None = None
+    ) -> list[DurableEvent]:
+        """Make a turn true; the events to publish, in order. Errors as `HotStore.commit`.
+
+        Args:
+            answer: whose turn it is.
+            outcome: what it led to.
+            moderator: who did what that took effect in it, for the record.
+        """
         receipt = outcome.state.receipt(answer.turn_key)
         calls = self._offer(answer.turn_key)
         committed = await self._hot.commit(
@@ -174,7 +182,7 @@ class Ledger:
             turn_key=answer.turn_key,
             state=outcome.state.dump(),
             events=outcome.events,
-            record=turn_record(outcome, calls),
+            record=turn_record(outcome, calls, moderator),
             receipt=receipt.model_dump_json().encode() if receipt is not None else b"",
             embeddings=_packed(outcome.embeddings),
         )
@@ -249,7 +257,7 @@ class Ledger:
         calls = self.calls.peek()
         if not calls:
             return
-        record = _json({"turn_number": self.state.turn_count}, calls)
+        record = calls_record(calls, self.state.turn_count)
         await self._hot.note(self.session_id, owner=self.owner_id if owned else None, record=record)
         self.calls.settle(calls)
 
@@ -361,9 +369,17 @@ async def insist(
         pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
 
-def turn_record(outcome: Outcome, calls: Sequence[LLMCall] = ()) -> bytes:
-    """What the store gets of a turn besides the state: the decisions, and what language models were asked."""
-    return _json({"turn": outcome.record.model_dump(mode="json")} if outcome.record is not None else {}, calls)
+def turn_record(outcome: Outcome, calls: Sequence[LLMCall] = (), moderator: Mapping[str, Any] | None = None) -> bytes:
+    """What the store gets of a turn besides the state: the decisions, what language models were asked, and what a
+    moderator did that took effect in it.
+    """
+    record: dict[str, Any] = {"turn": outcome.record.model_dump(mode="json")} if outcome.record is not None else {}
+    return _json({**record, "moderator": moderator} if moderator else record, calls)
+
+
+def calls_record(calls: Sequence[LLMCall], turn_number: int) -> bytes:
+    """What the store gets of calls that no turn carries."""
+    return _json({"turn_number": turn_number}, calls)
 
 
 def _packed(embeddings: Mapping[str, Vectors]) -> dict[str, bytes]:

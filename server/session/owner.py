@@ -21,8 +21,10 @@ from pipeline.turn import Answer, answer_digest
 from server.hot.errors import Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
 from server.hot.values import DurableEvent
 from server.protocol.codes import CLOSE_TAKEN_OVER
+from server.protocol.outbound import Notice
 from server.session import machine
 from server.session.audience import Audience
+from server.session.guidance import Guidance, Held
 from server.session.ledger import Ledger, answer_of
 from server.session.listening import Listening
 from server.session.naming import Naming
@@ -52,16 +54,31 @@ class SessionOwner:
         self.configuration = configuration
         self._around = around
         self._ledger = ledger
-        self._audience = Audience(around.hot, ledger, around.clock)
+        self.witness = around.witnesses.of(ledger, configuration)
+        """Told what happens, for moderators."""
+        self.guidance = Guidance()
+        """What moderators want of the running turn."""
+        self._audience = Audience(around.hot, ledger, around.clock, self.witness)
         self._worker = Worker(around, ledger, self._audience)
         self._worker.on_refreshed = self._run_pending
         self._worker.on_recovered = self.arrive
-        self._steps = Steps(around, ledger, self._worker, self._audience, lambda: self.naming.want())
+        self._steps = Steps(around, ledger, self._worker, self._audience, lambda: self.naming.want(), self.witness)
         self.naming = Naming(around, ledger, configuration, self._steps.settle)
         """Finds names for slots while nobody waits."""
-        self._runner = TurnRunner(around, ledger, configuration, self._worker, self._audience, self.naming.arrived)
-        self._questions = QuestionMaker(around, ledger, configuration, self._worker, self._audience)
+        self._runner = TurnRunner(
+            around,
+            ledger,
+            configuration,
+            self._worker,
+            self._audience,
+            self.guidance,
+            self.witness,
+            self.naming.arrived,
+        )
+        self._questions = QuestionMaker(around, ledger, configuration, self._worker, self._audience, self.witness)
         self._turn: TurnHandle | None = None
+        self._waits = False
+        """Whether the turn waits for a moderator."""
         self._welcoming = False
         self.listening = Listening(around, ledger, configuration, self._audience, self)
         """Hears the respondent."""
@@ -122,6 +139,7 @@ class SessionOwner:
                         task.cancel()
             await self._note_last_calls()
         finally:
+            self.witness.left()
             if self._turn is not None:
                 self._turn.fail(self._worker.leaving or Moved("storage_unavailable", "This server is stopping."))
 
@@ -181,6 +199,8 @@ class SessionOwner:
         self.touch()
         self.listening.joined()
         await self._audience.join(outbox, last_event_id=last_event_id, epoch=epoch)
+        if self.state.claimed_by is not None and not machine.is_over(self.state):
+            await outbox.send(Notice.of("moderator_here"))
 
     def unsubscribe(self, outbox: Outbox) -> None:
         """The connection is gone; what runs goes on."""
@@ -280,6 +300,10 @@ class SessionOwner:
         except SessionNotHot:
             handle.fail(self._worker.forgotten())
             raise
+        except Held:
+            self._waits = True
+            self.witness.held(handle.answer)
+            await self._audience.broadcast(Notice.of("moderator_here"))
         except (NotOwner, Gone, asyncio.CancelledError):
             handle.fail(self.leaving or Moved("turn_in_progress", "This interview was opened elsewhere."))
             raise
@@ -289,10 +313,30 @@ class SessionOwner:
             handle.fail(SessionProblem("internal"))
             raise
         finally:
-            if self._turn is handle:
+            if self._turn is handle and not self._waits:
                 self._turn = None
             self._audience.end_question()
             self.listening.freed()
+
+    def reconsider(self) -> None:
+        """Go on with an answer that waits for a moderator, if there is nothing to wait for any more."""
+        handle = self._turn
+        if handle is None or not self._waits:
+            return
+        if self._ledger.pending is None:
+            self._waits, self._turn = False, None
+            self.witness.held(None)
+            handle.fail(SessionProblem("session_completed"))
+            self.listening.freed()
+        elif not machine.held(self.state) and self._worker.able:
+            self._waits = False
+            self.witness.held(None)
+            self._worker.put_first("turn", lambda: self._turn_job(handle))
+
+    async def remind(self) -> None:
+        """Tell the respondent again that a moderator is here."""
+        if self._waits:
+            await self._audience.broadcast(Notice.of("moderator_here"))
 
     # Everything else
 
@@ -366,8 +410,11 @@ class SessionOwner:
         ends: bool = False,
     ) -> int:
         """Apply a command in a commit of its own; the number of the turn it applies to."""
-        before = self.state.settings.get("patience")
+        before, claimed = self.state.settings.get("patience"), self.state.claimed_by
         number = await self._steps.apply(command_id, decide, moderator=moderator, ends=ends)
+        if claimed is None and self.state.claimed_by is not None:
+            await self._audience.broadcast(Notice.of("moderator_here"))
+        self.reconsider()
         patience = self.state.settings.get("patience")
         if patience is not None and patience != before:
             self.listening.set_patience(patience)
@@ -375,6 +422,7 @@ class SessionOwner:
 
     async def _command(self, name: str, decide: Callable[[], machine.Step], *, ends: bool = False) -> None:
         await self._steps.command(name, decide, ends=ends)
+        self.reconsider()
         self.arrive()
 
     async def _greet(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from server.store.engine import Database
 from server.store.rows import Row, table_of
@@ -55,7 +55,7 @@ class OverviewReads:
             limit: how many rows at most.
         """
         c = _SESSIONS.c
-        wanted = [c.state.in_(sorted(states))]
+        wanted: list[ColumnElement[bool]] = [c.state.in_(sorted(states))]
         if concept_id is not None:
             wanted.append(c.concept_id == concept_id)
         if concepts is not None:

@@ -351,9 +351,13 @@ class Providing:
     rater: FixedRater = field(default_factory=FixedRater)
     slots: OwnSlots = field(default_factory=OwnSlots)
 
+    def providers(self) -> Providers:
+        """What a pipeline works with."""
+        return Providers(self.extractor, self.rater, self.slots, self.writer, TableEmbedder(), WordParser())
+
     def pipeline(self) -> TurnPipeline:
-        providers = Providers(self.extractor, self.rater, self.slots, self.writer, TableEmbedder(), WordParser())
-        return TurnPipeline(providers, Ticks())
+        """A pipeline of its own."""
+        return TurnPipeline(self.providers(), Ticks())
 
 
 class StagedSlots(OwnSlots):
