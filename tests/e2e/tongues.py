@@ -59,7 +59,11 @@ CONCEPT: dict[str, Any] = {
     "languages": ["en", "de", "ar"],
     "max_turns": 6,
     "opening_question": OPENING,
-    "consent": {"version": "2", "required": True, "text": "This interview is held by a computer program. Do you agree?"},
+    "consent": {
+        "version": "2",
+        "required": True,
+        "text": "This interview is held by a computer program. Do you agree?",
+    },
     "stimulus": "Sourdough, 48 hours.",
     "translations": {
         "de": {
