@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -222,3 +223,28 @@ def _is_certificate(exc: BaseException) -> bool:
             return True
         found = found.__cause__ or found.__context__
     return "CERTIFICATE_VERIFY_FAILED" in str(exc)
+
+
+async def pushed(here: str, moderator_token: str, *, to: str, token: str) -> AsyncIterator[dict[str, Any]]:
+    """Have a running server send what it holds; what it says of it, line by line.
+
+    Raises:
+        SyncError: it refuses, or ended meanwhile.
+    """
+    headers = {"authorization": f"Bearer {moderator_token}"}
+    # No bound: how long it takes depends on what there is to send.
+    async with httpx.AsyncClient(base_url=here, timeout=httpx.Timeout(TIMEOUT_S, read=None), trust_env=False) as http:
+        try:
+            async with http.stream(
+                "POST", "/api/sync/push", json={"to": to, "token": token}, headers=headers
+            ) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    raise SyncError(f"{here} refuses: {answer.text[:200]}")
+                async for line in answer.aiter_lines():
+                    if line:
+                        yield json.loads(line)
+        except httpx.TransportError as exc:
+            raise SyncError(
+                f"the server at {here} ended meanwhile: {exc or type(exc).__name__}", retryable=True
+            ) from exc

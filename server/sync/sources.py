@@ -146,6 +146,8 @@ class FileSource:
         while line := file.readline(MOST_LINE):
             if header is None:
                 if _is_end(line, len(self._found)):
+                    if file.read(1):
+                        raise BundleInvalid("The file goes on behind its end. Export it again.")
                     return
                 header, digest, start, size = header_of(line), hashlib.sha256(), file.tell() - len(line), 0
             digest.update(line)
