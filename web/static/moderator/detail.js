@@ -109,8 +109,10 @@ export function detailView(app, id) {
       cursor ??= lastTurn(whole);
     }
     if (!drawnOnce.differs(whole, cursor)) return;
+    const first = head.hidden;
     waiting.hidden = true;
     head.hidden = body.hidden = jumps.hidden = false;
+    if (first && document.activeElement === document.body) title.focus({ preventScroll: true });
     const last = lastTurn(whole);
     const looking = { turn: cursor ?? last, live: cursor === null, whole };
     const shown = cursor === null || cursor >= last ? whole : asOf(whole, cursor);
