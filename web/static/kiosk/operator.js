@@ -139,9 +139,10 @@ export class Operator {
     this.pin = "";
     try {
       await server.unlock(pin);
+      await this.#refresh();
+      this.#say("");
       show(byId("operator-lock"), false);
       show(byId("operator-panel"), true);
-      await this.#refresh();
     } catch (error) {
       this.#dots();
       const { code, waitS } = error instanceof Refusal ? error : new Refusal("network");

@@ -129,10 +129,9 @@ export class Screens {
       item.append(button);
       if (isSpoken(offer, tag)) return item;
       enable(button, false);
-      const why = make("p", "choice-why", this.t("kiosk.language.not_here"));
-      why.id = `why-${tag}`;
-      button.setAttribute("aria-describedby", why.id);
-      item.append(why);
+      const why = make("span", "choice-text", this.t("kiosk.language.not_here"));
+      why.lang = this.t.language;
+      button.append(why);
       return item;
     }));
   }
