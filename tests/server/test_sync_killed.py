@@ -23,7 +23,7 @@ from server.store.engine import Database
 from tests.support.process import ServerProcess
 from tests.support.whole import bearer
 
-KILLS = 4
+KILLS = 3
 INTERVIEWS = 2
 WAIT_S = 60.0
 SCRIPTED = (sys.executable, "-m", "tests.server.sync_server")
@@ -75,7 +75,7 @@ class Side:
 
 def sides(tmp_path: Path) -> tuple[Side, Side]:
     """Kiosk and centre; small pieces, so that there is a middle to be killed in."""
-    small = {"ASKWELL_SYNC_CHUNK_BYTES": "1024", "ASKWELL_REQUESTS_PER_S": "10000"}
+    small = {"ASKWELL_SYNC_CHUNK_BYTES": "8192", "ASKWELL_REQUESTS_PER_S": "10000"}
     made = [Side(ServerProcess(tmp_path / name, small, command=SCRIPTED)) for name in ("kiosk", "centre")]
     return made[0], made[1]
 
@@ -95,7 +95,7 @@ async def command(kiosk: Path, url: str, token: Path) -> asyncio.subprocess.Proc
     plain = {name: value for name, value in os.environ.items() if not name.startswith("ASKWELL_")}
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "server.cli", "sync", "--to", url, "--token-file", str(token), "--data", str(kiosk),
-        env={**plain, "ASKWELL_SYNC_CHUNK_BYTES": "1024"}, stderr=asyncio.subprocess.PIPE,
+        env={**plain, "ASKWELL_SYNC_CHUNK_BYTES": "8192"}, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ async def test_killed_on_both_sides_again_and_again_everything_arrives_once(tmp_
         token.write_text(made["token"])
         for number in range(KILLS):
             sending = await command(kiosk.server.data, centre.server.url, token)
-            await has_received(centre.server.data, luck.randint(1, 20) * 1024 + number * 500_000)
+            await has_received(centre.server.data, luck.randint(1, 20) * 4096 + number * 500_000)
             if number % 2:
                 await centre.server.kill()
                 await centre.server.start()
