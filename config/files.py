@@ -34,6 +34,11 @@ class Texts:
             raise KeyError(key)
         return entry
 
+    def find(self, key: str) -> str | None:
+        """One text, None where there is none."""
+        entry = self.entries.get(key)
+        return entry if isinstance(entry, str) else None
+
 
 @dataclass(frozen=True)
 class _Entry(Generic[T]):
