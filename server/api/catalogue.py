@@ -75,6 +75,10 @@ async def methodologies(request: Request) -> Response:
             "version": methodology.method.version,
             "goal": methodology.method.goal,
             "description": methodology.method.description,
+            "nodes": [
+                {"name": node.name, "level": node.level, "terminal": node.terminal}
+                for node in methodology.ontology.nodes
+            ],
             "node_types": [node.name for node in methodology.ontology.nodes],
             "edge_types": [edge.name for edge in methodology.ontology.edges],
             "strategies": [

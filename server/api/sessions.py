@@ -32,13 +32,16 @@ from server.api.recordings import post_audio
 from server.auth import Principal
 from server.errors import ApiError
 from server.export import FORMATS
-from server.export.material import Material, canonical_view, graph_view, iso, usage_view, utterance_rows
+from server.export.material import Material, iso, usage_view, utterance_rows
 from server.hot.values import Erasure
 from server.parts import Parts
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
 from server.store.errors import StoreError
 from server.store.overview import MAX_PAGE
+from server.watch.graphs import canonical_view, surface_view
+
+LONGEST_QUERY = 200
 
 
 async def create(request: Request) -> Response:
@@ -160,12 +163,20 @@ async def listing(request: Request) -> Response:
             state=state,
             concept_id=concept_id,
             concepts=principal.concepts,
+            text=_search(request.query_params.get("q", "")),
         )
     except ValueError as exc:
         raise ApiError("invalid_input", "cursor: this is not a cursor of this list.") from exc
     came = await parts.copies.received_at([row["id"] for row in page.items])
     items = [{**row, "received_at": iso(came.get(row["id"]))} for row in plain(page.items)]
     return json_response({"items": items, "next_cursor": page.next_cursor})
+
+
+def _search(query: str) -> str | None:
+    wanted = query.strip()
+    if len(wanted) > LONGEST_QUERY or not wanted.isprintable():
+        raise ApiError("invalid_input", f"q: should be up to {LONGEST_QUERY} characters of text.")
+    return wanted or None
 
 
 async def detail(request: Request) -> Response:
@@ -191,17 +202,23 @@ async def erase(request: Request) -> Response:
     if erasure is Erasure.NONE:
         await load_visible(parts, session_id, principal)
         await parts.hub.erase(session_id)
+        parts.watch.exchange.publish_gone(session_id)
     return json_response({"session_id": session_id, "state": "erasing"}, 202)
 
 
 async def graph(request: Request) -> Response:
     """`GET /api/sessions/{id}/graph`."""
-    return json_response(graph_view(await _material(request)))
+    material = await _material(request)
+    state = material.state
+    view = await run_in_threadpool(surface_view, state, material.configuration)
+    return json_response({"session_id": state.session_id, "turn_count": state.turn_count, **view})
 
 
 async def canonical_graph(request: Request) -> Response:
     """`GET /api/sessions/{id}/canonical-graph`."""
-    return json_response(canonical_view(await _material(request)))
+    state = (await _material(request)).state
+    view = canonical_view(state)
+    return json_response({"session_id": state.session_id, "turn_count": state.turn_count, **view})
 
 
 async def scores(request: Request) -> Response:

@@ -175,30 +175,6 @@ def slot_rows(state: InterviewState) -> list[Row]:
     return rows
 
 
-def graph_view(material: Material) -> Row:
-    """The surface graph."""
-    state = material.state
-    return {
-        "session_id": state.session_id,
-        "turn_count": state.turn_count,
-        "nodes": node_rows(state, material.configuration),
-        "edges": edge_rows(state),
-        "tensions": tension_rows(state),
-    }
-
-
-def canonical_view(material: Material) -> Row:
-    """The canonical graph."""
-    state = material.state
-    return {
-        "session_id": state.session_id,
-        "turn_count": state.turn_count,
-        "slots": slot_rows(state),
-        "edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
-        "backlog": list(state.slot_backlog),
-    }
-
-
 def usage_view(material: Material) -> Row:
     """What language models were asked and what it cost, in sum and call by call."""
     return {

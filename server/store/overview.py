@@ -5,19 +5,44 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from server.store.engine import Database
 from server.store.rows import Row, table_of
 from server.store.tables import SessionRow, SignalsRow, UtteranceRow
 
-_SESSIONS = table_of(SessionRow)
+_SESSIONS, _UTTERANCES = table_of(SessionRow), table_of(UtteranceRow)
 MAX_PAGE = 200
 SUMMARY = (
     *("id", "concept_id", "concept_name", "methodology", "engine", "language", "max_turns", "respondent_ref"),
     *("pilot", "state", "state_reason", "rev", "turn_count", "node_count", "edge_count", "created_at", "updated_at"),
+    *("device", "eligibility"),
 )
-_OVERVIEW = (*("paused_by", "claimed_by", "question", "depths", "engagements", "phase", "saturation_score", "device"),)
+_OVERVIEW = (*("paused_by", "claimed_by", "question", "depths", "engagements", "phase", "saturation_score"),)
+
+
+LONGEST_MATCH = 160
+
+
+def found_by(text: str) -> ColumnElement[bool]:
+    """Sessions whose concept, respondent's reference or words have the text in them, or whose id begins with it."""
+    c, said = _SESSIONS.c, _UTTERANCES.c
+    spoken = select(said.session_id).where(said.text.icontains(text, autoescape=True))
+    return or_(
+        c.concept_id.icontains(text, autoescape=True),
+        c.concept_name.icontains(text, autoescape=True),
+        c.respondent_ref.icontains(text, autoescape=True),
+        c.id.startswith(text, autoescape=True),
+        c.id.in_(spoken),
+    )
+
+
+def piece_around(whole: str, text: str) -> str:
+    """What stands around the first place of a text, cut to LONGEST_MATCH characters."""
+    place = max(whole.casefold().find(text.casefold()), 0)
+    start = max(0, min(place - (LONGEST_MATCH - len(text)) // 2, len(whole) - LONGEST_MATCH))
+    piece = whole[start : start + LONGEST_MATCH]
+    return ("…" if start else "") + piece + ("…" if start + LONGEST_MATCH < len(whole) else "")
 
 
 class OverviewReads:
@@ -29,6 +54,19 @@ class OverviewReads:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+
+    async def matches(self, session_ids: Collection[str], text: str) -> dict[str, str]:
+        """The first piece of what was said in each session that has the text in it, by session."""
+        said = _UTTERANCES.c
+        query = (
+            select(said.session_id, said.text)
+            .where(said.session_id.in_(sorted(session_ids)), said.text.icontains(text, autoescape=True))
+            .order_by(said.session_id, said.position)
+        )
+        found: dict[str, str] = {}
+        for row in await self._rows(query):
+            found.setdefault(row["session_id"], piece_around(row["text"], text))
+        return found
 
     async def latest_signals(self, session_id: str) -> Row | None:
         """The signal matrix of the latest turn that has one."""
@@ -60,7 +98,7 @@ class OverviewReads:
             wanted.append(c.concept_id == concept_id)
         if concepts is not None:
             wanted.append(c.concept_id.in_(sorted(concepts)))
-        said = table_of(UtteranceRow)
+        said = _UTTERANCES
         latest = (
             select(said.c.text)
             .where(said.c.session_id == c.id, said.c.speaker == "respondent", said.c.text != "")

@@ -19,7 +19,7 @@ from server.hot.packing import unpack
 from server.hot.values import Pending, StoredReceipt
 from server.store.apply import upsert
 from server.store.errors import StoreUnavailable
-from server.store.overview import MAX_PAGE, SUMMARY, OverviewReads
+from server.store.overview import MAX_PAGE, SUMMARY, OverviewReads, found_by
 from server.store.rows import Row, table_of
 from server.store.tables import (
     AnswerRow,
@@ -84,8 +84,9 @@ class Repository(OverviewReads):
         state: str | None = None,
         concept_id: str | None = None,
         concepts: frozenset[str] | None = None,
+        text: str | None = None,
     ) -> SessionPage:
-        """Sessions, newest first.
+        """Sessions, newest first; with `text`, each has `match`: a piece of what was said with the text in it, or None.
 
         Args:
             cursor: of the page before.
@@ -93,6 +94,7 @@ class Repository(OverviewReads):
             state: only those in this state.
             concept_id: only those of this concept.
             concepts: only those of these concepts; None for all.
+            text: only those whose concept, respondent's reference or words have it in them, or whose id begins so.
 
         Raises:
             ValueError: the cursor is not one of ours.
@@ -106,6 +108,8 @@ class Repository(OverviewReads):
             query = query.where(table.c.concept_id == concept_id)
         if concepts is not None:
             query = query.where(table.c.concept_id.in_(sorted(concepts)))
+        if text is not None:
+            query = query.where(found_by(text))
         if cursor is not None:
             created_at, session_id = _from_cursor(cursor)
             same = and_(table.c.created_at == created_at, table.c.id < session_id)
@@ -113,6 +117,9 @@ class Repository(OverviewReads):
         rows = await self._rows(query.limit(limit + 1))
         more = len(rows) > limit
         page = rows[:limit]
+        if text is not None:
+            said = await self.matches([row["id"] for row in page], text)
+            page = [{**row, "match": said.get(row["id"])} for row in page]
         return SessionPage(tuple(page), _to_cursor(page[-1]) if more else None)
 
     async def session(self, session_id: str) -> Row | None:

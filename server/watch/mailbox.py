@@ -51,6 +51,11 @@ class Mailbox:
         """How often frames were thrown away."""
 
     @property
+    def waiting(self) -> int:
+        """Frames of the watched session that wait."""
+        return len(self._frames)
+
+    @property
     def close_code(self) -> int | None:
         """What the connection is to be closed with, once it is."""
         return self._close_code

@@ -89,7 +89,8 @@ class Watch:
         self.snapshots = Snapshots(sources, self.exchange)
         self._overviews = Overviews(sources, self.exchange, settings, now, lambda: self.devices.kiosks)
         self._reporters: dict[str, Reporter] = {}
-        self._sockets: set[ModeratorSocket] = set()
+        self.sockets: set[ModeratorSocket] = set()
+        """Of moderators who are connected to this node."""
         self._usage_due: dict[str, int] = {}
         self._usage_wanted = asyncio.Event()
         self._reminded_at: dict[str, float] = {}
@@ -129,11 +130,11 @@ class Watch:
                 now=self._now,
                 on_error=on_error,
             )
-            self._sockets.add(socket)
+            self.sockets.add(socket)
             try:
                 await socket.serve()
             finally:
-                self._sockets.discard(socket)
+                self.sockets.discard(socket)
 
         return WebSocketRoute(MODERATOR_PATH, endpoint, name="moderator")
 
@@ -146,7 +147,7 @@ class Watch:
                 tasks.create_task(self._tick_for_ever(), name="watch ticks")
                 tasks.create_task(self._tell_usage(), name="watch usage")
         finally:
-            for socket in list(self._sockets):
+            for socket in list(self.sockets):
                 socket.close(CLOSE_COME_AGAIN)
 
     # Who may watch
@@ -165,7 +166,7 @@ class Watch:
         return (principal, known) if principal is not None else None
 
     def _revoked(self, token_id: str) -> None:
-        for socket in self._sockets:
+        for socket in self.sockets:
             if socket.principal.token_id == token_id:
                 socket.end(CLOSE_UNAUTHORISED)
 

@@ -331,6 +331,11 @@ class StagedExtractor(ScriptedExtractor):
         self.at_gate = asyncio.Event()
         self.costs = False
 
+    def close_gate(self) -> asyncio.Event:
+        """Wait with every answer until the returned event is set."""
+        self.gate, self.at_gate = asyncio.Event(), asyncio.Event()
+        return self.gate
+
     async def extract(self, request: Any) -> Any:
         if self.costs:
             record_call(a_call("extraction", "extraction"))

@@ -149,6 +149,17 @@ class ModeratorClient:
                     assert frame.get(name) == value, f"expected {name}={value!r} in {frame}"
                 return frame
 
+    async def have(self, kind: str, /, **fields: Any) -> Frame:
+        """A frame of this type with these fields: one that has come, or the next one."""
+        for frame in self.seen:
+            if frame["type"] == kind and all(frame.get(name) == value for name, value in fields.items()):
+                return frame
+        return await self.until(kind, **fields)
+
+    def latest(self, kind: str) -> Frame:
+        """The latest frame of this type that has come."""
+        return next(frame for frame in reversed(self.seen) if frame["type"] == kind)
+
     async def settle(self) -> list[Frame]:
         """What was on its way already: everything up to a pong."""
         before = len(self.seen)
@@ -214,6 +225,16 @@ class Place:
         response = await self.http.get(path, headers=bearer(token or self.token))
         assert response.status_code == 200, response.text
         return response.json()
+
+    async def settled_inbox(self, session_id: str) -> None:
+        """Wait until a command waits for the session's turn, and its owner has looked at it."""
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                waiting = await self.storage.hot.inbox_read(session_id)
+                ids = [json.loads(item)["command_id"] for item in waiting]
+                if ids and await self.storage.hot.reply_get(session_id, ids[-1]) is not None:
+                    return
+                await asyncio.sleep(0.01)
 
     async def stored(self) -> None:
         """Wait until the store has everything, and nothing was given up."""
