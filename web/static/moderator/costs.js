@@ -48,7 +48,7 @@ export function costPanel(app) {
     ].filter(([, value]) => value);
     const roles = Object.entries(sum.by_role ?? {});
     return h("div", {}, h("dl", "pairs", ...pairs.flatMap(([name = "", value = ""]) => [h("dt", {}, t(`mod.usage.${name}`)), h("dd", {}, value)])),
-      roles.length ? h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": t("mod.costs.by_role") }, h("table", "table dense",
+      roles.length ? h("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": t("mod.costs.by_role") }, h("table", "table dense",
         h("thead", {}, h("tr", {}, ...["role", "calls", "input", "output", "cost"].map((name, at) => h("th", { scope: "col", class: at ? "number" : false }, t(`mod.usage.${name}`))))),
         h("tbody", {}, ...roles.map(([role, part]) => h("tr", {}, h("th", { scope: "row" }, app.word("mod.role", role)), h("td", "number", f.number(part.calls)), h("td", "number", f.number(part.input_tokens)), h("td", "number", f.number(part.output_tokens)), h("td", "number", money(part.cost) || "–")))))) : null);
   }

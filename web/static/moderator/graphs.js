@@ -108,7 +108,7 @@ export function graphPanel(app, actions) {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.["node"];
     const heads = ["concept", "type", "turn", "mentions", "focus", "exhaustion", "leads"];
     const items = [...graph.items].sort((a, b) => b.lane - a.lane || a.turn - b.turn);
-    table.replaceChildren(h("div", { class: "table-wrap graph-table", tabindex: "0", role: "region", "aria-label": t("mod.graph") }, h("table", "table dense",
+    table.replaceChildren(h("div", { class: "table-wrap graph-table", tabindex: "0", role: "group", "aria-label": t("mod.graph") }, h("table", "table dense",
       h("caption", "visually-hidden", t("mod.graph.summary", { nodes: graph.items.length, links: graph.lines.length })),
       h("thead", {}, h("tr", {}, ...heads.map((key, at) => h("th", { scope: "col", class: at > 1 && at < 6 ? "number" : false }, t(`mod.graph.${key}`))))),
       h("tbody", {}, ...items.map((item) => h("tr", item.id === chosen ? { class: "current" } : {},

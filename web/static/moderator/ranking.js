@@ -59,7 +59,7 @@ export function rankingPanel(app) {
       sum(t("mod.ranking.final"), number(candidate.final_score), true));
     const caption = t("mod.ranking.caption", { strategy: app.word("mod.strategy", candidate.strategy), node: candidate.node_label ?? t("mod.ranking.no_node") });
     return h("div", "apart",
-      h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption }, h("table", "table dense decomposition", h("caption", "visually-hidden", caption), headRow, h("tbody", {}, ...moving.map(line)), foot)),
+      h("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": caption }, h("table", "table dense decomposition", h("caption", "visually-hidden", caption), headRow, h("tbody", {}, ...moving.map(line)), foot)),
       still.length ? h("details", {}, h("summary", {}, t("mod.ranking.still", { count: still.length })), h("ul", "still fine", ...still.map((part) => h("li", {}, `${part.weight_key} (${valueText(part.value)})`)))) : null);
   }
 

@@ -144,7 +144,7 @@ export function signalsPanel(app) {
   function writeTable(all) {
     const turns = all[0]?.turns ?? [];
     const headRow = h("tr", {}, h("th", { scope: "col" }, t("mod.ranking.signal")), ...turns.map((number) => h("th", { scope: "col", class: number === turn ? "number current" : "number" }, t("mod.line.turn", { turn: number }))));
-    rows.replaceChildren(h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": t("mod.signals") }, h("table", "table dense", h("thead", {}, headRow),
+    rows.replaceChildren(h("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": t("mod.signals") }, h("table", "table dense", h("thead", {}, headRow),
       h("tbody", {}, ...all.map((history) => h("tr", {}, h("th", { scope: "row", title: history.signal }, nameOf(history.signal)), ...history.values.map((value) => h("td", "number", text(history.signal, value)))))))));
   }
 

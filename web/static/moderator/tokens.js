@@ -78,7 +78,7 @@ export function tokensView(app) {
         list.replaceChildren(h("div", "empty card", h("h2", {}, t("mod.tokens.none.title")), h("p", {}, t("mod.tokens.none.text"))));
         return;
       }
-      list.replaceChildren(h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": t("mod.tokens.list") }, h("table", "table token-table",
+      list.replaceChildren(h("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": t("mod.tokens.list") }, h("table", "table token-table",
         h("thead", {}, h("tr", {}, ...["name", "kind", "scope", "created", "seen", "state"].map((key) => h("th", { scope: "col" }, t(`mod.tokens.${key}`))))),
         h("tbody", {}, ...known.map(row)))));
     } catch (failure) {
