@@ -72,6 +72,7 @@ export class Kiosk {
     /** Whether the offer is in the language that was chosen. */
     this.worded = true;
     this.force = false;
+    this.resumed = false;
     this.screens = new Screens((event) => this.dispatch(event), t, () => void this.look());
     this.still = new Still(chime, () => this.touch());
     this.operator = new Operator(this);
@@ -102,6 +103,7 @@ export class Kiosk {
 
   start() {
     const interview = kept(this.vault, this.concept);
+    this.resumed = interview !== null;
     if (interview) this.dispatch({ type: "found", interview });
     void this.look();
   }
@@ -205,7 +207,7 @@ export class Kiosk {
         over: () => this.dispatch({ type: "over" }),
         withdrawn: () => this.dispatch({ type: "withdrawn" }),
         shut: (code) => this.dispatch({ type: "shut", code }),
-      }),
+      }, this.resumed),
       heard: (message) => {
         if (!BACKGROUND.has(message.type)) this.touch();
       },

@@ -1,5 +1,6 @@
 /** The interview inside the kiosk: what of the interview's state the kiosk shows, and what it makes of the rest. */
 
+import { lastQuestion } from "../core/log.js";
 import { scene } from "../core/state.js";
 import { byId, show, write, writeProse } from "../interview/dom.js";
 import { LeaveDialog } from "../interview/leaving.js";
@@ -24,13 +25,17 @@ export class TalkingView {
    * @param {import("../interview/conversation.js").Dispatch} dispatch
    * @param {() => string} freshKey
    * @param {Told} told
+   * @param {boolean} resumed whether an earlier life of the page began it: what was said in that one is not shown.
    */
-  constructor(t, dispatch, freshKey, told) {
+  constructor(t, dispatch, freshKey, told, resumed) {
     this.t = t;
     this.told = told;
     this.talk = new Talk(t, dispatch, freshKey);
     this.leaving = new LeaveDialog(t, dispatch);
     this.scene = "loading";
+    this.resumed = resumed;
+    /** Turn of the question from which on the conversation is shown, once that is known. @type {number | null} */
+    this.from = null;
     byId("withdraw-late").addEventListener("click", () => dispatch({ type: "ask_to_leave", dialog: "withdraw" }));
   }
 
@@ -40,7 +45,7 @@ export class TalkingView {
     this.leaving.render(state.dialog);
     if (now === "talk") {
       write(byId("talk-heading"), state.detail?.concept.title || state.detail?.concept.name || "");
-      this.talk.render(state);
+      this.talk.render(this.#recent(state));
       if (state.epoch !== null) this.told.talking();
     }
     if (now === "done") this.#thanks(state);
@@ -51,6 +56,15 @@ export class TalkingView {
     if (now === "done") this.told.over();
     if (now === "goodbye") this.told.withdrawn();
     if (now === "blocked") this.told.shut(state.blocked ?? "internal");
+  }
+
+  /** Somebody else may have touched "go on". @param {State} state @returns {State} */
+  #recent(state) {
+    if (!this.resumed) return state;
+    const from = this.from ?? lastQuestion(state.log)?.turn ?? 0;
+    if (state.synced) this.from = from;
+    const log = state.log.filter(({ speaker, turn }) => (speaker === "interviewer" ? turn >= from : turn > from));
+    return { ...state, log };
   }
 
   /** No word of the interview: the next person may be looking over the shoulder. @param {State} state */
