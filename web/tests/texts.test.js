@@ -97,6 +97,16 @@ function isSentence(text) {
   return text !== "Bearer x" && /^\s*[A-Z][a-z]+ (?:[a-z’']+ )*[a-z’']+[.?!…:]?\s*$|[a-z] [a-z]+[.?!…]\s*$/.test(text);
 }
 
+test("style_sheets_know_start_and_end_instead_of_left_and_right", () => {
+  const root = new URL("../static/", import.meta.url);
+  const sheets = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".css") && !name.startsWith("vendor"));
+  assert.ok(sheets.length >= 6);
+  for (const name of sheets) {
+    const physical = readFileSync(new URL(name, root), "utf8").replaceAll(/env\([^)]*\)/g, "0").match(/^.*(?:(?:margin|padding|border|inset)-(?:left|right)|(?<![-\w])(?:left|right)\s*:|text-align:\s*(?:left|right)|float:).*$/gm) ?? [];
+    assert.deepEqual(physical, [], name);
+  }
+});
+
 test("count_chooses_the_plural_of_the_language", () => {
   const german = textsOf({ n: { one: "{count} Ort", other: "{count} Orte" } }, "de");
   assert.deepEqual([1, 2, 1000].map((count) => german("n", { count })), ["1 Ort", "2 Orte", "1.000 Orte"]);
