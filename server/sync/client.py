@@ -165,6 +165,8 @@ class Central:
                 "if that is wrong, set it; certificates are good for certain dates only"
             )
         reason = str(exc) or type(exc).__name__
+        if "WRONG_VERSION_NUMBER" in reason:
+            reason = "it does not speak https; is its address http://…?"
         return SyncError(f"{self.url} can't be reached: {reason}", retryable=True)
 
     def _refused(self, response: httpx.Response, *, wrong_place: bool) -> SyncError:

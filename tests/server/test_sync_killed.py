@@ -23,7 +23,7 @@ from server.store.engine import Database
 from tests.support.process import ServerProcess
 from tests.support.whole import bearer
 
-KILLS = 3
+KILLS = 2
 INTERVIEWS = 2
 WAIT_S = 60.0
 SCRIPTED = (sys.executable, "-m", "tests.server.sync_server")
