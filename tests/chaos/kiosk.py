@@ -92,11 +92,12 @@ class MortalBrowser:
 
 @dataclass
 class Sitting:
-    """One person at the kiosk: what they typed, by turn, and whether they came to the end."""
+    """One person at the kiosk: what they typed, by turn; whether they came to the end, or somebody else began anew."""
 
     marker: str
     typed: dict[int, str] = field(default_factory=dict)
     finished: bool = False
+    left: bool = False
 
 
 class People:
@@ -137,6 +138,8 @@ class People:
             match scene:
                 case "attract":
                     await self._check_clean(page, whole=True)
+                    if self.sittings and self._vanished(self.sittings[-1]):
+                        raise Violation(f"the interview of {self.sittings[-1]} vanished from the device")
                     if self.leaving:
                         return False
                     self.sittings.append(Sitting(f"w{len(self.sittings)}z"))
@@ -161,6 +164,7 @@ class People:
     async def _resume(self, page: Page) -> None:
         new = not self.leaving and self._random.random() < STARTS_NEW
         await page.locator("#resume-no" if new else "#resume-yes").click(timeout=TOUCH_MS)
+        self.sittings[-1].left |= new
         self.started_new += new
         self.resumed += not new
 
@@ -184,6 +188,11 @@ class People:
                 sitting.typed[turn] = text
             await page.locator("#answer").fill(text, timeout=TOUCH_MS)
             await page.locator("#send").click(timeout=TOUCH_MS)
+
+    @staticmethod
+    def _vanished(sitting: Sitting) -> bool:
+        """Whether answers were given, and the device forgot about the rest."""
+        return bool(sitting.typed) and not sitting.finished and not sitting.left
 
     async def _check_clean(self, page: Page, *, whole: bool) -> None:
         """Nothing of anybody before is to be seen; with `whole`, nothing is to be found at all."""
