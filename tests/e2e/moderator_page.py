@@ -132,6 +132,8 @@ class ModeratorPage:
     async def shot(self, name: str, *, whole: bool = False) -> None:
         """A picture of the page as it is."""
         if self._shots is not None:
+            if whole:
+                await self.page.evaluate("scrollTo(0, 0)")
             await self.page.screenshot(path=self._shots / f"moderator-{name}.png", full_page=whole)
 
 

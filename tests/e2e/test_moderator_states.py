@@ -56,7 +56,7 @@ async def fed(desk: ModeratorPage, rows: list[dict[str, Any]]) -> Callable[[dict
 async def by_day_and_night(desk: ModeratorPage, name: str, *, whole: bool = False) -> None:
     """The state is sound in light and in dark; a picture of both."""
     for scheme in ("light", "dark"):
-        await desk.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        await desk.page.emulate_media(color_scheme=scheme)
         await desk.sound(f"{name}, {scheme}")
         await desk.shot(f"{name}-{scheme}", whole=whole)
 

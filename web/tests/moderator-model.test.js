@@ -117,7 +117,7 @@ test("histories_put_words_on_a_scale_and_leave_out_what_cannot_be_drawn", () => 
 
 test("completeness_and_stopping_are_shares_and_counts", () => {
   const whole = model();
-  assert.deepEqual(stopping(whole).map(({ rule, have, limit }) => [rule, have, limit]), [["turns", 2, 15], ["low_info", 1, 5], ["shallow", 3, 6], ["plateau", 0, 6]]);
+  assert.deepEqual(stopping(whole).map(({ rule, have, limit }) => [rule, have, limit]), [["turns", 2, 15], ["low_info", 1, 5], ["shallow", 3, 6], ["plateau", 0, 6], ["spent", 0, 2]]);
   assert.deepEqual(completeness(whole).map((one) => [one.name, one.share]), [["estimate", 0.5], ["new_info", 0.25]]);
   assert.deepEqual(completeness(fromSnapshot({ id: "x" })), []);
 });

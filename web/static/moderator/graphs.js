@@ -113,7 +113,7 @@ export function graphPanel(app, actions) {
       h("thead", {}, h("tr", {}, ...heads.map((key, at) => h("th", { scope: "col", class: at > 1 && at < 6 ? "number" : false }, t(`mod.graph.${key}`))))),
       h("tbody", {}, ...items.map((item) => h("tr", item.id === chosen ? { class: "current" } : {},
         h("th", { scope: "row" }, h("button", { type: "button", class: "link node-link", dir: "auto", "data-node": item.id, onclick: () => choose(item.id, true) }, item.label), item.focused ? badge(t("mod.graph.focused"), "solid") : null, item.faded ? badge(app.word("mod.status", item.status)) : null),
-        h("td", {}, h("span", { class: `swatch swatch-${item.colour}`, "aria-hidden": "true" }), app.word("mod.type", item.type)),
+        h("td", "type-cell", h("span", { class: `swatch swatch-${item.colour}`, "aria-hidden": "true" }), app.word("mod.type", item.type)),
         h("td", "number", f.number(item.turn)), h("td", "number", f.number(item.mentions)), h("td", "number", f.number(item.times)), h("td", "number", f.percent(item.exhaustion)),
         said("", graph.lines.filter((line) => line.source === item.id).map((line) => name.get(line.target)).join("; ") || "–", "td")))))));
     if (focused) /** @type {HTMLElement | null} */ (table.querySelector(`[data-node="${CSS.escape(focused)}"]`))?.focus({ preventScroll: true });

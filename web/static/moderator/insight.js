@@ -108,7 +108,19 @@ export function stopping(model) {
     { rule: "low_info", have: saturation.consecutive_low_info ?? 0, limit: limits.low_info_limit },
     { rule: "shallow", have: saturation.consecutive_shallow ?? 0, limit: limits.shallow_limit },
     { rule: "plateau", have: saturation.consecutive_depth_plateau ?? 0, limit: limits.depth_plateau_limit },
+    ...spent(model),
   ];
+}
+
+/** Subjects that had the focus and give nothing new any more. @param {Model} model */
+function spent(model) {
+  const nodes = latest(model)?.nodes ?? {};
+  const focused = [...new Set(model.turns.map((turn) => turn.node_key))].flatMap((key) => {
+    const node = key === null ? undefined : nodes[key];
+    return node ? [node] : [];
+  });
+  const dry = focused.filter((node) => node["graph.node.yield_stagnation"] === true);
+  return focused.length ? [{ rule: "spent", have: dry.length, limit: focused.length }] : [];
 }
 
 /** @param {Model} model @returns {{name: string, share: number}[]} shares in [0, 1] that tell how complete the picture is. */

@@ -20,7 +20,8 @@ export function overviewView(app) {
   let shown = [];
   let current = "";
   let ordered = 0;
-  let rowHeight = 96;
+  /** px; 0: not measured yet. */
+  let rowHeight = 0;
   /** @type {Map<string, ReturnType<typeof makeRow>>} */
   const made = new Map();
   const controlsOnce = new Once();
@@ -58,8 +59,12 @@ export function overviewView(app) {
     if (item) current = item.dataset["id"] ?? "";
   });
   const draw = () => place();
+  const measure = () => {
+    rowHeight = 0;
+    place();
+  };
   window.addEventListener("scroll", draw, { passive: true });
-  window.addEventListener("resize", draw);
+  window.addEventListener("resize", measure);
 
   /** @param {Partial<typeof look>} change */
   function keep(change) {
@@ -102,7 +107,9 @@ export function overviewView(app) {
       ordered = performance.now();
     } else {
       const by = new Map(fresh.map((row) => [row.session_id, row]));
-      shown = [...shown.flatMap((row) => by.get(row.session_id) ?? []), ...fresh.filter((row) => !shown.some((old) => old.session_id === row.session_id))];
+      const kept = shown.flatMap((row) => by.get(row.session_id) ?? []);
+      for (const row of kept) by.delete(row.session_id);
+      shown = [...kept, ...by.values()];
     }
     if (!shown.some((row) => row.session_id === current)) current = shown[0]?.session_id ?? "";
     writeControls(all);
@@ -157,17 +164,18 @@ export function overviewView(app) {
       rows.style.height = "0";
       return;
     }
+    rowHeight ||= heightOf(/** @type {Row} */ (shown[0]));
     const box = rows.getBoundingClientRect();
     const { first, end } = windowOf({ count: shown.length, rowHeight, top: -box.top, height: innerHeight });
-    const wanted = new Set(shown.slice(first, end));
+    const wanted = new Set(shown.slice(first, end).map((row) => row.session_id));
     const focused = rows.contains(document.activeElement) ? current : "";
     for (const [id, old] of made) {
-      if ([...wanted].some((row) => row.session_id === id) || id === focused) continue;
+      if (wanted.has(id) || id === focused) continue;
       old.item.remove();
       made.delete(id);
     }
     shown.forEach((row, at) => {
-      if (!wanted.has(row) && row.session_id !== focused) return;
+      if (!wanted.has(row.session_id) && row.session_id !== focused) return;
       let there = made.get(row.session_id);
       if (!there) {
         there = makeRow(app, row.session_id);
@@ -181,13 +189,17 @@ export function overviewView(app) {
       there.link.tabIndex = row.session_id === current ? 0 : -1;
       there.update(row);
     });
-    const height = made.values().next().value?.item.offsetHeight ?? rowHeight;
-    rows.style.height = `${shown.length * height}px`;
-    if (height > 0 && height !== rowHeight) {
-      rowHeight = height;
-      place();
-    }
+    rows.style.height = `${shown.length * rowHeight}px`;
     inOrder();
+  }
+
+  /** How high every row is, as the style sheet says for this width. @param {Row} row */
+  function heightOf(row) {
+    const { item } = makeRow(app, row.session_id);
+    rows.append(item);
+    const height = item.offsetHeight;
+    item.remove();
+    return height || 1;
   }
 
   /** Screen readers and the tab key go by the document's order. */
@@ -214,7 +226,7 @@ export function overviewView(app) {
     },
     destroy() {
       window.removeEventListener("scroll", draw);
-      window.removeEventListener("resize", draw);
+      window.removeEventListener("resize", measure);
     },
   };
 }
