@@ -297,6 +297,7 @@ class Latency(SessionFrame):
     type: Literal["latency"] = "latency"
     turn_number: TurnNumber
     stages_ms: dict[str, float]
+    committed_at: str | None = Field(description="When the turn became true, by the clock of hot storage; ISO 8601.")
     fallback: bool = Field(description="Whether the question is a template.")
     fallbacks: tuple[str, ...] = Field(description="Tasks that another provider did.")
 

@@ -14,8 +14,9 @@ from server.protocol.outbound import Notice
 from server.session import machine
 from server.session.audience import Audience
 from server.session.guidance import Held
-from server.session.ledger import Ledger, answer_of
+from server.session.ledger import Ledger
 from server.session.problems import Moved, SessionProblem
+from server.session.records import answer_of
 from server.session.speculation import Guess
 from server.session.turns import TurnHandle, TurnRunner, checked
 from server.session.witness import Witness

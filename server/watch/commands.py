@@ -21,8 +21,8 @@ from server.protocol.watched import CommandDone, PreviewView
 from server.session import machine
 from server.session.hub import Hub
 from server.session.inbox import directive_of
-from server.session.ledger import calls_record
 from server.session.problems import SessionProblem
+from server.session.records import calls_record
 from server.watch.snapshots import Snapshots
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
@@ -95,8 +96,8 @@ def of_action(session_id: str, action: Mapping[str, Any]) -> Action:
     )
 
 
-def of_record(state: InterviewState, record: TurnRecord) -> list[Message]:
-    """What was decided in a turn, and on what."""
+def of_record(state: InterviewState, record: TurnRecord, committed_ms: int | None) -> list[Message]:
+    """What was decided in a turn, and on what; committed at so many milliseconds since 1970."""
     session_id, number = state.session_id, record.turn_number
     frames: list[Message] = []
     if record.signals is not None:
@@ -128,6 +129,7 @@ def of_record(state: InterviewState, record: TurnRecord) -> list[Message]:
             session_id=session_id,
             turn_number=number,
             stages_ms=record.stages_ms,
+            committed_at=None if committed_ms is None else datetime.fromtimestamp(committed_ms / 1000, UTC).isoformat(),
             fallback=record.fallback,
             fallbacks=record.fallbacks,
         )

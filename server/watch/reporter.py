@@ -163,7 +163,7 @@ class Reporter:
                     )
                 )
         if self._record is not None:
-            found += frames.of_record(self._ledger.state, self._record)
+            found += frames.of_record(self._ledger.state, self._record, self._ledger.committed_ms)
         return [encode(message) for message in found]
 
     # What the owner tells
@@ -354,7 +354,7 @@ class Reporter:
     def _publish_commit(self, before: InterviewState, after: InterviewState, record: TurnRecord | None) -> None:
         found: list[Message] = []
         if record is not None:
-            found += frames.of_record(after, record)
+            found += frames.of_record(after, record, self._ledger.committed_ms)
         if before.nodes is not after.nodes or before.slots is not after.slots:
             found.append(frames.of_graphs(before, after, self._configuration))
         if frames.of_state(before) != frames.of_state(after):

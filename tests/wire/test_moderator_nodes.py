@@ -25,7 +25,7 @@ async def nodes(folder: Path, redis_url: str, count: int = 2) -> AsyncIterator[l
         "moderator_token": "the-same-everywhere",
     }
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(place(folder / f"node{number}", **shared)) for number in range(count)]
+        yield [await stack.enter_async_context(place(folder / f"node{number}", None, **shared)) for number in range(count)]
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ async def test_nothing_travels_that_nobody_watches(two: list[Place]) -> None:
         spread.extend(body for _, body in letters)  # type: ignore[attr-defined]
         await original(letters)  # type: ignore[arg-type]
 
-    near.storage.hot.spread = spying  # type: ignore[method-assign, assignment]
+    near.storage.hot.spread = spying  # type: ignore[method-assign]
     async with near.respondent(token) as respondent, far.moderator() as watcher:
         await respondent.hello()
         await respondent.until("question.completed")
