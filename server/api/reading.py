@@ -104,7 +104,7 @@ def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfi
         "max_answer_s": concept.max_answer_s or speech.max_answer_s,
         "review_transcript": concept.review_transcript if review is None else review,
         "record_audio": concept.record_audio,
-        "barge_in": speech.barge_in,
+        "barge_in": speech.barge_in and not (state.device is not None and concept.kiosk.half_duplex),
         "echo_cancellation": {"spoken": None, "on": True, "off": False}[speech.echo_cancellation],
         "noise_suppression": speech.noise_suppression,
         "auto_gain_control": speech.auto_gain_control,

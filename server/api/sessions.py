@@ -89,16 +89,11 @@ async def create(request: Request) -> Response:
 async def _enrolled(request: Request, parts: Parts, concept_id: str) -> Principal | None:
     """Who starts the interview, None for anyone where enrolment is open.
 
-    A kiosk is told of a token that is wrong or for other concepts also where it would need none.
+    A token that is wrong, and a device's for other concepts, is refused also where none is needed.
     """
     concept = parts.library.concept(concept_id)
     is_open = parts.settings.server.enrolment_open if concept.open_enrolment is None else concept.open_enrolment
-    try:
-        principal = await principal_of(request)
-    except ApiError:
-        if not is_open:
-            raise
-        principal = None
+    principal = await principal_of(request)
     if is_open and (principal is None or principal.kind != "device"):
         return None
     if principal is None:

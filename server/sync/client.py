@@ -248,5 +248,5 @@ async def pushed(here: str, moderator_token: str, *, to: str, token: str) -> Asy
                         yield json.loads(line)
         except httpx.TransportError as exc:
             raise SyncError(
-                f"the server at {here} ended meanwhile: {exc or type(exc).__name__}", retryable=True
+                f"the server at {here} ended meanwhile: {str(exc) or type(exc).__name__}", retryable=True
             ) from exc

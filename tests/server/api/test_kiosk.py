@@ -137,6 +137,24 @@ async def test_device_starts_interviews_on_its_concepts_without_open_enrolment(t
         assert (detail["device"], detail["eligibility"], detail["received_at"]) == (expected, {}, None)
 
 
+async def test_revoked_device_starts_nothing_even_where_enrolment_is_open(tmp_path: Path) -> None:
+    async with process(tmp_path) as server:
+        token, token_id = await device(server)
+        assert (await server.call("DELETE", f"/api/tokens/{token_id}", headers=server.moderator)).status_code == 204
+        refused = await server.call("POST", "/api/sessions", json={"concept_id": "coffee"}, headers=bearer(token))
+        assert (refused.status_code, refused.json()["code"]) == (401, "unauthorised")
+
+
+async def test_loudspeaker_of_a_kiosk_is_not_talked_over(tmp_path: Path) -> None:
+    async with process(tmp_path, barge_in="true") as server:
+        token, _ = await device(server)
+        for headers, barge_in in ((bearer(token), False), ({}, True)):
+            made = await server.call("POST", "/api/sessions", json={"concept_id": "coffee"}, headers=headers)
+            mine = bearer(made.json()["respondent_token"])
+            told = await server.call("GET", f"/api/sessions/{made.json()['session_id']}", headers=mine)
+            assert told.json()["speech"]["barge_in"] is barge_in
+
+
 async def test_what_was_confirmed_stays_with_the_session_and_its_exports(tmp_path: Path) -> None:
     async with process(tmp_path) as server:
         add_concept(server)
