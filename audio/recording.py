@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 import av
 from av.audio.frame import AudioFrame
@@ -61,6 +61,26 @@ class Recordings:
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _replacing(target) as draft:
             _encode(draft, samples, self._codec)
+        return target
+
+    def adopt(self, session_id: str, name: str, source: IO[bytes]) -> Path:
+        """Keep a recording that was made elsewhere, under the name that it has there.
+
+        Args:
+            session_id: the session.
+            name: of the file, as `path` makes them.
+            source: the file, read to its end.
+        Raises:
+            OSError: the disk is full, or the folder can't be written.
+            ValueError: it is no such name.
+        """
+        stem, _, suffix = name.rpartition(".")
+        if suffix not in ENCODERS or not _NAME.fullmatch(stem):
+            raise ValueError(f"{name!r} is no name of a recording.")
+        target = self._folder / _checked(session_id) / name
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _replacing(target) as draft, draft.open("wb") as file:
+            shutil.copyfileobj(source, file)
         return target
 
     def of(self, session_id: str) -> list[Path]:

@@ -34,6 +34,11 @@ class Texts:
             raise KeyError(key)
         return entry
 
+    def find(self, key: str) -> str | None:
+        """One text, None where there is none."""
+        entry = self.entries.get(key)
+        return entry if isinstance(entry, str) else None
+
 
 @dataclass(frozen=True)
 class _Entry(Generic[T]):
@@ -154,10 +159,38 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
             for language in concept.opening_question
             if language not in concept.languages
         ]
+    problems += [
+        document.problem(("translations", language), "not one of `languages` after the first")
+        for language in concept.translations
+        if language not in concept.languages[1:]
+    ]
     problems += _model_problems(concept, document)
+    problems += _kiosk_problems(concept, document)
     if problems:
         raise ConfigError(problems)
     return concept, document
+
+
+def _kiosk_problems(concept: Concept, document: Document) -> Iterator[ConfigProblem]:
+    """Statements that share an id or lack a language, and modes that are named twice."""
+    seen: set[str] = set()
+    for i, statement in enumerate(concept.kiosk.eligibility):
+        here = ("kiosk", "eligibility", i)
+        if statement.id in seen:
+            yield document.problem((*here, "id"), f"`{statement.id}` is there twice")
+        seen.add(statement.id)
+        texts = {"text": statement.text} if isinstance(statement.text, str) else statement.text
+        if any(not text.strip() for text in texts.values()) or not texts:
+            yield document.problem((*here, "text"), "says nothing")
+        if isinstance(statement.text, dict):
+            for language in statement.text:
+                if language not in concept.languages:
+                    yield document.problem((*here, "text", language), "not one of `languages`")
+            missing = [language for language in concept.languages if language not in statement.text]
+            if missing:
+                yield document.problem((*here, "text"), f"is missing in: {', '.join(missing)}")
+    if len(set(concept.kiosk.modes)) < len(concept.kiosk.modes):
+        yield document.problem(("kiosk", "modes"), "names the same mode twice")
 
 
 def _keys(document: Document) -> list[ConfigProblem]:

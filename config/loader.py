@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -25,9 +25,12 @@ from config.files import (
 )
 from config.promptfiles import PromptFiles
 from config.roles import Models
+from config.settings import PREFIX, ROLES
 from config.speech import unannounced_recording
 from config.yamlfile import ConfigProblem, suggest
+from pipeline.calls import Role
 from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, PipelineSettings, SessionConfiguration
+from pipeline.language.support import OFFLINE, speaks_offline
 from pipeline.methodology import Methodology
 
 
@@ -45,7 +48,7 @@ class UnknownName(Exception):
 
 
 class LanguageUnsupported(UnknownName):
-    """The concept is not available in that language."""
+    """The concept is not available in that language, or nobody here understands it."""
 
     code = "language_unsupported"
 
@@ -70,6 +73,7 @@ class Library:
         max_turns: int = DEFAULT_MAX_TURNS,
         models: Models | None = None,
         packaged: Traversable | None = None,
+        speaks: Callable[[Role, str], bool] = speaks_offline,
     ) -> None:
         """Read everything once; prompts when they are needed.
 
@@ -79,6 +83,7 @@ class Library:
             max_turns: turns of an interview where neither session nor concept says.
             models: the language models there are; without them what concepts say is taken as it stands.
             packaged: where the files that come along are; found by itself.
+            speaks: whether the provider that needs no language model does a role in a language.
         """
         roots: list[Traversable] = [packaged if packaged is not None else files("config")]
         if config_dir is not None:
@@ -86,6 +91,7 @@ class Library:
         self._settings = settings
         self._max_turns = max_turns
         self._models = models
+        self._speaks = speaks
         self._methodologies = Folder("methodologies", roots, read_methodology)
         self._concepts = Folder("concepts", roots, read_concept)
         self._texts = Folder("texts", roots, read_texts)
@@ -156,7 +162,7 @@ class Library:
             languages (the session's first).
         Raises:
             UnknownName: there is no such concept, methodology or engine.
-            LanguageUnsupported: the concept is not available in that language.
+            LanguageUnsupported: the concept is not available in that language, or a role's provider lacks it.
             ModelsUnusable: a language model of the concept is not set up here, or a prompt is missing.
         """
         concept = self.concept(concept_id)
@@ -166,6 +172,13 @@ class Library:
             known = ", ".join(concept.languages)
             raise LanguageUnsupported(
                 f"The concept `{concept_id}` is not available in `{language}`; it is in: {known}."
+            )
+        lacking = self.lacking(concept, language) if self._models is not None else ()
+        if lacking:
+            raise LanguageUnsupported(
+                f"Interviews in `{language}` can't be held here: it takes a language model for "
+                f"{' and '.join(lacking)}, and none is set up. Without one askwell understands "
+                f"{_names(frozenset.intersection(*(OFFLINE[role] for role in lacking)))}."
             )
         engine = engine or concept.engine
         if engine not in ENGINES:
@@ -179,8 +192,10 @@ class Library:
                 )
             chosen = chosen.model_copy(update={"phases": concept.phases})
         others = tuple(name for name in concept.languages if name != language)
-        resolved = concept.model_copy(
+        told = concept.in_language(language)
+        resolved = told.model_copy(
             update={
+                "translations": {},
                 "methodology": chosen.name,
                 "engine": engine,
                 "languages": (language, *others),
@@ -193,10 +208,20 @@ class Library:
             concept=resolved,
             methodology=chosen,
             settings=self._settings,
-            closing_text=concept.closing_text or texts.text("closing_text"),
+            closing_text=_closing_in(concept, language) or texts.text("closing_text"),
             withdrawn_text=texts.text("withdrawn_text"),
             prompts=self.prompts() if self._is_remote(concept) else {},
         )
+
+    def lacking(self, concept: Concept, language: str) -> tuple[Role, ...]:
+        """The roles that are done without a language model in this concept's interviews, and not in that language."""
+        return tuple(role for role in ROLES if self._is_offline(role, concept.llm) and not self._speaks(role, language))
+
+    def _is_offline(self, role: Role, overrides: ModelOverrides) -> bool:
+        if self._models is not None:
+            return not self._models.is_remote(role, overrides)
+        over = getattr(overrides, role)
+        return over is None or over.provider in (None, "offline")
 
     def _is_remote(self, concept: Concept) -> bool:
         if self._models is not None:
@@ -247,10 +272,21 @@ class Library:
         """What can be used and is probably not meant so, in file order."""
         found = []
         for concept in self._concepts.values().values():
-            document, reason = self._concepts.document(concept.id), unannounced_recording(concept)
-            if document is not None and reason is not None:
-                found.append(document.problem(("record_audio",), reason))
+            document = self._concepts.document(concept.id)
+            if document is not None:
+                reasons = {unannounced_recording(concept.in_language(language)) for language in concept.languages}
+                found += [document.problem(("record_audio",), reason) for reason in reasons if reason is not None]
+                found += [document.problem(("languages",), reason) for reason in self._unspoken(concept)]
+                found += [document.problem(("consent",), reason) for reason in _untranslated(concept)]
         return tuple(sorted(found))
+
+    def _unspoken(self, concept: Concept) -> Iterator[str]:
+        """Languages of a concept in which no interview can be held."""
+        for language in concept.languages:
+            lacking = self.lacking(concept, language)
+            if lacking:
+                settings = " and ".join(f"{PREFIX}{role.upper()}_PROVIDER" for role in lacking)
+                yield f"interviews in `{language}` are refused unless {settings} name a language model"
 
     def _model_problems(self, concept: Concept) -> list[ConfigProblem]:
         document = self._concepts.document(concept.id)
@@ -287,6 +323,28 @@ class Library:
         return problems
 
 
+def _closing_in(concept: Concept, language: str) -> str | None:
+    """The concept's own thank-you in that language; one in another language is none."""
+    if language == concept.languages[0]:
+        return concept.closing_text
+    found = concept.translations.get(language)
+    return found.closing_text if found is not None else None
+
+
+def _untranslated(concept: Concept) -> Iterator[str]:
+    """Languages of a concept whose respondents would agree to a text in another language."""
+    if concept.consent is None:
+        return
+    for language in concept.languages[1:]:
+        found = concept.translations.get(language)
+        if found is None or found.consent_text is None:
+            yield f"there is no consent text in `{language}`: `translations.{language}.consent_text`"
+
+
+def _names(languages: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(languages))
+
+
 def _phase_strategies(concept: Concept) -> Iterator[tuple[str, str, str]]:
     if concept.phases is not None:
         for phase in ("early", "mid", "late"):
@@ -303,6 +361,14 @@ def _unknown_strategies(concept: Concept, methodology: Methodology) -> list[str]
 
 def content_hash(configuration: SessionConfiguration) -> str:
     """The name of a pinned configuration: SHA-256 of its canonical JSON, 64 hexadecimal digits."""
-    data = configuration.model_dump(mode="json")
+    return _hash(configuration.model_dump(mode="json"))
+
+
+def content_hash_of(content: str) -> str:
+    """The same for a configuration as it was stored, whatever this version would add to it. Raises ValueError."""
+    return _hash(json.loads(content))
+
+
+def _hash(data: object) -> str:
     canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

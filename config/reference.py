@@ -27,6 +27,8 @@ _TITLES = {
     "extraction": "Who extracts, rates and asks",
     "models": "Language models",
     "speech": "Speech",
+    "kiosk": "Kiosks and sync",
+    "watching": "Watching",
     "logs": "Logs",
     "pipeline": "Pipeline",
 }

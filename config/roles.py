@@ -159,9 +159,11 @@ class Models:
 
     def remote(self, overrides: ModelOverrides) -> bool:
         """Whether a language model does any of the roles."""
-        return any(
-            (_of_role(overrides, role).provider or self._settings.role(role).provider) != "offline" for role in ROLES
-        )
+        return any(self.is_remote(role, overrides) for role in ROLES)
+
+    def is_remote(self, role: Role, overrides: ModelOverrides) -> bool:
+        """Whether a language model does that role."""
+        return (_of_role(overrides, role).provider or self._settings.role(role).provider) != "offline"
 
     def pinned(self, overrides: ModelOverrides) -> ModelOverrides:
         """Who does which role, as a session keeps it: everything but keys, deadlines and addresses of the settings.

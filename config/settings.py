@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 
 from config.bounds import LimitSettings, SessionSettings
 from config.group import Group, check_url
+from config.kiosk import KioskSettings
 from config.models import (
     ExtractionSettings,
     GenerationSettings,
@@ -30,6 +31,7 @@ from config.models import (
     checked_key,
 )
 from config.speech import SpeechSettings
+from config.watching import WatchingSettings
 from pipeline.calls import Role
 from pipeline.concept import PipelineSettings
 
@@ -190,6 +192,8 @@ class Settings(Group):
     generation: GenerationSettings = GenerationSettings()
     models: ModelSettings = ModelSettings()
     speech: SpeechSettings = SpeechSettings()
+    kiosk: KioskSettings = KioskSettings()
+    watching: WatchingSettings = WatchingSettings()
     logs: LogSettings = LogSettings()
     pipeline: PipelineSettings = PipelineSettings()
 

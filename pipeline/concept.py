@@ -82,6 +82,62 @@ class ModelOverrides(Spec):
     generation: RoleOverrides | None = Field(default=None, description="Writes questions.")
 
 
+class Translation(Spec):
+    """What respondents read, in another language than the concept's first; what is left out stays in the first."""
+
+    name: str | None = Field(default=None, min_length=1, description="The topic as questions name it.")
+    title: str | None = Field(default=None, description="The title shown to people.")
+    consent_text: str | None = Field(default=None, min_length=1, description="The consent text.")
+    closing_text: str | None = Field(default=None, description="The thank-you at the end.")
+    stimulus: str | None = Field(default=None, description="The text that the respondent is shown.")
+    helpline_text: str | None = Field(default=None, description="Where to find help.")
+
+
+KioskMode = Literal["text", "voice"]
+
+
+class Eligibility(Spec):
+    """A statement that has to be true of a respondent."""
+
+    id: str = Field(
+        pattern=r"^[A-Za-z0-9_-]{1,40}$", description="Identifier, under which the answer is kept with the session."
+    )
+    text: str | dict[str, str] = Field(
+        description="The statement, such as `You are 18 or older.`; one text or one per language."
+    )
+
+    def text_in(self, language: str) -> str:
+        """The statement in that language; in the first one it has where that is missing."""
+        if isinstance(self.text, str):
+            return self.text
+        return self.text.get(language) or next(iter(self.text.values()))
+
+
+class Kiosk(Spec):
+    """How interviews on this concept run on a kiosk, where one person after the other sits down."""
+
+    respondent_ref: Literal["off", "optional", "required"] = Field(
+        default="off", description="Whether the interviewer enters a reference for the respondent before the interview."
+    )
+    eligibility: tuple[Eligibility, ...] = Field(
+        default=(), max_length=20, description="Statements that must all be true before an interview begins."
+    )
+    modes: tuple[KioskMode, ...] = Field(
+        default=("text", "voice"), min_length=1, description="How respondents may answer, the first choice first."
+    )
+    idle_warning_s: int = Field(
+        default=60, ge=10, le=3600, description="Time without a sign of life before the kiosk asks, in seconds."
+    )
+    idle_reset_s: int = Field(
+        default=30, ge=5, le=600, description="Time from that question until the kiosk begins anew, in seconds."
+    )
+    thanks_s: int = Field(default=15, ge=3, le=300, description="How long the thank-you stays, in seconds.")
+    half_duplex: bool = Field(
+        default=True,
+        description="Whether the microphone is off while a question is read aloud: kiosks have loudspeakers.",
+    )
+
+
 class Concept(Spec):
     """One concept file."""
 
@@ -120,6 +176,10 @@ class Concept(Spec):
     )
     phases: Phases | None = Field(default=None, description="Phases that replace the methodology's.")
     open_enrolment: bool | None = Field(default=None, description="Whether anyone may start an interview.")
+    translations: dict[str, Translation] = Field(
+        default={}, description="What respondents read, for each further one of `languages`."
+    )
+    kiosk: Kiosk = Field(default=Kiosk(), description="How its interviews run on a kiosk.")
 
     @model_validator(mode="after")
     def _objective_given(self) -> Concept:
@@ -131,6 +191,16 @@ class Concept(Spec):
     def goal(self) -> str:
         """The objective, wherever it was written."""
         return self.objective or (self.context.objective if self.context else "")
+
+    def in_language(self, language: str) -> Concept:
+        """The concept with what respondents read in that language, as far as it is there."""
+        found = self.translations.get(language)
+        if found is None:
+            return self
+        told = found.model_dump(exclude={"consent_text"}, exclude_none=True)
+        if self.consent is not None and found.consent_text is not None:
+            told["consent"] = self.consent.model_copy(update={"text": found.consent_text})
+        return self.model_copy(update=told)
 
     def opening_in(self, language: str) -> str | None:
         """The fixed opening question in that language, if there is one."""

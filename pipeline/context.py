@@ -17,6 +17,9 @@ C = TypeVar("C", bound=Contract)
 SlotNames = Callable[[], Sequence[SlotProposal]]
 """Names for waiting nodes that have come so far from a model that takes its time."""
 
+Wishes = Callable[[], Sequence[Directive]]
+"""What moderators want of the next question, asked for when it is decided on; what it raises ends the turn."""
+
 
 def no_names() -> tuple[SlotProposal, ...]:
     """Nothing has come."""
@@ -53,7 +56,7 @@ class TurnContext:
     now: datetime
     sink: QuestionSink
     embeddings: Mapping[str, Vectors]
-    directives: tuple[Directive, ...] = ()
+    wishes: Wishes = tuple
     names: SlotNames = no_names
     stages_ms: dict[str, float] = field(default_factory=dict)
     _contracts: dict[type[Contract], Contract] = field(default_factory=dict)

@@ -14,7 +14,15 @@ from pipeline.graph.tracker import Depth, NodeStateTracker
 from pipeline.ports import ActiveSignal, Extraction, Line, Parse, Rating, Vectors
 from pipeline.records import Record
 from pipeline.signals.base import Rated, SignalMatrix
-from pipeline.state import AnswerKind, FocusEntry, QuestionAsked, SaturationMetrics, Utterance, Velocity
+from pipeline.state import (
+    AnswerKind,
+    AppliedDirective,
+    FocusEntry,
+    QuestionAsked,
+    SaturationMetrics,
+    Utterance,
+    Velocity,
+)
 
 
 class Contract:
@@ -161,7 +169,8 @@ class StrategyOutput(Contract):
     active_signals: tuple[ActiveSignal, ...] = ()
     rationale: str = ""
     injected: str | None = None
-    applied_directives: tuple[str, ...] = ()
+    directive: AppliedDirective | None = None
+    """The moderator's wish that was followed."""
 
 
 @dataclass(frozen=True)
@@ -230,6 +239,8 @@ class TurnRecord(Record):
     fallback: bool = False
     fallbacks: tuple[str, ...] = ()
     """Tasks that another provider than the configured one did, because that one failed."""
+    directive: AppliedDirective | None = None
+    """What a moderator restricted the choice to, or the question a moderator asked instead."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pipeline.contracts import (
     ExtractionOutput,
     GraphOutput,
     QuestionOutput,
+    RatingOutput,
     ResponseOutput,
     ScoringOutput,
     SlotsOutput,
@@ -116,6 +117,8 @@ def _next_state(context: TurnContext) -> InterviewState:
     going = context.get(ContinuationOutput)
     response = context.get(ResponseOutput)
     entry = context.get(ScoringOutput).focus_entry
+    rated = context.get(RatingOutput).rated
+    followed = chosen.directive.command_id if chosen.directive else None
     status: SessionStatus = "completed" if going.complete else "closing" if going.ask_closing else before.status
     update: dict[str, Any] = {
         "status": status,
@@ -125,7 +128,7 @@ def _next_state(context: TurnContext) -> InterviewState:
         "updated_at": context.now,
         "utterances": (*before.utterances, said, response.utterance),
         "question": response.asked,
-        "directives": tuple(d for d in before.directives if d.command_id not in chosen.applied_directives),
+        "directives": tuple(d for d in before.directives if d.command_id != followed),
         "nodes": tuple(changed.graph.nodes.values()),
         "edges": tuple(changed.graph.edges.values()),
         "tensions": tuple(changed.graph.tensions),
@@ -134,6 +137,9 @@ def _next_state(context: TurnContext) -> InterviewState:
         "strategy_history": (*before.strategy_history, going.strategy) if going.strategy else before.strategy_history,
         "focus_history": (*before.focus_history, entry) if entry else before.focus_history,
         "depths": chosen.depths,
+        "engagements": before.engagements if rated is None else (*before.engagements, rated.engagement),
+        "phase": chosen.signals.phase,
+        "saturation_score": context.get(ScoringOutput).saturation_score,
         "surface_velocity": measured.surface_velocity,
         "canonical_velocity": measured.canonical_velocity,
         "saturation": measured.saturation,

@@ -14,7 +14,7 @@ from pipeline.graph.tracker import Depth, NodeStateTracker, TrackerSnapshot
 from pipeline.ports import Speaker
 from pipeline.records import Record
 
-STATE_VERSION = 2
+STATE_VERSION = 3
 
 SessionStatus = Literal["created", "active", "paused", "closing", "completed", "abandoned", "failed"]
 AnswerKind = Literal["answer", "skip", "correct"]
@@ -113,11 +113,34 @@ class Directive(Record):
     node_id: str | None = None
 
 
+class AppliedDirective(Directive):
+    """A moderator's wish as a turn followed it; `node_key` is the tracked identity that `node_id` stood for."""
+
+    node_key: str | None = None
+
+
+class AppliedCommand(Record):
+    """A moderator's command that took effect, and the first turn it governs."""
+
+    command_id: str
+    turn_number: int
+
+
+class Device(Record):
+    """The device that an interview was started on: the id and the name of its token."""
+
+    id: str
+    name: str
+
+
 class InterviewState(Record):
     """A session between two turns. Changed only by making the next one.
 
     `rev` grows by one with each commit. `slot_backlog` are surface nodes without a final slot, oldest first.
-    `depths` are the depths of all rated answers, oldest first.
+    `depths` and `engagements` (in [0, 1]) are those of all rated answers, oldest first; `phase` and
+    `saturation_score` (in [0, 1]) are those of the latest turn. `commands` are the latest of the moderators', oldest
+    first, so that the same one never takes effect twice. `eligibility` is what was confirmed of the respondent before
+    the interview, by the ids of the concept's statements.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -151,6 +174,9 @@ class InterviewState(Record):
     question: QuestionAsked | None = None
     receipts: tuple[Receipt, ...] = ()
     directives: tuple[Directive, ...] = ()
+    commands: tuple[AppliedCommand, ...] = ()
+    device: Device | None = None
+    eligibility: dict[str, bool] = {}
 
     nodes: tuple[KGNode, ...] = ()
     edges: tuple[KGEdge, ...] = ()
@@ -164,6 +190,9 @@ class InterviewState(Record):
     strategy_history: tuple[str, ...] = ()
     focus_history: tuple[FocusEntry, ...] = ()
     depths: tuple[Depth, ...] = ()
+    engagements: tuple[float, ...] = ()
+    phase: str | None = None
+    saturation_score: float | None = None
     surface_velocity: Velocity = Velocity()
     canonical_velocity: Velocity = Velocity()
     saturation: SaturationMetrics = SaturationMetrics()
@@ -187,6 +216,10 @@ class InterviewState(Record):
     def receipt(self, turn_key: str) -> Receipt | None:
         """What the turn with this key answered, if it was completed."""
         return next((receipt for receipt in self.receipts if receipt.turn_key == turn_key), None)
+
+    def command(self, command_id: str) -> AppliedCommand | None:
+        """What became of a moderator's command, if it took effect."""
+        return next((known for known in self.commands if known.command_id == command_id), None)
 
     def last_answer(self) -> Utterance | None:
         """The respondent's latest utterance with content."""

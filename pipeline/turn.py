@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from pipeline.concept import SessionConfiguration
-from pipeline.context import Answer, SlotNames, TurnContext, no_names
+from pipeline.context import Answer, SlotNames, TurnContext, Wishes, no_names
 from pipeline.contracts import Contract
 from pipeline.engines.base import DecisionEngine
 from pipeline.engines.signal_pools import SignalPools
@@ -29,8 +29,10 @@ from pipeline.ports import (
     SlotProposer,
     Vectors,
 )
+from pipeline.previewing import Preview, previewed
 from pipeline.question.asking import Questioner, Written
 from pipeline.settling import settled
+from pipeline.signals.base import SignalMatrix
 from pipeline.signals.rating import AnswerRating
 from pipeline.stages.base import Stage
 from pipeline.stages.context import ContextStage
@@ -45,7 +47,7 @@ from pipeline.stages.srl import SrlStage
 from pipeline.stages.state import StateStage
 from pipeline.stages.strategy import StrategyStage
 from pipeline.stages.utterance import UtteranceStage, check_answer
-from pipeline.state import InterviewState
+from pipeline.state import Directive, InterviewState
 
 __all__ = ["Answer", "Outcome", "Providers", "TurnPipeline", "answer_digest", "check_answer"]
 
@@ -162,6 +164,27 @@ class TurnPipeline:
         """The opening question: turn 0, without a focus. Raises ProviderError."""
         return await opened(state, configuration, questioner(self._providers), now, sink)
 
+    async def preview(
+        self,
+        state: InterviewState,
+        configuration: SessionConfiguration,
+        wish: Directive,
+        *,
+        signals: SignalMatrix | None,
+    ) -> Preview:
+        """The question that a moderator's wish would lead to now; nothing comes of it. Raises ProviderError.
+
+        Args:
+            state: of the session after its last commit.
+            configuration: of the session.
+            wish: a strategy, a node, or both.
+            signals: of the latest turn; None before the first one.
+        """
+        engine = self._engines.get(state.engine)
+        if engine is None:
+            raise PipelineMisbuilt(f"there is no decision engine {state.engine}")
+        return await previewed(state, configuration, engine, questioner(self._providers), wish, signals)
+
     async def rephrase(
         self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
     ) -> Outcome:
@@ -217,6 +240,7 @@ class TurnPipeline:
         sink: QuestionSink,
         embeddings: Mapping[str, Vectors],
         names: SlotNames = no_names,
+        wishes: Wishes | None = None,
     ) -> Outcome:
         """One turn.
 
@@ -228,12 +252,13 @@ class TurnPipeline:
             sink: hears the question while it is made.
             embeddings: vectors of nodes and slots.
             names: what `name_slots` has found by the time the slots are looked at.
+            wishes: of moderators by the time the next question is decided on; those of the state if not given.
         Raises:
             InvalidAnswer: the answer can't be taken.
             ProviderError: a provider did not deliver; `stage` says where.
         """
         context = await self.decide(
-            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names
+            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names, wishes=wishes
         )
         return await self.speak(context)
 
@@ -247,6 +272,7 @@ class TurnPipeline:
         sink: QuestionSink,
         embeddings: Mapping[str, Vectors],
         names: SlotNames = no_names,
+        wishes: Wishes | None = None,
     ) -> TurnContext:
         """The stages up to `continuation`: everything but the question. Nothing reaches the sink."""
         context = TurnContext(
@@ -256,7 +282,7 @@ class TurnPipeline:
             now=now,
             sink=sink,
             embeddings=embeddings,
-            directives=state.directives,
+            wishes=wishes if wishes is not None else lambda: state.directives,
             names=names,
         )
         await self._lane(context, "before")

@@ -8,7 +8,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from server import pages
-from server.api import catalogue, operations, sessions, tokens
+from server.api import catalogue, kiosk, moderation, operations, sessions, sync, tokens
 from server.api.http import on_error
 from server.middleware import Gate, Problems
 from server.parts import Parts
@@ -48,12 +48,17 @@ def build_app(parts: Parts) -> Starlette:
             *sessions.ROUTES,
             *catalogue.ROUTES,
             *tokens.ROUTES,
+            *moderation.ROUTES,
+            *kiosk.ROUTES,
+            *sync.ROUTES,
             respondent_route(
                 parts.hub,
                 parts.auth.respondent_session,
                 socket,
                 on_error=lambda code: parts.metrics.errors.labels(code).inc(),
+                words_of=lambda language: parts.library.texts(language).find,
             ),
+            parts.watch.route(socket, lambda code: parts.metrics.errors.labels(code).inc()),
             *pages.routes(),
         ],
         middleware=middleware,

@@ -10,7 +10,6 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,10 +28,12 @@ from server.errors import ApiError
 from server.export import FORMATS
 from server.hot.datadir import running_server
 from server.hot.errors import DataDirInUse, HotError
+from server.release import version
 from server.screen import Keyboard
 from server.serving import PortUnusable
 from server.session.problems import SessionProblem
 from server.store.errors import StoreError
+from server.sync import SyncError
 from server.terminal import HELP, Chat, End
 
 USAGE = 2
@@ -54,6 +55,7 @@ _EXPECTED = (
     ApiError,
     SessionProblem,
     CallFailed,
+    SyncError,
     OSError,
 )
 
@@ -114,7 +116,7 @@ def _sentence(exc: BaseException) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="askwell", description="Adaptive qualitative interviews.")
-    parser.add_argument("--version", action="version", version=f"askwell {_version()}")
+    parser.add_argument("--version", action="version", version=f"askwell {version()}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
@@ -146,6 +148,13 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--output", "-o", metavar="FILE", help="where to write; standard output if not given")
     add_data(export)
 
+    sync = add("sync", _sync, "Send finished interviews to another server.")
+    sync.add_argument("--to", metavar="URL", help="the server (ASKWELL_SYNC_TO)")
+    sync.add_argument("--token-file", metavar="FILE", help="file with a device token of it (ASKWELL_SYNC_TOKEN)")
+    sync.add_argument("--file", metavar="FILE", help="send what a kiosk exported to this file, not what is here")
+    sync.add_argument("--watch", action="store_true", help="go on and send what is finished later, until interrupted")
+    add_data(sync)
+
     check = add("check-config", _check_config, "Check concepts, methodologies, texts, prompts and prices.")
     check.add_argument("directory", nargs="?", metavar="DIR", help="your configuration directory (ASKWELL_CONFIG_DIR)")
     check.add_argument(
@@ -163,13 +172,6 @@ def _parser() -> argparse.ArgumentParser:
     token = add("moderator-token", _moderator_token, "Print the moderator's token, making one if there is none.")
     add_data(token)
     return parser
-
-
-def _version() -> str:
-    try:
-        return version("askwell")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def _settings(options: argparse.Namespace, *, quiet: bool = False) -> Settings:
@@ -200,7 +202,11 @@ def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
     from server import node
 
-    return _run(node.serve(settings, say=_say, show=_show, version=_version()))
+    code = _run(node.serve(settings, say=_say, show=_show, version=version()))
+    if code == node.AGAIN:
+        _say("beginning again")
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    return code
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:
@@ -340,6 +346,25 @@ def _exported(settings: Settings, session_id: str, name: str) -> bytes:
     path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}"
     _, content = call_sync(url, "GET", path, token)
     return content
+
+
+def _sync(options: argparse.Namespace) -> int:
+    os.umask(PRIVATE)
+    settings = _settings(options, quiet=True)
+    kiosk = settings.kiosk
+    url = kiosk.sync_to if options.to is None else options.to.rstrip("/")
+    if url is None:
+        raise CommandFailed("name the server with --to, or set ASKWELL_SYNC_TO")
+    if options.token_file is not None:
+        token = Path(options.token_file).expanduser().read_text(encoding="utf-8").strip()
+    else:
+        token = kiosk.sync_token.get_secret_value() if kiosk.sync_token is not None else ""
+    if not token or not token.isascii() or not token.isprintable():
+        raise CommandFailed("no device token: make one on that server, and name its file with --token-file")
+    from server.sync.command import Order, Screen, sync
+
+    file = Path(options.file) if options.file is not None else None
+    return _run(sync(settings, Order(url, token, file, options.watch), Screen(sys.stderr)))
 
 
 def _check_config(options: argparse.Namespace) -> int:

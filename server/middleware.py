@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.api.http import on_error
 from server.errors import ApiError, WireError, wire_error
 from server.parts import Parts
+from server.watch.socket import MODERATOR_PATH
 
 log = structlog.get_logger()
 
@@ -31,6 +32,11 @@ SECURITY = {
 }
 _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _QUIET = ("/static/", "/healthz", "/readyz", "/metrics")
+
+
+def _who(scope: Scope) -> str:
+    """Who connects to that socket."""
+    return "moderator" if scope.get("path") == MODERATOR_PATH else "respondent"
 
 
 class Gate:
@@ -65,7 +71,7 @@ class Gate:
         if not self.parts.origins.host_allowed(headers.get("host", "")):
             await self._refuse(scope, receive, send, ApiError("forbidden", "The server does not answer to this name."))
             return
-        gauge = self.parts.metrics.connections.labels("respondent")
+        gauge = self.parts.metrics.connections.labels(_who(scope))
         gauge.inc()
         try:
             await self.app(scope, receive, send)

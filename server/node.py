@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import threading
@@ -21,31 +22,36 @@ from server.export import FORMATS
 from server.language import cautions, who_does_what
 from server.serving import bind, serving, url_of
 from server.speech import Speech
-from server.wiring import HUB_DRAIN_S, Say, Storage, open_storage, running
+from server.wiring import HUB_DRAIN_S, Overrides, Say, Storage, open_storage, running
 
 LOOPBACK = "127.0.0.1"
 SAME_SIGNAL_S = 1.0
 EXPORT_DRAIN_S = 30.0
 END_S = 8.0
+AGAIN = 64
+"""Exit code of `serve` when the process is to begin again."""
 
 
-async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code.
+async def serve(settings: Settings, *, say: Say, show: Say, version: str, overrides: Overrides | None = None) -> int:
+    """Serve until SIGINT or SIGTERM; the exit code, AGAIN when somebody asked that the process begin again.
 
     Args:
         settings: of the process.
         say: told what is being done.
         show: told where it listens and what it is made of.
         version: of askwell.
+        overrides: what a test puts between the parts.
     """
     leave = asyncio.Event()
     host = settings.server.host
     with _signals(leave) as is_up:
-        async with running(settings, say=say, claim=lambda: bind(host, settings.server.port)) as (parts, storage):
+        claim = functools.partial(bind, host, settings.server.port)
+        async with running(settings, overrides=overrides, say=say, claim=claim) as (parts, storage):
             sock = storage.claimed_socket()
             here_url = url_of(sock, host)
             async with serving(build_app(parts), settings, sock):
                 storage.data_dir.publish(here_url)
+                parts.leaving.arm(leave.set)
                 is_up()
                 show(banner(storage, parts.speech, settings.server.public_url or here_url, version))
                 await leave.wait()
@@ -53,7 +59,7 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str) -> int
                 say("finishing running turns")
                 parts.readiness.leaving = True
                 await parts.hub.drain(HUB_DRAIN_S)
-    return 0
+    return AGAIN if parts.leaving.again else 0
 
 
 def _end_in(seconds: float) -> None:

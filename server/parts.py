@@ -17,7 +17,12 @@ from server.pipelines import Pipelines
 from server.recordings import FileRecorder
 from server.session.hub import Hub
 from server.speech import Speech
+from server.store.copies import Copies
 from server.store.repository import Repository
+from server.sync.receive import Receiver
+from server.sync.service import Sync
+from server.unlocking import Unlocking
+from server.watch.watch import Watch
 from server.writer import Writer
 
 
@@ -27,6 +32,26 @@ class Readiness:
 
     models: bool = False
     leaving: bool = False
+
+
+class Leaving:
+    """How a process ends on request; only one that was started to serve can begin again."""
+
+    def __init__(self) -> None:
+        self.again = False
+        self._leave: Callable[[], None] | None = None
+
+    def arm(self, leave: Callable[[], None]) -> None:
+        """Let `restart` end the process by calling `leave`; whoever started it looks at `again` then."""
+        self._leave = leave
+
+    def restart(self) -> bool:
+        """End the process so that it begins again; whether it can."""
+        if self._leave is None:
+            return False
+        self.again = True
+        self._leave()
+        return True
 
 
 @dataclass(frozen=True)
@@ -40,12 +65,19 @@ class Parts:
     writer: Writer
     pipeline: Pipelines
     hub: Hub
+    watch: Watch
     speech: Speech
     recorder: FileRecorder
     auth: Authenticator
     metrics: Metrics
     origins: Origins
     requests: KeyedBuckets
+    copies: Copies
+    receiver: Receiver
+    sync: Sync
+    unlocking: Unlocking
     now: Callable[[], datetime]
     new_id: Callable[[], str]
+    started_at: datetime
     readiness: Readiness = field(default_factory=Readiness)
+    leaving: Leaving = field(default_factory=Leaving)

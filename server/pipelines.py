@@ -16,11 +16,13 @@ from config.loader import Library, UnknownName
 from config.prices import load_prices
 from config.settings import Settings
 from pipeline.concept import SessionConfiguration
-from pipeline.context import SlotNames, TurnContext, no_names
+from pipeline.context import SlotNames, TurnContext, Wishes, no_names
 from pipeline.methodology import Methodology
 from pipeline.ports import Clock, QuestionSink, SlotProposal, Vectors
+from pipeline.previewing import Preview
 from pipeline.question.checker import prepare
-from pipeline.state import InterviewState
+from pipeline.signals.base import SignalMatrix
+from pipeline.state import Directive, InterviewState
 from pipeline.turn import Answer, Outcome, Providers, TurnPipeline
 from server.language import Language
 from server.metrics import Metrics
@@ -100,11 +102,23 @@ class Pipelines:
         sink: QuestionSink,
         embeddings: Mapping[str, Vectors],
         names: SlotNames = no_names,
+        wishes: Wishes | None = None,
     ) -> Outcome:
         """One turn; see `TurnPipeline.run`."""
         return await self.of(configuration).run(
-            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names
+            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names, wishes=wishes
         )
+
+    async def preview(
+        self,
+        state: InterviewState,
+        configuration: SessionConfiguration,
+        wish: Directive,
+        *,
+        signals: SignalMatrix | None,
+    ) -> Preview:
+        """The question that a moderator's wish would lead to; see `TurnPipeline.preview`."""
+        return await self.of(configuration).preview(state, configuration, wish, signals=signals)
 
     async def decide(
         self,

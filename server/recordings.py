@@ -7,7 +7,8 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import structlog
@@ -92,6 +93,18 @@ class FileRecorder:
     def of(self, session_id: str) -> list[dict[str, Any]]:
         """The recordings of a session, for a moderator; blocks."""
         return [{"file": path.name, "bytes": path.stat().st_size} for path in self._recordings.of(session_id)]
+
+    def paths(self, session_id: str) -> list[Path]:
+        """The files of a session, by turn; blocks."""
+        return self._recordings.of(session_id)
+
+    async def adopt(self, session_id: str, name: str, source: IO[bytes]) -> None:
+        """Keep a recording that was made on another machine. Raises OSError, ValueError."""
+        await asyncio.to_thread(self._recordings.adopt, session_id, name, source)
+
+    async def erase_if_gone(self, session_id: str) -> None:
+        """Remove the recordings of a session that was erased while they were written."""
+        await self._erase_if_gone(session_id)
 
     async def _write(self, sound: _Sound) -> None:
         try:

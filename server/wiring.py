@@ -11,12 +11,12 @@ import asyncio
 import gc
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import structlog
@@ -24,6 +24,8 @@ import structlog
 from config.loader import Library
 from config.roles import Models
 from config.settings import Settings
+from pipeline.calls import Role
+from pipeline.language.support import speaks_offline
 from pipeline.turn import Providers
 from server import watching
 from server.auth import Authenticator, moderator_token
@@ -46,9 +48,14 @@ from server.recordings import FileRecorder
 from server.session.hub import Hub
 from server.speech import LoadSpeech, load_heard, open_speech
 from server.store.apply import Applier
+from server.store.copies import Copies
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StoreMisconfigured, StoreUnavailable
 from server.store.repository import Repository
+from server.sync.receive import Receiver
+from server.sync.service import Sync
+from server.unlocking import Unlocking
+from server.watch.opening import open_watch
 from server.writer import Writer, WriterHooks
 
 if TYPE_CHECKING:
@@ -92,6 +99,7 @@ class Overrides:
     providers: Callable[[Providers], Providers] = _same_providers
     load: Load = load_providers
     hear: LoadSpeech = load_heard
+    speaks: Callable[[Role, str], bool] = speaks_offline
 
 
 @dataclass(frozen=True)
@@ -233,6 +241,7 @@ async def running(
         config_dir=settings.storage.config_dir,
         max_turns=settings.sessions.max_turns,
         models=models,
+        speaks=overrides.speaks,
     )
     for problem in library.problems():
         log.warning("configuration.problem", file=problem.file, line=problem.line, reason=problem.reason)
@@ -245,6 +254,8 @@ async def running(
             settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
         ) as pipelines,
     ):
+        auth = Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id)
+        watch = open_watch(settings, storage, auth, pipelines, now=_now)
         hub = Hub(
             hot=storage.hot,
             snapshots=storage.store,
@@ -260,8 +271,12 @@ async def running(
             listening=listening_settings(settings),
             observe_heard=watching.spoken_answers(storage.metrics),
             recorder=storage.recorder,
+            witnesses=watch,
         )
-        async with hub:
+        watch.attend(hub)
+        copies, folder = Copies(storage.database), storage.data_dir.path
+        sync = Sync(settings.kiosk, copies, storage.recorder, folder, erase=hub.erase, now=_now)
+        async with _running(watch.run(), "watch"), hub, _running(sync.run(), "sync"):
             parts = Parts(
                 settings=settings,
                 library=library,
@@ -270,14 +285,27 @@ async def running(
                 writer=storage.writer,
                 pipeline=pipelines,
                 hub=hub,
+                watch=watch,
                 speech=speech,
                 recorder=storage.recorder,
-                auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
+                auth=auth,
                 metrics=storage.metrics,
                 origins=Origins(settings.server),
                 requests=KeyedBuckets(settings.limits.requests_per_s, settings.limits.request_burst, time.monotonic),
+                copies=copies,
+                receiver=Receiver(
+                    copies,
+                    storage.hot,
+                    storage.recorder,
+                    folder=folder,
+                    max_bytes=settings.kiosk.sync_max_bytes,
+                    now=_now,
+                ),
+                sync=sync,
+                unlocking=Unlocking(_secret(settings.kiosk.kiosk_pin), time.monotonic),
                 now=_now,
                 new_id=_new_id,
+                started_at=_now(),
             )
             # What is loaded by now stays: looking through it again would stop every session for a quarter of a second.
             gc.collect()
@@ -285,6 +313,17 @@ async def running(
             parts.readiness.models = True
             yield parts, storage
             parts.readiness.leaving = True
+
+
+@asynccontextmanager
+async def _running(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
+    """Something is done for as long as the block runs."""
+    async with asyncio.TaskGroup() as tasks:
+        working = tasks.create_task(work, name=name)
+        try:
+            yield
+        finally:
+            working.cancel()
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:

@@ -69,6 +69,7 @@ class ScoringStage:
             stages_ms=dict(context.stages_ms),
             fallback=context.get(QuestionOutput).fallback,
             fallbacks=_fallbacks(context),
+            directive=chosen.directive,
         )
         entry = None
         if going.strategy is not None:

@@ -26,6 +26,7 @@ from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal
 from pipeline.signals.base import SignalContext, SignalMatrix
 from pipeline.signals.registry import SIGNALS, detect
+from pipeline.state import AppliedDirective
 
 ACTIVE_SIGNALS = 5
 
@@ -66,14 +67,11 @@ class StrategyStage:
         configuration = context.configuration
         methodology = configuration.methodology
         matrix = detect(self._signal_context(context, tracker, methodology), methodology.signal_names)
-        directive = next(iter(context.directives), None)
-        applied = (directive.command_id,) if directive else ()
         if start.closing or start.turn_number >= start.max_turns:
             return StrategyOutput(None, matrix, tracker, depths, None)
+        directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
-            return StrategyOutput(
-                None, matrix, tracker, depths, None, injected=directive.question, applied_directives=applied
-            )
+            return StrategyOutput(None, matrix, tracker, depths, None, injected=directive.question, directive=directive)
         engine = self._engines.get(context.state.engine)
         if engine is None:
             raise PipelineMisbuilt(f"there is no decision engine {context.state.engine}", stage=self.name)
@@ -82,7 +80,7 @@ class StrategyStage:
                 methodology,
                 matrix,
                 strategy=directive.strategy if directive else None,
-                node_key=self._directed_key(context, directive.node_id if directive else None),
+                node_key=directive.node_key if directive else None,
             )
         )
         graph = context.get(GraphOutput).graph
@@ -94,7 +92,7 @@ class StrategyStage:
             focus=focus_of(decision.node_key, tracker, graph, start.turn_number),
             active_signals=active_signals(decision),
             rationale=decision.reason,
-            applied_directives=applied,
+            directive=directive,
         )
 
     def _signal_context(
@@ -128,11 +126,16 @@ class StrategyStage:
             nodes=sorted(candidates, key=lambda state: state.sequence),
         )
 
-    def _directed_key(self, context: TurnContext, node_id: str | None) -> str | None:
-        if node_id is None:
+    def _directive(self, context: TurnContext) -> AppliedDirective | None:
+        """The oldest wish of a moderator, with what its node is tracked by."""
+        wish = next(iter(context.wishes()), None)
+        if wish is None:
             return None
         canonical = context.get(SlotsOutput).canonical
-        return canonical.key_of(node_id) if canonical is not None else node_id
+        key = wish.node_id
+        if key is not None and canonical is not None:
+            key = canonical.key_of(key)
+        return AppliedDirective(**wish.model_dump(), node_key=key)
 
 
 def focus_of(key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, turn_number: int) -> Focus | None:

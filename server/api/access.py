@@ -19,13 +19,15 @@ async def principal_of(request: Request) -> Principal | None:
     Raises:
         ApiError: `unauthorised`, a token was given and is wrong.
     """
-    auth = parts_of(request).auth
+    parts = parts_of(request)
+    auth = parts.auth
     header = request.headers.get("authorization", "")
     if header:
         scheme, _, token = header.partition(" ")
         found = await auth.identify(token.strip()) if scheme.lower() == "bearer" else None
         if found is None:
             raise ApiError("unauthorised", "The token is not valid.")
+        await parts.watch.devices.heard(found)
         return found
     cookie = request.cookies.get(COOKIE)
     return await auth.identify_cookie(cookie) if cookie else None

@@ -21,7 +21,13 @@ def _short(concept: Concept) -> dict[str, Any]:
         "methodology": concept.methodology,
         "engine": concept.engine,
         "languages": list(concept.languages),
+        "titles": {language: told.title or told.name for language, told in _told(concept).items()},
     }
+
+
+def _told(concept: Concept) -> dict[str, Concept]:
+    """The concept as it is told in each of its languages."""
+    return {language: concept.in_language(language) for language in concept.languages}
 
 
 async def concepts(request: Request) -> Response:
@@ -69,6 +75,10 @@ async def methodologies(request: Request) -> Response:
             "version": methodology.method.version,
             "goal": methodology.method.goal,
             "description": methodology.method.description,
+            "nodes": [
+                {"name": node.name, "level": node.level, "terminal": node.terminal}
+                for node in methodology.ontology.nodes
+            ],
             "node_types": [node.name for node in methodology.ontology.nodes],
             "edge_types": [edge.name for edge in methodology.ontology.edges],
             "strategies": [

@@ -70,16 +70,8 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     return bytes(received)
 
 
-async def read_body(request: Request, model: type[BodyT], *, optional: bool = False) -> BodyT:
-    """The JSON body as that model.
-
-    Args:
-        request: the request.
-        model: what is expected.
-        optional: whether no body at all stands for `{}`.
-    Raises:
-        ApiError: `invalid_message` when it is not JSON, `invalid_input` when it does not fit.
-    """
+async def read_object_body(request: Request, *, optional: bool = False) -> dict[str, Any]:
+    """The JSON object of the body; arguments and errors as of `read_body`."""
     body = await read_bytes(request, parts_of(request).settings.limits.max_body_bytes)
     if optional and not body.strip():
         body = b"{}"
@@ -92,6 +84,20 @@ async def read_body(request: Request, model: type[BodyT], *, optional: bool = Fa
         raise ApiError("invalid_message", "The body is not JSON.") from exc
     if not isinstance(data, dict):
         raise ApiError("invalid_message", "The body should be a JSON object.")
+    return data
+
+
+async def read_body(request: Request, model: type[BodyT], *, optional: bool = False) -> BodyT:
+    """The JSON body as that model.
+
+    Args:
+        request: the request.
+        model: what is expected.
+        optional: whether no body at all stands for `{}`.
+    Raises:
+        ApiError: `invalid_message` when it is not JSON, `invalid_input` when it does not fit.
+    """
+    data = await read_object_body(request, optional=optional)
     try:
         found = model.model_validate(data)
     except ValidationError as exc:

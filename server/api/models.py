@@ -30,6 +30,9 @@ class CreateSession(Body):
         default=None, description="How you call the respondent; kept with the session."
     )
     pilot: bool = Field(default=False, description="A trial run, left out of results.")
+    eligibility: dict[Name, bool] | None = Field(
+        default=None, max_length=20, description="What was confirmed of the respondent, by the concept's statements."
+    )
 
     @field_validator("respondent_ref")
     @classmethod
@@ -63,6 +66,12 @@ class Login(Body):
     """`POST /api/login`."""
 
     token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+
+class Unlock(Body):
+    """`POST /api/kiosk/unlock`."""
+
+    pin: Annotated[str, StringConstraints(max_length=32)]
 
 
 class CreateToken(Body):

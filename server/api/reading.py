@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pipeline.concept import SessionConfiguration
 from pipeline.outcome import progress
@@ -14,8 +14,10 @@ from server.errors import ApiError
 from server.export.material import Material, Row, iso, public_utterance_rows, session_row
 from server.hot.errors import Gone, SessionNotHot
 from server.hot.redis import HotStore
-from server.parts import Parts
 from server.store.repository import Repository
+
+if TYPE_CHECKING:
+    from server.parts import Parts
 
 
 class Sources(Protocol):
@@ -102,7 +104,7 @@ def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfi
         "max_answer_s": concept.max_answer_s or speech.max_answer_s,
         "review_transcript": concept.review_transcript if review is None else review,
         "record_audio": concept.record_audio,
-        "barge_in": speech.barge_in,
+        "barge_in": speech.barge_in and not (state.device is not None and concept.kiosk.half_duplex),
         "echo_cancellation": {"spoken": None, "on": True, "off": False}[speech.echo_cancellation],
         "noise_suppression": speech.noise_suppression,
         "auto_gain_control": speech.auto_gain_control,
@@ -139,9 +141,8 @@ def respondent_view(parts: Parts, state: InterviewState, configuration: SessionC
     }
 
 
-def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict[str, Any]:
-    """What a moderator sees of one session; `recordings` are the files with what was said."""
-    state = material.state
+def session_view(state: InterviewState) -> dict[str, Any]:
+    """What a moderator sees of one session's state, graphs and transcript apart."""
     return {
         **session_row(state),
         "progress": progress(state.turn_count, state.max_turns, state.status),
@@ -154,9 +155,20 @@ def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict
         "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
         "strategy_history": list(state.strategy_history),
         "saturation": state.saturation.model_dump(mode="json"),
+        "depths": list(state.depths),
+        "engagements": list(state.engagements),
+        "phase": state.phase,
+        "saturation_score": state.saturation_score,
+        "settings": state.settings,
+    }
+
+
+def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a moderator sees of one session; `recordings` are the files with what was said."""
+    return {
+        **session_view(material.state),
         "usage": material.usage.model_dump(),
         "moderator_actions": list(material.actions),
-        "settings": state.settings,
         "recordings": recordings,
     }
 

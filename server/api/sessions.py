@@ -12,10 +12,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from config.loader import content_hash
-from pipeline.state import InterviewState, Receipt, SessionStatus
+from pipeline.state import Device, InterviewState, Receipt, SessionStatus
 from pipeline.turn import Answer
 from server.api.access import moderator, principal_of, respondent, respondent_or_moderator
 from server.api.http import json_response, parts_of, read_body
+from server.api.kiosk import check_admission
 from server.api.models import CreateSession, PostTurn, StartSession
 from server.api.reading import (
     load_configuration,
@@ -28,15 +29,19 @@ from server.api.reading import (
     respondent_view,
 )
 from server.api.recordings import post_audio
+from server.auth import Principal
 from server.errors import ApiError
 from server.export import FORMATS
-from server.export.material import Material, canonical_view, graph_view, usage_view, utterance_rows
+from server.export.material import Material, iso, usage_view, utterance_rows
 from server.hot.values import Erasure
 from server.parts import Parts
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
 from server.store.errors import StoreError
-from server.store.repository import MAX_PAGE
+from server.store.overview import MAX_PAGE
+from server.watch.graphs import canonical_view, surface_view
+
+LONGEST_QUERY = 200
 
 
 async def create(request: Request) -> Response:
@@ -45,10 +50,12 @@ async def create(request: Request) -> Response:
     body = await read_body(request, CreateSession)
     if parts.readiness.leaving:
         raise ApiError("too_many_sessions", "The server is shutting down. Please try again shortly.", retryable=True)
-    await _check_enrolment(request, parts, body.concept_id)
+    principal = await _enrolled(request, parts, body.concept_id)
     configuration = parts.library.configuration(
         body.concept_id, body.methodology, body.language, body.engine, body.max_turns
     )
+    device = Device(id=principal.token_id, name=principal.name) if principal and principal.kind == "device" else None
+    check_admission(parts, configuration.concept, body, on_kiosk=device is not None)
     session_id = parts.new_id()
     new = NewSession(
         session_id=session_id,
@@ -58,6 +65,8 @@ async def create(request: Request) -> Response:
         seed=secrets.randbits(63),
         respondent_ref=body.respondent_ref,
         pilot=body.pilot,
+        device=device,
+        eligibility=body.eligibility or {},
     )
     parts.hub.admit()
     token, entry = await parts.auth.issue("respondent", session_id=session_id)
@@ -77,16 +86,21 @@ async def create(request: Request) -> Response:
     )
 
 
-async def _check_enrolment(request: Request, parts: Parts, concept_id: str) -> None:
+async def _enrolled(request: Request, parts: Parts, concept_id: str) -> Principal | None:
+    """Who starts the interview, None for anyone where enrolment is open.
+
+    A token that is wrong, and a device's for other concepts, is refused also where none is needed.
+    """
     concept = parts.library.concept(concept_id)
     is_open = parts.settings.server.enrolment_open if concept.open_enrolment is None else concept.open_enrolment
-    if is_open:
-        return
     principal = await principal_of(request)
+    if is_open and (principal is None or principal.kind != "device"):
+        return None
     if principal is None:
         raise ApiError("unauthorised", "Interviews are by invitation here: ask a moderator for a link.")
     if principal.kind == "respondent" or not principal.may_see(concept_id):
         raise ApiError("forbidden", "This token may not start an interview on this concept.")
+    return principal
 
 
 async def start(request: Request) -> Response:
@@ -144,10 +158,20 @@ async def listing(request: Request) -> Response:
             state=state,
             concept_id=concept_id,
             concepts=principal.concepts,
+            text=_search(request.query_params.get("q", "")),
         )
     except ValueError as exc:
         raise ApiError("invalid_input", "cursor: this is not a cursor of this list.") from exc
-    return json_response({"items": plain(page.items), "next_cursor": page.next_cursor})
+    came = await parts.copies.received_at([row["id"] for row in page.items])
+    items = [{**row, "received_at": iso(came.get(row["id"]))} for row in plain(page.items)]
+    return json_response({"items": items, "next_cursor": page.next_cursor})
+
+
+def _search(query: str) -> str | None:
+    wanted = query.strip()
+    if len(wanted) > LONGEST_QUERY or not wanted.isprintable():
+        raise ApiError("invalid_input", f"q: should be up to {LONGEST_QUERY} characters of text.")
+    return wanted or None
 
 
 async def detail(request: Request) -> Response:
@@ -158,7 +182,9 @@ async def detail(request: Request) -> Response:
         state = await load_state(parts, session_id)
         return json_response(respondent_view(parts, state, await load_configuration(parts, state)))
     material = await load_material(parts, session_id, principal)
-    return json_response(moderator_view(material, await run_in_threadpool(parts.recorder.of, session_id)))
+    recordings = await run_in_threadpool(parts.recorder.of, session_id)
+    came = await parts.copies.received_at([session_id])
+    return json_response({**moderator_view(material, recordings), "received_at": iso(came.get(session_id))})
 
 
 async def erase(request: Request) -> Response:
@@ -171,17 +197,23 @@ async def erase(request: Request) -> Response:
     if erasure is Erasure.NONE:
         await load_visible(parts, session_id, principal)
         await parts.hub.erase(session_id)
+        parts.watch.exchange.publish_gone(session_id)
     return json_response({"session_id": session_id, "state": "erasing"}, 202)
 
 
 async def graph(request: Request) -> Response:
     """`GET /api/sessions/{id}/graph`."""
-    return json_response(graph_view(await _material(request)))
+    material = await _material(request)
+    state = material.state
+    view = await run_in_threadpool(surface_view, state, material.configuration)
+    return json_response({"session_id": state.session_id, "turn_count": state.turn_count, **view})
 
 
 async def canonical_graph(request: Request) -> Response:
     """`GET /api/sessions/{id}/canonical-graph`."""
-    return json_response(canonical_view(await _material(request)))
+    state = (await _material(request)).state
+    view = canonical_view(state)
+    return json_response({"session_id": state.session_id, "turn_count": state.turn_count, **view})
 
 
 async def scores(request: Request) -> Response:

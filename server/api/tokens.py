@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -11,6 +13,7 @@ from server.api.http import json_response, parts_of, read_body
 from server.api.models import CreateToken, Login
 from server.auth import COOKIE, COOKIE_LIFE_S, ROOT
 from server.errors import ApiError
+from server.export.material import iso
 
 
 async def login(request: Request) -> Response:
@@ -65,6 +68,30 @@ async def create(request: Request) -> Response:
     )
 
 
+async def listing(request: Request) -> Response:
+    """`GET /api/tokens`: those within the scope of the one that asks, newest first; never the tokens themselves."""
+    parts = parts_of(request)
+    principal = await moderator(request)
+    items = []
+    for entry in await parts.store.tokens():
+        scope = principal.concepts
+        if scope is not None and (entry.concepts is None or not scope.issuperset(entry.concepts)):
+            continue
+        seen = await parts.hot.last_heard_of(entry.id) if entry.kind == "device" else None
+        items.append(
+            {
+                "id": entry.id,
+                "kind": entry.kind,
+                "name": entry.name,
+                "concepts": entry.concepts,
+                "created_at": iso(entry.created_at),
+                "revoked_at": iso(entry.revoked_at),
+                "last_seen": iso(datetime.fromtimestamp(seen / 1000, UTC)) if seen is not None else None,
+            }
+        )
+    return json_response({"items": items})
+
+
 async def revoke(request: Request) -> Response:
     """`DELETE /api/tokens/{id}`."""
     parts = parts_of(request)
@@ -74,6 +101,7 @@ async def revoke(request: Request) -> Response:
         raise ApiError("forbidden", "Only a moderator for all concepts may revoke the tokens of others.")
     if token_id == ROOT or not await parts.auth.revoke(token_id):
         raise ApiError("not_found", "There is no such token.")
+    parts.watch.exchange.revoked(token_id)
     return Response(status_code=204, headers={"cache-control": "no-store"})
 
 
@@ -81,5 +109,6 @@ ROUTES = [
     Route("/api/login", login, methods=["POST"]),
     Route("/api/logout", logout, methods=["POST"]),
     Route("/api/tokens", create, methods=["POST"]),
+    Route("/api/tokens", listing, methods=["GET"]),
     Route("/api/tokens/{token_id}", revoke, methods=["DELETE"]),
 ]

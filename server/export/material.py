@@ -59,6 +59,8 @@ def session_row(state: InterviewState) -> Row:
         "max_turns": state.max_turns,
         "respondent_ref": state.respondent_ref,
         "pilot": state.pilot,
+        "device": state.device.model_dump() if state.device else None,
+        "eligibility": state.eligibility,
         "created_at": iso(state.created_at),
         "updated_at": iso(state.updated_at),
         "node_count": len(state.nodes),
@@ -171,30 +173,6 @@ def slot_rows(state: InterviewState) -> list[Row]:
             }
         )
     return rows
-
-
-def graph_view(material: Material) -> Row:
-    """The surface graph."""
-    state = material.state
-    return {
-        "session_id": state.session_id,
-        "turn_count": state.turn_count,
-        "nodes": node_rows(state, material.configuration),
-        "edges": edge_rows(state),
-        "tensions": tension_rows(state),
-    }
-
-
-def canonical_view(material: Material) -> Row:
-    """The canonical graph."""
-    state = material.state
-    return {
-        "session_id": state.session_id,
-        "turn_count": state.turn_count,
-        "slots": slot_rows(state),
-        "edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
-        "backlog": list(state.slot_backlog),
-    }
 
 
 def usage_view(material: Material) -> Row:

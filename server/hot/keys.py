@@ -14,6 +14,8 @@ from server.hot.errors import SessionNotHot
 DEFAULT_PARTITIONS = 16
 PARTITIONS_KEY = "askwell:partitions"
 WAKE_CHANNEL = "askwell:wake"
+WATCH_CHANNEL = "askwell:watch"
+DEVICE_PREFIX = "askwell:device:"
 
 KEYS_WITHOUT_TTL: tuple[re.Pattern[str], ...] = (
     re.compile(r"askwell:partitions"),

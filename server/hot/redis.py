@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any, Self
 
+from server.hot.broadcast import Broadcasts
 from server.hot.checks import Checks
 from server.hot.connection import Connection, open_client, plain_client
 from server.hot.keys import DEFAULT_PARTITIONS, KeySpace
@@ -34,7 +35,7 @@ from server.hot.values import (
 )
 
 
-class HotStore(Checks, Messages):
+class HotStore(Checks, Messages, Broadcasts):
     """Hot storage of every session; one per process, shared by all tasks of one event loop.
 
     Args:

@@ -37,6 +37,7 @@ CLOSE_POLICY: Final = 1008
 CLOSE_TOO_BIG: Final = 1009
 CLOSE_COME_AGAIN: Final = 1012
 CLOSE_TAKEN_OVER: Final = 4001
+CLOSE_UNAUTHORISED: Final = 4401
 
 SENTENCES: Final[dict[ErrorCode, str]] = {
     "invalid_message": "This message could not be read.",

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
-from server.protocol import codes, inbound, moderator, outbound
+from server.protocol import codes, inbound, moderator, outbound, watched
 from server.protocol.base import Message
 from server.protocol.codes import NOTICES, RETRYABLE, SENTENCES, SUBPROTOCOL
 
@@ -73,7 +73,7 @@ CHANNELS = (
         "moderator-server.json",
         "Moderator socket: what the server sends",
         "A slow watcher loses intermediate updates and gets a fresh `snapshot`.",
-        moderator.MODERATOR_SERVER_MESSAGES,
+        watched.MODERATOR_SERVER_MESSAGES,
     ),
 )
 
@@ -201,6 +201,7 @@ def _close_codes() -> list[str]:
         codes.CLOSE_POLICY: "A wrong token, no `hello` in time, too many messages, or a client that does not read.",
         codes.CLOSE_TOO_BIG: "A frame that is too large.",
         codes.CLOSE_COME_AGAIN: "The node is leaving or can't go on; come again, nothing is lost.",
+        codes.CLOSE_UNAUTHORISED: "A moderator's token or cookie is wrong, or has ended.",
         codes.CLOSE_TAKEN_OVER: "Another connection took the session over; do not come back by yourself.",
     }
     lines = ["## Close codes", "", "| code | why |", "|---|---|"]

@@ -13,6 +13,7 @@ from server.session.ledger import Ledger
 from server.session.outbox import Outbox
 from server.session.ports import Hot
 from server.session.stream import QuestionStream
+from server.session.witness import Witness
 
 
 class Heard(Protocol):
@@ -35,12 +36,14 @@ class Audience:
         hot: where events of the past are.
         ledger: the session.
         clock: monotonic seconds.
+        witness: told of all that is sent, and who comes and goes.
     """
 
-    def __init__(self, hot: Hot, ledger: Ledger, clock: Callable[[], float]) -> None:
+    def __init__(self, hot: Hot, ledger: Ledger, clock: Callable[[], float], witness: Witness) -> None:
         self._hot = hot
         self._ledger = ledger
         self._clock = clock
+        self._witness = witness
         self._outbox: Outbox | None = None
         self._stream: QuestionStream | None = None
         self.listening: Heard | None = None
@@ -68,6 +71,7 @@ class Audience:
         last = last_event_id if known else ledger.last_event_id
         outbox.hold(last)
         self._outbox = outbox
+        self._witness.attended(True)
         await outbox.send(self._ready())
         while known and (page := await self._hot.events_after(ledger.session_id, last)):
             for event in page:
@@ -79,6 +83,7 @@ class Audience:
         """The connection is gone; what runs goes on."""
         if self._outbox is outbox:
             self._outbox = None
+            self._witness.attended(False)
 
     def close(self, code: int) -> None:
         """Close the connection once it has got what is on its way."""
@@ -88,6 +93,7 @@ class Audience:
     async def broadcast(self, message: Message) -> None:
         """Send an ephemeral message."""
         self.last_sign = self._clock()
+        self._witness.said(message)
         if self._outbox is not None:
             await self._outbox.broadcast(message)
 
@@ -95,6 +101,7 @@ class Audience:
         """Send durable events that were just written."""
         if events:
             self.last_sign = self._clock()
+            self._witness.told(events)
         for event in events:
             if self._outbox is not None:
                 await self._outbox.event(event)

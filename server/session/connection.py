@@ -34,6 +34,7 @@ from server.session.outbox import Outbox
 from server.session.owner import SessionOwner
 from server.session.problems import Moved, SessionProblem, error_frame
 from server.session.settings import SocketSettings
+from server.session.wording import Wording, WordsOf, usual
 
 log = structlog.get_logger("askwell.socket")
 
@@ -54,6 +55,7 @@ def respondent_route(
     clock: Callable[[], float] = time.monotonic,
     path: str = RESPONDENT_PATH,
     on_error: ErrorTold = lambda _: None,
+    words_of: WordsOf = usual,
 ) -> WebSocketRoute:
     """The route of the respondent's socket.
 
@@ -64,11 +66,12 @@ def respondent_route(
         clock: monotonic seconds.
         path: where.
         on_error: called with the code of every error that a client is told.
+        words_of: the words for notices and errors in the language of an interview.
     """
     chosen = settings or SocketSettings()
 
     async def endpoint(websocket: WebSocket) -> None:
-        await RespondentSocket(websocket, hub, authenticate, chosen, clock, on_error).serve()
+        await RespondentSocket(websocket, hub, authenticate, chosen, clock, on_error, words_of).serve()
 
     return WebSocketRoute(path, endpoint, name="respondent")
 
@@ -104,6 +107,7 @@ class RespondentSocket:
         settings: limits.
         clock: monotonic seconds.
         on_error: called with the code of every error that the client is told.
+        words_of: the words of a language.
     """
 
     def __init__(
@@ -114,7 +118,9 @@ class RespondentSocket:
         settings: SocketSettings,
         clock: Callable[[], float],
         on_error: ErrorTold,
+        words_of: WordsOf,
     ) -> None:
+        self._words_of = words_of
         self._websocket = websocket
         self._on_error = on_error
         self._hub = hub
@@ -192,6 +198,7 @@ class RespondentSocket:
     async def _converse(self, owner: SessionOwner, hello: Hello) -> int:
         """Serve the session until one side ends; the code to close with."""
         outbox = self._outbox
+        outbox.speak(Wording(self._words_of(owner.state.language)))
         dispatcher = Dispatcher(self._hub, owner, outbox)
         self._listening = owner.listening
         waiting: asyncio.Queue[ClientMessage] = asyncio.Queue(self._settings.waiting_messages)

@@ -44,6 +44,7 @@ from server.session.recorder import NoRecorder, Recorder
 from server.session.settings import HubSettings, ListeningSettings
 from server.session.surroundings import Surroundings
 from server.session.voice import Mute, Voice
+from server.session.witness import NobodyWatches, Witnesses
 
 T = TypeVar("T")
 log = structlog.get_logger("askwell.session")
@@ -70,6 +71,7 @@ class Hub:
         listening: how they are listened to.
         observe_heard: told of every spoken answer.
         recorder: keeps the sound of answers; nothing is kept if not given.
+        witnesses: told what happens to each session; nobody is if not given.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Hub:
         listening: ListeningSettings | None = None,
         observe_heard: HeardObserver = ignore,
         recorder: Recorder | None = None,
+        witnesses: Witnesses | None = None,
     ) -> None:
         self.settings = settings or HubSettings()
         self._hot = hot
@@ -108,6 +111,7 @@ class Hub:
             listening=listening or ListeningSettings(),
             observe_heard=observe_heard,
             recorder=recorder or NoRecorder(),
+            witnesses=witnesses or NobodyWatches(),
         )
         self._orders = Orders(hot, self.settings, now, attach=self.attach, owner=self.owner)
         self._drain_s = drain_s

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 import structlog
 
@@ -56,6 +56,20 @@ class Order:
             {"command_id": self.command_id, "who": self.who, "at": self.at, "command": body}, ensure_ascii=False
         ).encode()
 
+    def action(self, turn_number: int) -> dict[str, Any]:
+        """What the record says of the command, which governs the interview from that turn on."""
+        assert self.command is not None
+        wanted = self.command.model_dump(mode="json", exclude={"command_id", "session_id", "type"}, exclude_none=True)
+        named = wanted.pop("turn_number", turn_number)
+        return {
+            **wanted,
+            "command_id": self.command_id,
+            "type": self.command.type,
+            "who": self.who,
+            "at": self.at,
+            "turn_number": named,
+        }
+
     @classmethod
     def unpack(cls, item: bytes) -> Self:
         """What `pack` wrote.
@@ -102,6 +116,13 @@ class Reply:
         return self.applies_to_turn
 
 
+def directive_of(command: InjectQuestion | Steer) -> Directive:
+    """The wish for the next question that a command is."""
+    if isinstance(command, InjectQuestion):
+        return Directive(command_id=command.command_id, kind="inject", question=command.question)
+    return Directive(command_id=command.command_id, kind="steer", strategy=command.strategy, node_id=command.node_id)
+
+
 class Inbox:
     """Applies what waits in a session's inbox, in order, each once.
 
@@ -122,9 +143,13 @@ class Inbox:
         Raises:
             Moved, NotOwner, Gone, StorageUnavailable: the rest stays for whoever owns the session next.
         """
+        if owner.guidance.open:
+            for item in await self._hot.inbox_read(owner.session_id):
+                self._foresee(owner, item)
         async with owner.inbox_lock:
             for item in await self._hot.inbox_read(owner.session_id):
                 await self._answer(owner, item)
+        owner.reconsider()
 
     async def _answer(self, owner: SessionOwner, item: bytes) -> None:
         try:
@@ -147,16 +172,34 @@ class Inbox:
     async def _apply(self, owner: SessionOwner, order: Order) -> int:
         if order.command is None:
             return await self._abandon(owner, order)
-        decide = self._decision(owner, order.command_id, order.command)
-        record = {
-            **order.command.model_dump(mode="json", exclude={"command_id", "type"}, exclude_none=True),
-            "command_id": order.command_id,
-            "action": order.command.type,
-            "moderator": order.who,
-            "recorded_at": order.at,
-        }
-        record.setdefault("turn_number", owner.state.turn_count + 1)
-        return await owner.apply(order.command_id, decide, moderator=record, ends=isinstance(order.command, EndSession))
+        decide = self._decision(owner, order, order.command)
+        action = order.action(owner.state.turn_count + 1)
+        return await owner.apply(order.command_id, decide, moderator=action, ends=isinstance(order.command, EndSession))
+
+    def _foresee(self, owner: SessionOwner, item: bytes) -> None:
+        """Let a command that waits for the running turn take effect in it, if it can."""
+        try:
+            order = Order.unpack(item)
+        except (ValueError, KeyError, TypeError, ProtocolProblem):
+            return
+        command, state = order.command, owner.state
+        if command is None or state.command(order.command_id) is not None:
+            return
+        try:
+            match command:
+                case InjectQuestion() | Steer():
+                    wish = directive_of(command)
+                    machine.check_directive(state, owner.configuration, wish)
+                    owner.guidance.wish(wish, order.action(state.turn_count + 1))
+                case ClaimSession():
+                    machine.check_claim(state, order.who)
+                    owner.guidance.claim()
+                case ReleaseSession():
+                    owner.guidance.release()
+                case SetForSession():
+                    owner.listening.set_patience(command.patience)
+        except SessionProblem as problem:
+            log.info("inbox.not_now", session=owner.session_id, reason=str(problem))
 
     async def _abandon(self, owner: SessionOwner, order: Order) -> int:
         if owner.attended or owner.busy:
@@ -164,7 +207,7 @@ class Inbox:
         after = timedelta(seconds=self._settings.abandon_after_s)
         return await owner.apply(order.command_id, lambda: machine.abandon(owner.state, self._now(), after))
 
-    def _decision(self, owner: SessionOwner, command_id: str, command: AnyCommand) -> Callable[[], machine.Step]:
+    def _decision(self, owner: SessionOwner, order: Order, command: AnyCommand) -> Callable[[], machine.Step]:
         """What to do with the state once it is the command's turn."""
         until = timedelta(seconds=self._settings.resume_until_s)
 
@@ -182,18 +225,12 @@ class Inbox:
                     )
                 case ExtendSession():
                     return machine.extend(state, command.turns, now)
-                case InjectQuestion():
-                    wish = Directive(command_id=command_id, kind="inject", question=command.question)
-                    return machine.direct(state, wish, now)
-                case Steer():
-                    if command.preview:
-                        raise SessionProblem("invalid_input", "A preview can't be made here.")
-                    wish = Directive(
-                        command_id=command_id, kind="steer", strategy=command.strategy, node_id=command.node_id
-                    )
-                    return machine.direct(state, wish, now)
-                case ClaimSession() | ReleaseSession():
-                    raise SessionProblem("invalid_input", "Taking over by hand is not possible here.")
+                case InjectQuestion() | Steer():
+                    return machine.direct(state, owner.configuration, directive_of(command), now)
+                case ClaimSession():
+                    return machine.claim(state, order.who, now)
+                case ReleaseSession():
+                    return machine.release(state, now)
                 case WriteNote():
                     return machine.Step(state)
                 case SetForSession():

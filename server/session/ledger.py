@@ -6,7 +6,6 @@ Every write goes through here, so that revision, event ids and ownership are loo
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
@@ -21,28 +20,18 @@ from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, Commit
 from server.protocol.codes import ErrorCode
 from server.session.machine import Step
 from server.session.ports import Hot
+from server.session.records import (
+    answer_of,
+    answer_payload,
+    calls_record,
+    packed_vectors,
+    record_of,
+    turn_record,
+)
 
 T = TypeVar("T")
 LONGEST_PAUSE_S = 2.0
 ROOM_PAUSE_S = 0.1
-
-
-def answer_payload(answer: Answer) -> bytes:
-    """An answer as it is kept until its turn is committed."""
-    kept: dict[str, Any] = {
-        "turn_key": answer.turn_key,
-        "kind": answer.kind,
-        "text": answer.text,
-        "corrects": answer.corrects,
-    }
-    if answer.spoken:
-        kept |= {"spoken": True, "confidence": answer.confidence, "speech_ms": answer.speech_ms}
-    return json.dumps(kept, ensure_ascii=False).encode()
-
-
-def answer_of(pending: Pending) -> Answer:
-    """The answer that `answer_payload` wrote."""
-    return Answer(**json.loads(pending.payload))
 
 
 class Ledger:
@@ -75,6 +64,8 @@ class Ledger:
         """Calls of language models made for this session; whatever is written next puts them on record."""
         self._offered: tuple[str, tuple[LLMCall, ...]] | None = None
         self._published_id = session.last_event_id
+        self.committed_ms: int | None = None
+        """When the latest commit was made, in milliseconds since 1970 by the clock of hot storage."""
         self._embeddings: dict[str, Vectors] | None = None
         self._take(session)
 
@@ -163,8 +154,16 @@ class Ledger:
         numbered = [{**one, "id": number} for one, number in zip(told[-len(numbers) :], numbers, strict=True)]
         return accepted, await self._numbered(numbers.start, numbered)
 
-    async def commit_turn(self, answer: Answer, outcome: Outcome) -> list[DurableEvent]:
-        """Make a turn true; the events to publish, in order. Errors as `HotStore.commit`."""
+    async def commit_turn(
+        self, answer: Answer, outcome: Outcome, *, moderator: Mapping[str, Any] | None = None
+    ) -> list[DurableEvent]:
+        """Make a turn true; the events to publish, in order. Errors as `HotStore.commit`.
+
+        Args:
+            answer: whose turn it is.
+            outcome: what it led to.
+            moderator: who did what that took effect in it, for the record.
+        """
         receipt = outcome.state.receipt(answer.turn_key)
         calls = self._offer(answer.turn_key)
         committed = await self._hot.commit(
@@ -174,9 +173,9 @@ class Ledger:
             turn_key=answer.turn_key,
             state=outcome.state.dump(),
             events=outcome.events,
-            record=turn_record(outcome, calls),
+            record=turn_record(outcome, calls, moderator),
             receipt=receipt.model_dump_json().encode() if receipt is not None else b"",
-            embeddings=_packed(outcome.embeddings),
+            embeddings=packed_vectors(outcome.embeddings),
         )
         self.pending = None
         return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings, calls)
@@ -192,7 +191,7 @@ class Ledger:
             state=outcome.state.dump(),
             events=outcome.events,
             record=turn_record(outcome, calls),
-            embeddings=_packed(outcome.embeddings),
+            embeddings=packed_vectors(outcome.embeddings),
             keep_pending=True,
         )
         return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings, calls)
@@ -216,7 +215,7 @@ class Ledger:
             turn_key=command_id,
             state=step.state.dump(),
             events=step.events,
-            record=_json({"moderator": moderator} if moderator else {}, calls),
+            record=record_of({"moderator": moderator} if moderator else {}, calls),
             keep_pending=not ends,
             drop_pending=ends,
         )
@@ -228,7 +227,7 @@ class Ledger:
         """Put on record that a run failed; the answer stays pending. Errors as `HotStore.fail`."""
         event = {"type": "turn.failed", "turn_key": turn_key, "code": code, "retryable": retryable}
         calls = self.calls.peek()
-        record = _json({"failure": {"code": code, "retryable": retryable, "detail": detail}}, calls)
+        record = record_of({"failure": {"code": code, "retryable": retryable, "detail": detail}}, calls)
         failed = await self._hot.fail(
             self.session_id, owner=self.owner_id, turn_key=turn_key, event=event, record=record
         )
@@ -249,7 +248,7 @@ class Ledger:
         calls = self.calls.peek()
         if not calls:
             return
-        record = _json({"turn_number": self.state.turn_count}, calls)
+        record = calls_record(calls, self.state.turn_count)
         await self._hot.note(self.session_id, owner=self.owner_id if owned else None, record=record)
         self.calls.settle(calls)
 
@@ -292,6 +291,7 @@ class Ledger:
             return await self.refresh()
         self.calls.settle(calls)
         self._offered = None
+        self.committed_ms = int(committed.journal_id.partition("-")[0])
         self.state = state
         if self._embeddings is not None:
             self._embeddings.update(embeddings)
@@ -361,21 +361,5 @@ async def insist(
         pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
 
-def turn_record(outcome: Outcome, calls: Sequence[LLMCall] = ()) -> bytes:
-    """What the store gets of a turn besides the state: the decisions, and what language models were asked."""
-    return _json({"turn": outcome.record.model_dump(mode="json")} if outcome.record is not None else {}, calls)
-
-
-def _packed(embeddings: Mapping[str, Vectors]) -> dict[str, bytes]:
-    return {name: np.asarray(vector, dtype=np.float32).tobytes() for name, vector in embeddings.items()}
-
-
 def _failed(pending: Pending) -> Pending:
     return Pending(pending.turn_key, pending.payload, pending.digest, pending.attempt, True, pending.turn_number)
-
-
-def _json(value: Mapping[str, Any], calls: Sequence[LLMCall] = ()) -> bytes:
-    """A record as the journal keeps it. Names in `calls` may be a provider's own words, so any text is taken."""
-    if calls:
-        value = {**value, "calls": [call.model_dump(mode="json") for call in calls]}
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from pipeline.concept import SessionConfiguration
 from pipeline.records import derived_id
-from pipeline.state import Consent, Directive, InterviewState, SessionStatus, Utterance
+from pipeline.state import AppliedCommand, Consent, Directive, InterviewState, SessionStatus, Utterance
 from server.session.problems import SessionProblem
 
 Event = dict[str, Any]
@@ -25,6 +25,8 @@ Side = Literal["respondent", "moderator"]
 
 TERMINAL: Final[frozenset[SessionStatus]] = frozenset({"completed", "failed"})
 TURN_LIMIT: Final = 500
+KEPT_COMMANDS: Final = 100
+"""Moderators' commands that a session remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,12 +232,74 @@ def extend(state: InterviewState, turns: int, now: datetime) -> Step:
     return Step(_next(state, now, max_turns=state.max_turns + turns))
 
 
-def direct(state: InterviewState, directive: Directive, now: datetime) -> Step:
-    """Keep a moderator's wish for the next question; the same one counts once."""
+def check_directive(state: InterviewState, configuration: SessionConfiguration, directive: Directive) -> None:
+    """Refuse a wish that no question could follow.
+
+    Raises:
+        SessionProblem: `session_completed`; `invalid_input` for a strategy or a node that is not there, and where the
+            next answer is the last one.
+    """
     _refuse_over(state)
+    names = [strategy.name for strategy in configuration.methodology.strategies]
+    if directive.strategy is not None and directive.strategy not in names:
+        raise SessionProblem(
+            "invalid_input", f"This interview has no strategy {directive.strategy}, only {', '.join(names)}."
+        )
+    known = {node.id for node in state.nodes if node.superseded_by is None}
+    if directive.node_id is not None and directive.node_id not in known:
+        raise SessionProblem("invalid_input", "There is no such node in this interview's graph.")
+    if state.turn_count + 1 >= state.max_turns:
+        raise SessionProblem("invalid_input", "The next answer is the last one. Extend the interview first.")
+
+
+def direct(state: InterviewState, configuration: SessionConfiguration, directive: Directive, now: datetime) -> Step:
+    """Keep a moderator's wish for the next question; the same one counts once. An interview that was about to close
+    goes on.
+
+    Raises:
+        SessionProblem: as `check_directive`.
+    """
+    check_directive(state, configuration, directive)
     if any(known.command_id == directive.command_id for known in state.directives):
         return Step(state)
-    return Step(_next(state, now, directives=(*state.directives, directive)))
+    directives = (*state.directives, directive)
+    if state.status == "closing":
+        return _changed(state, now, "active", "reopened_by_moderator", directives=directives)
+    return Step(_next(state, now, directives=directives))
+
+
+def check_claim(state: InterviewState, who: str) -> None:
+    """Refuse to take over what is over or in other hands. Raises SessionProblem."""
+    _refuse_over(state)
+    if state.claimed_by not in (None, who):
+        raise SessionProblem("forbidden", f"{state.claimed_by} has taken over this interview. Release it first.")
+
+
+def claim(state: InterviewState, who: str, now: datetime) -> Step:
+    """Take over by hand: from now on the engine waits for a moderator after each answer.
+
+    Raises:
+        SessionProblem: `session_completed`; `forbidden` while another moderator has taken over.
+    """
+    check_claim(state, who)
+    return Step(state) if state.claimed_by == who else Step(_next(state, now, claimed_by=who))
+
+
+def release(state: InterviewState, now: datetime) -> Step:
+    """Give the session back to the engine."""
+    _refuse_over(state)
+    return Step(state) if state.claimed_by is None else Step(_next(state, now, claimed_by=None))
+
+
+def held(state: InterviewState) -> bool:
+    """Whether the engine waits for a moderator before it goes on from an answer."""
+    return state.claimed_by is not None and not state.directives
+
+
+def obeyed(state: InterviewState, command_id: str, turn_number: int) -> InterviewState:
+    """The same state, in which a moderator's command has taken effect from that turn on."""
+    kept = (*state.commands, AppliedCommand(command_id=command_id, turn_number=turn_number))
+    return state.model_copy(update={"commands": kept[-KEPT_COMMANDS:]})
 
 
 def change_settings(state: InterviewState, changes: Mapping[str, Any], now: datetime) -> Step:

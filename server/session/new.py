@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pipeline.concept import DEFAULT_MAX_TURNS, SessionConfiguration
-from pipeline.state import InterviewState
+from pipeline.state import Device, InterviewState
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class NewSession:
         engine: decision engine; the concept's if not given.
         respondent_ref: the researcher's own name for the respondent.
         pilot: whether it is a trial.
+        device: what it was started on, if a device did.
+        eligibility: what was confirmed of the respondent, by the ids of the concept's statements.
     """
 
     session_id: str
@@ -34,6 +37,8 @@ class NewSession:
     engine: str | None = None
     respondent_ref: str | None = None
     pilot: bool = False
+    device: Device | None = None
+    eligibility: Mapping[str, bool] = field(default_factory=dict)
 
     def state(self, now: datetime) -> InterviewState:
         """The session before anything happened."""
@@ -50,6 +55,8 @@ class NewSession:
             config_hash=self.config_hash,
             respondent_ref=self.respondent_ref,
             pilot=self.pilot,
+            device=self.device,
+            eligibility=dict(self.eligibility),
             created_at=now,
             updated_at=now,
         )

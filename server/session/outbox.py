@@ -38,6 +38,11 @@ class Outbox:
         self._room = asyncio.Event()
         self._closed = asyncio.Event()
         self._close_code: int | None = None
+        self._worded: Callable[[Message], Message] = lambda message: message
+
+    def speak(self, worded: Callable[[Message], Message]) -> None:
+        """Put every ephemeral message into other words from now on."""
+        self._worded = worded
 
     @property
     def close_code(self) -> int | None:
@@ -69,7 +74,7 @@ class Outbox:
     async def send(self, message: Message) -> None:
         """Send an ephemeral message."""
         await self._wait_for_room()
-        self._append(encode(message))
+        self._append(encode(self._worded(message)))
 
     async def broadcast(self, message: Message) -> None:
         """Send an ephemeral message of the session; left out while the replay runs."""

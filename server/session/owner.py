@@ -17,13 +17,16 @@ from pipeline.concept import SessionConfiguration
 from pipeline.context import TurnContext
 from pipeline.ports import QuestionSink
 from pipeline.state import InterviewState, Receipt
-from pipeline.turn import Answer, answer_digest
-from server.hot.errors import Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
+from pipeline.turn import Answer
+from server.hot.errors import HotError, SessionNotHot
 from server.hot.values import DurableEvent
 from server.protocol.codes import CLOSE_TAKEN_OVER
+from server.protocol.outbound import Notice
 from server.session import machine
+from server.session.answers import Answers, Told
 from server.session.audience import Audience
-from server.session.ledger import Ledger, answer_of
+from server.session.guidance import Guidance
+from server.session.ledger import Ledger
 from server.session.listening import Listening
 from server.session.naming import Naming
 from server.session.outbox import Outbox
@@ -32,7 +35,7 @@ from server.session.questions import QuestionMaker
 from server.session.speculation import Guess
 from server.session.steps import Steps
 from server.session.surroundings import Surroundings
-from server.session.turns import TurnHandle, TurnRunner, checked
+from server.session.turns import TurnHandle, TurnRunner
 from server.session.worker import Worker
 
 log = structlog.get_logger("askwell.session")
@@ -52,23 +55,43 @@ class SessionOwner:
         self.configuration = configuration
         self._around = around
         self._ledger = ledger
-        self._audience = Audience(around.hot, ledger, around.clock)
+        self.witness = around.witnesses.of(ledger, configuration)
+        """Told what happens, for moderators."""
+        self.guidance = Guidance()
+        """What moderators want of the running turn."""
+        self._audience = Audience(around.hot, ledger, around.clock, self.witness)
         self._worker = Worker(around, ledger, self._audience)
-        self._worker.on_refreshed = self._run_pending
         self._worker.on_recovered = self.arrive
-        self._steps = Steps(around, ledger, self._worker, self._audience, lambda: self.naming.want())
+        self._steps = Steps(around, ledger, self._worker, self._audience, lambda: self.naming.want(), self.witness)
         self.naming = Naming(around, ledger, configuration, self._steps.settle)
         """Finds names for slots while nobody waits."""
-        self._runner = TurnRunner(around, ledger, configuration, self._worker, self._audience, self.naming.arrived)
-        self._questions = QuestionMaker(around, ledger, configuration, self._worker, self._audience)
-        self._turn: TurnHandle | None = None
+        self._questions = QuestionMaker(around, ledger, configuration, self._worker, self._audience, self.witness)
         self._welcoming = False
         self.listening = Listening(around, ledger, configuration, self._audience, self)
         """Hears the respondent."""
         self._audience.listening = self.listening
+        self._answers = Answers(
+            ledger,
+            configuration,
+            self._worker,
+            self._audience,
+            TurnRunner(
+                around,
+                ledger,
+                configuration,
+                self._worker,
+                self._audience,
+                self.guidance,
+                self.witness,
+                self.naming.arrived,
+            ),
+            self.witness,
+            Told(took=self.listening.took, freed=self.listening.freed, committed=self.naming.want),
+        )
+        self._worker.on_refreshed = self._answers.run_pending
         self.inbox_lock = asyncio.Lock()
         """Held by whoever applies what waits in the inbox."""
-        self._run_pending()
+        self._answers.run_pending()
 
     # What it is
 
@@ -122,8 +145,8 @@ class SessionOwner:
                         task.cancel()
             await self._note_last_calls()
         finally:
-            if self._turn is not None:
-                self._turn.fail(self._worker.leaving or Moved("storage_unavailable", "This server is stopping."))
+            self.witness.left()
+            self._answers.leave()
 
     async def _note_last_calls(self) -> None:
         """Put calls on record that were paid for and that no other write will carry."""
@@ -182,6 +205,8 @@ class SessionOwner:
         self.touch()
         self.listening.joined()
         await self._audience.join(outbox, last_event_id=last_event_id, epoch=epoch)
+        if self.state.claimed_by is not None and not machine.is_over(self.state):
+            await outbox.send(Notice.of("moderator_here"))
 
     def unsubscribe(self, outbox: Outbox) -> None:
         """The connection is gone; what runs goes on."""
@@ -197,7 +222,7 @@ class SessionOwner:
     @property
     def engaged(self) -> bool:
         """Whether no answer can be taken yet: one is worked on, or the first question is on its way."""
-        return self._turn is not None or (self.state.question is None and not machine.is_over(self.state))
+        return self._answers.running or (self.state.question is None and not machine.is_over(self.state))
 
     def begin(
         self, answer: Answer, *, first: Sequence[Mapping[str, Any]] = (), guess: Guess | None = None
@@ -216,22 +241,7 @@ class SessionOwner:
                 `consent_required`, `session_paused`, `session_completed`, `storage_unavailable`.
             Moved: this owner is leaving.
         """
-        answer = checked(answer, self.configuration)
-        digest = answer_digest(answer)
-        receipt = self._ledger.receipt(answer.turn_key)
-        if receipt is not None:
-            return TurnHandle.of_receipt(answer, digest, receipt)
-        if self._turn is not None:
-            return self._turn.joined_by(answer, digest)
-        self._worker.refuse_when_unable()
-        machine.check_turn(self.state, self.configuration)
-        if answer.kind == "correct":
-            machine.check_correction(self.state, answer.corrects or "")
-        handle = TurnHandle(self._ledger.as_kept(answer), digest, first=first, guess=guess)
-        self._worker.put("turn", lambda: self._turn_job(handle))
-        self._turn = handle
-        self.listening.took(answer.turn_key)
-        return handle
+        return self._answers.begin(answer, first=first, guess=guess)
 
     async def decide(self, answer: Answer, sink: QuestionSink) -> TurnContext:
         """What an answer would lead to, up to the question; nothing is written. Raises PipelineError."""
@@ -244,6 +254,14 @@ class SessionOwner:
             embeddings=await self._ledger.embeddings(),
             names=self.naming.arrived,
         )
+
+    def reconsider(self) -> None:
+        """Go on with an answer that waits for a moderator, if there is nothing to wait for any more."""
+        self._answers.reconsider()
+
+    async def remind(self) -> None:
+        """Tell the respondent again that a moderator is here, if an answer waits for one."""
+        await self._answers.remind()
 
     async def submit(self, answer: Answer) -> Receipt:
         """As `begin`, and wait until the turn is committed.
@@ -260,40 +278,6 @@ class SessionOwner:
     async def correct(self, utterance_id: str, text: str, turn_key: str) -> Receipt:
         """Amend the last answer."""
         return await self.submit(Answer(turn_key=turn_key, text=text, kind="correct", corrects=utterance_id))
-
-    def _run_pending(self) -> None:
-        """Run an answer that was accepted and neither committed nor failed, unasked."""
-        pending = self._ledger.pending
-        if pending is None or pending.failed or machine.is_over(self.state) or self._turn is not None:
-            return
-        handle = TurnHandle(answer_of(pending), pending.digest, unasked=True)
-        self._turn = handle
-        self._worker.put_first("pending", lambda: self._turn_job(handle))
-
-    async def _turn_job(self, handle: TurnHandle) -> None:
-        try:
-            handle.succeed(await self._runner.run(handle))
-            self.naming.want()
-        except StorageUnavailable as exc:
-            handle.fail(SessionProblem("storage_unavailable"))
-            if not isinstance(exc, JournalFull):
-                self._worker.recover(exc)
-        except SessionNotHot:
-            handle.fail(self._worker.forgotten())
-            raise
-        except (NotOwner, Gone, asyncio.CancelledError):
-            handle.fail(self.leaving or Moved("turn_in_progress", "This interview was opened elsewhere."))
-            raise
-        except (SessionProblem, HotError) as exc:
-            handle.fail(exc)
-        except Exception:
-            handle.fail(SessionProblem("internal"))
-            raise
-        finally:
-            if self._turn is handle:
-                self._turn = None
-            self._audience.end_question()
-            self.listening.freed()
 
     # Everything else
 
@@ -325,7 +309,7 @@ class SessionOwner:
 
     async def rephrase(self) -> None:
         """Put the waiting question in other words."""
-        if self._turn is not None:
+        if self._answers.running:
             raise SessionProblem("turn_in_progress")
         machine.check_rephrase(self.state, self.configuration)
         await self._worker.do("rephrase", self._rephrase)
@@ -371,8 +355,11 @@ class SessionOwner:
         ends: bool = False,
     ) -> int:
         """Apply a command in a commit of its own; the number of the turn it applies to."""
-        before = self.state.settings.get("patience")
+        before, claimed = self.state.settings.get("patience"), self.state.claimed_by
         number = await self._steps.apply(command_id, decide, moderator=moderator, ends=ends)
+        if claimed is None and self.state.claimed_by is not None:
+            await self._audience.broadcast(Notice.of("moderator_here"))
+        self.reconsider()
         patience = self.state.settings.get("patience")
         if patience is not None and patience != before:
             self.listening.set_patience(patience)
@@ -380,6 +367,7 @@ class SessionOwner:
 
     async def _command(self, name: str, decide: Callable[[], machine.Step], *, ends: bool = False) -> None:
         await self._steps.command(name, decide, ends=ends)
+        self.reconsider()
         self.arrive()
 
     async def _greet(self) -> None:

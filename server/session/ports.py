@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from pipeline.concept import SessionConfiguration
-from pipeline.context import SlotNames, TurnContext, no_names
+from pipeline.context import SlotNames, TurnContext, Wishes, no_names
 from pipeline.ports import QuestionSink, SlotProposal, Vectors
 from pipeline.state import InterviewState
 from pipeline.turn import Answer, Outcome
@@ -182,8 +182,9 @@ class Pipeline(Protocol):
         sink: QuestionSink,
         embeddings: Mapping[str, Vectors],
         names: SlotNames = no_names,
+        wishes: Wishes | None = None,
     ) -> Outcome:
-        """One turn; `names` gives those that have come for nodes of the backlog."""
+        """One turn; `names` gives those that have come for nodes of the backlog, `wishes` what moderators want."""
         ...
 
     async def decide(

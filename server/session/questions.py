@@ -16,6 +16,7 @@ from server.session.ledger import Ledger
 from server.session.problems import SessionProblem
 from server.session.stream import QuestionStream
 from server.session.surroundings import Surroundings
+from server.session.witness import Witness
 from server.session.worker import Worker
 
 log = structlog.get_logger("askwell.session")
@@ -30,6 +31,7 @@ class QuestionMaker:
         configuration: what it is pinned to.
         worker: copes with storage.
         audience: who listens.
+        witness: told of commits.
     """
 
     def __init__(
@@ -39,7 +41,9 @@ class QuestionMaker:
         configuration: SessionConfiguration,
         worker: Worker,
         audience: Audience,
+        witness: Witness,
     ) -> None:
+        self._witness = witness
         self._around = around
         self._ledger = ledger
         self._configuration = configuration
@@ -66,7 +70,7 @@ class QuestionMaker:
     async def _make(
         self, name: str, write: Callable[[QuestionStream], Awaitable[Outcome]], *, attempts: int = 1
     ) -> None:
-        command_id = f"{name}:{self._around.new_id()}"
+        command_id, before = f"{name}:{self._around.new_id()}", self._ledger.state
         stream = self._audience.begin_question(1)
         try:
             outcome = await self._tried(name, write, stream, attempts)
@@ -74,6 +78,7 @@ class QuestionMaker:
         finally:
             self._audience.end_question()
         await self._audience.publish(events)
+        self._witness.committed(before, self._ledger.state)
 
     async def _tried(
         self, name: str, write: Callable[[QuestionStream], Awaitable[Outcome]], stream: QuestionStream, attempts: int

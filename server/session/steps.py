@@ -10,6 +10,7 @@ from server.session import machine
 from server.session.audience import Audience
 from server.session.ledger import Ledger
 from server.session.surroundings import Surroundings
+from server.session.witness import Witness
 from server.session.worker import Worker
 
 Decide = Callable[[], machine.Step]
@@ -24,6 +25,7 @@ class Steps:
         worker: does the work.
         audience: who is told.
         on_commit: called after each commit.
+        witness: told of each.
     """
 
     def __init__(
@@ -33,12 +35,14 @@ class Steps:
         worker: Worker,
         audience: Audience,
         on_commit: Callable[[], None],
+        witness: Witness,
     ) -> None:
         self._around = around
         self._ledger = ledger
         self._worker = worker
         self._audience = audience
         self._on_commit = on_commit
+        self._witness = witness
 
     async def apply(
         self, command_id: str, decide: Decide, *, moderator: Mapping[str, Any] | None = None, ends: bool = False
@@ -47,6 +51,9 @@ class Steps:
 
         async def work() -> int:
             await self._worker.fresh()
+            known = self._ledger.state.command(command_id)
+            if known is not None:
+                return known.turn_number
             await self.commit(command_id, decide(), moderator=moderator, ends=ends)
             return self._ledger.state.turn_count + 1
 
@@ -70,10 +77,16 @@ class Steps:
             return
         if step.state is before:
             step = machine.Step(machine.touched(step.state))
+        if moderator is not None:
+            obeyed = machine.obeyed(step.state, command_id, step.state.turn_count + 1)
+            step = machine.Step(obeyed, step.events)
         self._ledger.stale = True
         events = await self._ledger.commit_step(command_id, step, moderator=moderator, ends=ends)
         self._ledger.stale = False
         await self._audience.publish(events)
+        self._witness.committed(before, self._ledger.state)
+        if moderator is not None:
+            self._witness.acted(moderator)
         self._on_commit()
 
     async def settle(self, make: Callable[[], Awaitable[Outcome | None]]) -> None:

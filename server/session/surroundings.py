@@ -13,6 +13,7 @@ from server.session.recorder import NoRecorder, Recorder
 from server.session.settings import HubSettings, ListeningSettings
 from server.session.speculation import Lanes
 from server.session.voice import Mute, Voice
+from server.session.witness import NobodyWatches, Witnesses
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Surroundings:
         listening: how respondents are listened to.
         observe_heard: told of every spoken answer.
         recorder: keeps the sound of answers.
+        witnesses: told what happens to each session, for moderators.
     """
 
     hot: Hot
@@ -48,6 +50,7 @@ class Surroundings:
     listening: ListeningSettings = field(default_factory=ListeningSettings)
     observe_heard: HeardObserver = ignore
     recorder: Recorder = field(default_factory=NoRecorder)
+    witnesses: Witnesses = field(default_factory=NobodyWatches)
 
     def deadline_s(self, configuration: SessionConfiguration) -> float:
         """Longest run of the pipeline for one answer of such a session, in seconds."""

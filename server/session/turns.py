@@ -21,6 +21,7 @@ from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, Durabl
 from server.protocol.codes import ErrorCode
 from server.session import machine
 from server.session.audience import Audience
+from server.session.guidance import Guidance, Held
 from server.session.jobs import quiet_future
 from server.session.ledger import Ledger
 from server.session.measure import TurnMeasure
@@ -28,6 +29,7 @@ from server.session.problems import SessionProblem, TurnFailed
 from server.session.speculation import Guess
 from server.session.stream import QuestionStream
 from server.session.surroundings import Surroundings
+from server.session.witness import Witness
 from server.session.worker import Worker
 
 log = structlog.get_logger("askwell.session")
@@ -70,6 +72,8 @@ class TurnHandle:
         self.unasked = unasked
         self.first = first
         self.guess = guess
+        self.attempt: int | None = None
+        """Of the run that waits for a moderator, if one does."""
         self._accepted: asyncio.Future[None] = quiet_future()
         self._done: asyncio.Future[Receipt] = quiet_future()
 
@@ -151,6 +155,8 @@ class TurnRunner:
         configuration: what it is pinned to.
         worker: does the work; copes with storage.
         audience: who listens.
+        guidance: what moderators want of the running turn.
+        witness: told of answers and commits.
         names: of slots, as far as they have come.
     """
 
@@ -161,9 +167,13 @@ class TurnRunner:
         configuration: SessionConfiguration,
         worker: Worker,
         audience: Audience,
+        guidance: Guidance,
+        witness: Witness,
         names: SlotNames = no_names,
     ) -> None:
         self._names = names
+        self._guidance = guidance
+        self._witness = witness
         self._around = around
         self._ledger = ledger
         self._configuration = configuration
@@ -176,6 +186,7 @@ class TurnRunner:
         Raises:
             SessionProblem: it can't be taken now.
             TurnFailed: it was taken and did not work out.
+            Held: it was taken and waits for a moderator; run it again when there is a wish, or nobody to wait for.
             HotError: storage refused it or can't be reached; nothing is known to be written.
         """
         await self._worker.fresh()
@@ -188,12 +199,19 @@ class TurnRunner:
         if not handle.unasked:
             machine.check_turn(self._ledger.state, self._configuration)
         began = self._around.clock()
-        accepted = await self._accept(handle)
-        if isinstance(accepted, AlreadyCommitted):
-            return await self._committed_before(handle, accepted)
+        attempt = handle.attempt
+        if attempt is None or self._ledger.pending is None:
+            accepted = await self._accept(handle)
+            if isinstance(accepted, AlreadyCommitted):
+                return await self._committed_before(handle, accepted)
+            attempt = accepted.attempt
+            self._witness.answered(handle.answer, self._ledger.state.turn_count + 1)
         accept_ms = self._since(began)
         handle.accept()
-        return await self._run_accepted(handle, accepted, began, accept_ms)
+        handle.attempt = attempt
+        if machine.held(self._ledger.state):
+            raise Held
+        return await self._run_accepted(handle, attempt, began, accept_ms)
 
     async def _accept(self, handle: TurnHandle) -> Accepted | AlreadyCommitted:
         accepted, events = await self._ledger.accept(handle.answer, first=handle.first, rerun=handle.unasked)
@@ -211,13 +229,15 @@ class TurnRunner:
             await self._worker.fresh()
         return Receipt.model_validate_json(accepted.receipt)
 
-    async def _run_accepted(self, handle: TurnHandle, accepted: Accepted, began: float, accept_ms: float) -> Receipt:
-        stream = self._audience.begin_question(accepted.attempt)
+    async def _run_accepted(self, handle: TurnHandle, attempt: int, began: float, accept_ms: float) -> Receipt:
+        before = self._ledger.state
+        stream = self._audience.begin_question(attempt)
+        self._guidance.begin()
         measure = TurnMeasure(
             session_id=self._ledger.session_id,
             turn_number=self._ledger.state.turn_count + 1,
             outcome="cancelled",
-            attempt=accepted.attempt,
+            attempt=attempt,
             total_ms=0.0,
             accept_ms=accept_ms,
         )
@@ -225,7 +245,11 @@ class TurnRunner:
             outcome = await self._run_pipeline(handle, stream)
             first = stream.first_token_at
             committing = self._around.clock()
-            events = await self._commit(handle.answer, outcome)
+            outcome, action = self._obeyed(outcome)
+            events = await self._commit(handle.answer, outcome, action)
+        except Held:
+            self._audience.end_question()
+            raise
         except asyncio.CancelledError:
             self._report(replace(measure, total_ms=self._since(began)))
             raise
@@ -237,9 +261,14 @@ class TurnRunner:
             self._audience.end_question()
             await self._put_on_record(handle.answer.turn_key, failure)
             raise TurnFailed(failure.code, retryable=failure.retryable) from failure
+        finally:
+            self._guidance.end()
         self._audience.end_question()
         await self._audience.publish(events)
         record = outcome.record
+        self._witness.committed(before, self._ledger.state, record)
+        if action is not None:
+            self._witness.acted(action)
         self._report(
             replace(
                 measure,
@@ -256,12 +285,13 @@ class TurnRunner:
         return receipt
 
     async def _run_pipeline(self, handle: TurnHandle, stream: QuestionStream) -> Outcome:
-        around = self._around
+        around, state = self._around, self._ledger.state
+        paid = {call.id for call in self._ledger.calls.peek()}
         try:
             embeddings = await self._ledger.embeddings()
             async with asyncio.timeout(around.deadline_s(self._configuration)):
-                with recording(self._ledger.calls, self._ledger.state.turn_count + 1), around.lanes.confirmed():
-                    if handle.guess is not None:
+                with recording(self._ledger.calls, state.turn_count + 1), around.lanes.confirmed():
+                    if handle.guess is not None and not state.directives:
                         context = await handle.guess.confirmed(self._ledger.state, handle.answer)
                         if context is not None:
                             return await around.pipeline.speak(replace(context, sink=stream))
@@ -273,7 +303,11 @@ class TurnRunner:
                         sink=stream,
                         embeddings=embeddings,
                         names=self._names,
+                        wishes=lambda: self._guidance.read(state),
                     )
+        except Held:
+            self._discard_calls(paid)
+            raise
         except TimeoutError as exc:
             raise _Failure("llm_unavailable", retryable=True, detail="deadline passed") from exc
         except StorageUnavailable as exc:
@@ -292,9 +326,25 @@ class TurnRunner:
             log.exception("turn.defect", session=self._ledger.session_id)
             raise _Failure("internal", retryable=True, detail=repr(exc)) from exc
 
-    async def _commit(self, answer: Answer, outcome: Outcome) -> list[DurableEvent]:
+    def _obeyed(self, outcome: Outcome) -> tuple[Outcome, Mapping[str, Any] | None]:
+        """The outcome that remembers the command which the turn followed, and what the record is to say of it."""
+        wish = outcome.record.directive if outcome.record is not None else None
+        if wish is None:
+            return outcome, None
+        state, action = self._guidance.followed(wish.command_id, outcome.state)
+        return replace(outcome, state=state), action
+
+    def _discard_calls(self, paid: set[str]) -> None:
+        """What language models were asked in a run that was given up was paid for all the same."""
+        log_of = self._ledger.calls
+        wasted = tuple(call for call in log_of.peek() if call.id not in paid and call.outcome == "completed")
+        log_of.settle(wasted)
+        for call in wasted:
+            log_of.add(call.model_copy(update={"outcome": "discarded"}))
+
+    async def _commit(self, answer: Answer, outcome: Outcome, action: Mapping[str, Any] | None) -> list[DurableEvent]:
         try:
-            return await self._worker.insist(lambda: self._ledger.commit_turn(answer, outcome))
+            return await self._worker.insist(lambda: self._ledger.commit_turn(answer, outcome, moderator=action))
         except Conflict as exc:
             self._ledger.stale = True
             raise _Failure("internal", retryable=True, detail=f"commit: {exc}") from exc

@@ -32,6 +32,7 @@ from server.store.rows import (
     table_of,
     turn_rows,
 )
+from server.store.sync_tables import SyncUploadRow
 from server.store.tables import AnswerRow, DeadRow, LLMCallRow, PositionRow, SessionRow, SnapshotRow, TokenRow
 
 ADVANCE_POSITION = """
@@ -42,7 +43,7 @@ AND last_id = :expected -- guard:position
 
 _SESSIONS, _ANSWERS, _SNAPSHOTS = table_of(SessionRow), table_of(AnswerRow), table_of(SnapshotRow)
 _DEAD, _POSITIONS, _TOKENS = table_of(DeadRow), table_of(PositionRow), table_of(TokenRow)
-_CALLS = table_of(LLMCallRow)
+_CALLS, _UPLOADS = table_of(LLMCallRow), table_of(SyncUploadRow)
 
 
 class Applier:
@@ -263,6 +264,7 @@ async def _erase(connection: AsyncConnection, session_id: str) -> None:
     await connection.execute(delete(_SESSIONS).where(_SESSIONS.c.id == session_id))
     await connection.execute(delete(_TOKENS).where(_TOKENS.c.session_id == session_id))
     await connection.execute(delete(_DEAD).where(_DEAD.c.session_id == session_id))
+    await connection.execute(delete(_UPLOADS).where(_UPLOADS.c.session_id == session_id))
 
 
 async def _write(connection: AsyncConnection, found: Sequence[Change]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,12 +13,14 @@ from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.util import await_only
 
 from server.store.errors import RecordRefused, StoreError, StoreMisconfigured, StoreUnavailable, translated
 from server.store.migrations.run import upgrade
 
 BUSY_TIMEOUT_MS = 5_000
 WRITE_WAIT_S = 5.0
+AGAIN_S = 0.01
 _WRITES = "askwell_writes"
 
 
@@ -149,6 +152,24 @@ def _checked(url: str) -> URL:
     return parsed.set(drivername=name)
 
 
+def _use_write_ahead_log(cursor: Any, busy_timeout_ms: int) -> None:
+    """Switch a new file to its write-ahead log.
+
+    SQLite does not wait for whoever does the same at this moment, or who began to write before it was done: it fails
+    at once, whatever the busy time-out.
+    """
+    end = time.monotonic() + busy_timeout_ms / 1000
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except Exception as exc:
+            if "locked" not in str(exc) or time.monotonic() >= end:
+                raise
+            await_only(asyncio.sleep(AGAIN_S))
+            continue
+        return
+
+
 def _tune_sqlite(engine: Engine, busy_timeout_ms: int) -> None:
     """Foreign keys, a write-ahead log that is synced at each commit, and explicit transactions.
 
@@ -161,7 +182,7 @@ def _tune_sqlite(engine: Engine, busy_timeout_ms: int) -> None:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {int(busy_timeout_ms)}")
-        cursor.execute("PRAGMA journal_mode = WAL")
+        _use_write_ahead_log(cursor, busy_timeout_ms)
         cursor.execute("PRAGMA synchronous = FULL")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute("PRAGMA secure_delete = ON")

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Select, Table, and_, case, func, or_, select, update
+from sqlalchemy import Table, and_, case, func, or_, select, update
 
 from pipeline.concept import SessionConfiguration
 from server.auth import TokenEntry, TokenKind
 from server.hot.packing import unpack
 from server.hot.values import Pending, StoredReceipt
 from server.store.apply import upsert
-from server.store.engine import Database
 from server.store.errors import StoreUnavailable
+from server.store.overview import MAX_PAGE, SUMMARY, OverviewReads, found_by
 from server.store.rows import Row, table_of
 from server.store.tables import (
     AnswerRow,
@@ -48,7 +48,6 @@ _TOKENS, _CONFIGURATIONS, _DEAD = table_of(TokenRow), table_of(ConfigurationRow)
 _CALLS = table_of(LLMCallRow)
 
 UNFINISHED = ("created", "active", "paused", "closing")
-MAX_PAGE = 200
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -70,15 +69,12 @@ class SessionPage:
     next_cursor: str | None
 
 
-class Repository:
+class Repository(OverviewReads):
     """Reads for the API, configurations and tokens.
 
     Args:
         database: the store.
     """
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
 
     async def sessions(
         self,
@@ -88,8 +84,9 @@ class Repository:
         state: str | None = None,
         concept_id: str | None = None,
         concepts: frozenset[str] | None = None,
+        text: str | None = None,
     ) -> SessionPage:
-        """Sessions, newest first.
+        """Sessions, newest first; with `text`, each has `match`: a piece of what was said with the text in it, or None.
 
         Args:
             cursor: of the page before.
@@ -97,19 +94,22 @@ class Repository:
             state: only those in this state.
             concept_id: only those of this concept.
             concepts: only those of these concepts; None for all.
+            text: only those whose concept, respondent's reference or words have it in them, or whose id begins so.
 
         Raises:
             ValueError: the cursor is not one of ours.
         """
         limit = max(1, min(limit, MAX_PAGE))
         table = _SESSIONS
-        query = select(*(table.c[name] for name in _SUMMARY)).order_by(table.c.created_at.desc(), table.c.id.desc())
+        query = select(*(table.c[name] for name in SUMMARY)).order_by(table.c.created_at.desc(), table.c.id.desc())
         if state is not None:
             query = query.where(table.c.state == state)
         if concept_id is not None:
             query = query.where(table.c.concept_id == concept_id)
         if concepts is not None:
             query = query.where(table.c.concept_id.in_(sorted(concepts)))
+        if text is not None:
+            query = query.where(found_by(text))
         if cursor is not None:
             created_at, session_id = _from_cursor(cursor)
             same = and_(table.c.created_at == created_at, table.c.id < session_id)
@@ -117,6 +117,9 @@ class Repository:
         rows = await self._rows(query.limit(limit + 1))
         more = len(rows) > limit
         page = rows[:limit]
+        if text is not None:
+            said = await self.matches([row["id"] for row in page], text)
+            page = [{**row, "match": said.get(row["id"])} for row in page]
         return SessionPage(tuple(page), _to_cursor(page[-1]) if more else None)
 
     async def session(self, session_id: str) -> Row | None:
@@ -313,16 +316,6 @@ class Repository:
     async def _below(self, table: Table, session_id: str, *order: str) -> list[Row]:
         query = select(table).where(table.c.session_id == session_id)
         return await self._rows(query.order_by(*(table.c[name] for name in order)))
-
-    async def _rows(self, query: Select[Any]) -> list[Row]:
-        async with self.database.read() as connection:
-            return [dict(row) for row in (await connection.execute(query)).mappings()]
-
-
-_SUMMARY = (
-    *("id", "concept_id", "concept_name", "methodology", "engine", "language", "max_turns", "respondent_ref"),
-    *("pilot", "state", "state_reason", "rev", "turn_count", "node_count", "edge_count", "created_at", "updated_at"),
-)
 
 
 def _to_cursor(row: Mapping[str, Any]) -> str:

@@ -94,6 +94,7 @@ def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[Change]:
         "stages_ms": turn.get("stages_ms") or {},
         "fallback": bool(turn.get("fallback")),
         "fallbacks": list(turn.get("fallbacks") or ()),
+        "directive": turn.get("directive"),
     }
     found = [Change(table_of(ScoringRow), [scoring])]
     if turn.get("signals"):
@@ -202,9 +203,10 @@ def _session(state: InterviewState, record: Any) -> Row:
 _SESSION_COLUMNS = (
     *("concept_id", "concept_name", "methodology", "engine", "language", "max_turns", "config_hash"),
     *("respondent_ref", "pilot", "paused_by", "claimed_by", "rev", "turn_count", "created_at", "updated_at"),
+    *("phase", "saturation_score"),
 )
 _SESSION_JSON = {
-    *("settings", "question", "focus_history", "strategy_history", "depths"),
+    *("settings", "question", "focus_history", "strategy_history", "depths", "engagements", "device", "eligibility"),
     *("surface_velocity", "canonical_velocity", "saturation", "slot_backlog"),
 }
 

@@ -19,6 +19,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Text,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -85,6 +86,11 @@ class SessionRow(Base):
     focus_history: Mapped[list[Any]]
     strategy_history: Mapped[list[Any]]
     depths: Mapped[list[Any]]
+    engagements: Mapped[list[Any]] = mapped_column(server_default=text("'[]'"))
+    phase: Mapped[str | None] = mapped_column(Name)
+    saturation_score: Mapped[float | None]
+    device: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    eligibility: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
     surface_velocity: Mapped[dict[str, Any]]
     canonical_velocity: Mapped[dict[str, Any]]
     saturation: Mapped[dict[str, Any]]
@@ -328,6 +334,7 @@ class ScoringRow(Base):
     stages_ms: Mapped[dict[str, Any]]
     fallback: Mapped[bool]
     fallbacks: Mapped[list[Any]]
+    directive: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class SignalsRow(Base):

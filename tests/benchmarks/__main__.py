@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks [turns|latency|models|models-short]`: all but the last without an argument."""
+"""`python -m tests.benchmarks [turns|latency|models|watchers|…-short]`: all but the short ones without an argument."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from config.loader import Library
 from config.settings import Settings
 from server.language import load_providers
-from tests.benchmarks import language_models, latency, turns
+from tests.benchmarks import language_models, latency, turns, watchers
 
 
 async def main(wanted: list[str]) -> None:
@@ -26,6 +26,10 @@ async def main(wanted: list[str]) -> None:
         await latency.run()
     if not wanted or "models" in wanted:
         await language_models.run()
+    if not wanted or "watchers" in wanted:
+        await watchers.run()
+    if "watchers-short" in wanted:
+        await watchers.run(short=True)
     if "models-short" in wanted:
         await language_models.run(short=True)
 

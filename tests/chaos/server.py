@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,34 @@ class Plan:
         self._left -= 1
         if self._left <= 0:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Orders(Plan):
+    """A plan that can be changed while the server lives, and whose victim may be another process group.
+
+    The file holds one JSON object: `number` (a new one starts the count anew), `boundary`, `nth`, `victim` (process
+    group that is killed; 0: this process).
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("never", 1)
+        self._path = path
+        self._number = -1
+        self._victim = 0
+
+    def reached(self, boundary: str) -> None:
+        """We are at the boundary now."""
+        orders = json.loads(self._path.read_text(encoding="utf-8"))
+        if orders["number"] != self._number:
+            self._number, self._victim = orders["number"], orders["victim"]
+            self._boundary, self._left = orders["boundary"], orders["nth"]
+        if self._victim == 0:
+            super().reached(boundary)
+        elif boundary == self._boundary:
+            self._left -= 1
+            if self._left == 0:
+                with suppress(ProcessLookupError):
+                    os.killpg(self._victim, signal.SIGKILL)
 
 
 class KillingHot(HotStore):
@@ -173,7 +203,7 @@ def overrides(plan: Plan, hear: LoadSpeech = deaf) -> Overrides:
 
 async def main(arguments: argparse.Namespace) -> None:
     """Serve until killed, by the plan or from outside."""
-    plan = Plan(arguments.kill, arguments.nth)
+    plan = Orders(arguments.orders) if arguments.orders else Plan(arguments.kill, arguments.nth)
     settings = config_settings.load(None, {"data": arguments.data, "port": arguments.port}).settings
     sock = bind("127.0.0.1", arguments.port)
     teach(arguments.hear.split())
@@ -198,5 +228,6 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--kill", default="never")
     parser.add_argument("--nth", type=int, default=1)
+    parser.add_argument("--orders", type=Path, default=None, help="a file with the plan, read at every boundary")
     parser.add_argument("--hear", default="", help="words whose tones are understood")
     asyncio.run(main(parser.parse_args()))

@@ -30,14 +30,15 @@ VISITS = {"before_apply": 9, "in_transaction": 9, "after_apply": 9, "before_comm
 class Mortal:
     """A server process that can be started again and again on the same data."""
 
-    def __init__(self, data: Path, place: Place) -> None:
+    def __init__(self, data: Path, place: Place, more: Sequence[str] = ()) -> None:
         self._data = data
+        self._more = more
         self._place = place
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self, boundary: str = "never", nth: int = 1) -> None:
         """Start, and wait until it serves."""
-        arguments = ["--data", str(self._data), "--kill", boundary, "--nth", str(nth)]
+        arguments = ["--data", str(self._data), "--kill", boundary, "--nth", str(nth), *self._more]
         # Into a file: a pipe that nobody empties would stop the server once it is full.
         path = self._data.parent / "server.log"
         with path.open("ab") as log:

@@ -53,6 +53,7 @@ def test_concept_that_does_not_record_needs_no_word_of_it() -> None:
 def test_library_and_check_tell_file_and_line_of_what_is_missing(tmp_path: Path) -> None:
     config = write_config(tmp_path)
     path = config / "concepts" / "voice.yaml"
+    (config / "concepts" / "coffee.yaml").unlink()
     assert Library(PipelineSettings(), config_dir=config).cautions() == ()
     said = yaml.safe_load(path.read_text())
     said["consent"]["text"] = "Do you agree?"

@@ -143,7 +143,17 @@ class SessionMachine(RuleBasedStateMachine):
     @rule(name=st.sampled_from("abc"))
     def inject(self, name: str) -> None:
         wish = Directive(command_id=name, kind="inject", question="?")
-        self.attempt(lambda: machine.direct(self.state, wish, self.now))
+        self.attempt(lambda: machine.direct(self.state, self.configuration, wish, self.now))
+
+    @rule(who=st.sampled_from(("Ada", "Ben")))
+    def claim(self, who: str) -> None:
+        before = self.state.claimed_by
+        self.attempt(lambda: machine.claim(self.state, who, self.now))
+        assert before is None or self.state.claimed_by == before, "one moderator does not take from another"
+
+    @rule()
+    def release(self) -> None:
+        self.attempt(lambda: machine.release(self.state, self.now))
 
     @rule(spoken=st.booleans())
     def settings(self, spoken: bool) -> None:

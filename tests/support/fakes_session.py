@@ -331,6 +331,11 @@ class StagedExtractor(ScriptedExtractor):
         self.at_gate = asyncio.Event()
         self.costs = False
 
+    def close_gate(self) -> asyncio.Event:
+        """Wait with every answer until the returned event is set."""
+        self.gate, self.at_gate = asyncio.Event(), asyncio.Event()
+        return self.gate
+
     async def extract(self, request: Any) -> Any:
         if self.costs:
             record_call(a_call("extraction", "extraction"))
@@ -351,9 +356,13 @@ class Providing:
     rater: FixedRater = field(default_factory=FixedRater)
     slots: OwnSlots = field(default_factory=OwnSlots)
 
+    def providers(self) -> Providers:
+        """What a pipeline works with."""
+        return Providers(self.extractor, self.rater, self.slots, self.writer, TableEmbedder(), WordParser())
+
     def pipeline(self) -> TurnPipeline:
-        providers = Providers(self.extractor, self.rater, self.slots, self.writer, TableEmbedder(), WordParser())
-        return TurnPipeline(providers, Ticks())
+        """A pipeline of its own."""
+        return TurnPipeline(self.providers(), Ticks())
 
 
 class StagedSlots(OwnSlots):

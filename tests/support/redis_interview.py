@@ -9,7 +9,7 @@ from pipeline.outcome import Outcome, answer_digest
 from pipeline.ports import Extraction
 from server.hot.redis import HotStore
 from server.hot.values import Accepted
-from server.session.ledger import turn_record
+from server.session.records import turn_record
 from tests.support.interview import Interview, concepts, new_state
 
 

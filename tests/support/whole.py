@@ -16,6 +16,7 @@ import yaml
 from starlette.applications import Starlette
 
 from config.settings import Settings, load
+from pipeline.calls import Role
 from pipeline.methodology import Methodology
 from pipeline.turn import Providers
 from server.app import build_app
@@ -151,6 +152,11 @@ def scripted(extractor: ScriptedExtractor, writer: PlainWriter) -> Callable[...,
     return load_scripted
 
 
+def speaks_any(role: Role, language: str) -> bool:
+    """Providers that follow a script do so in any language."""
+    return True
+
+
 async def deaf(settings: Settings) -> None:
     """A loader of no speech model."""
     return
@@ -167,7 +173,7 @@ async def process(tmp_path: Path, **environment: str) -> AsyncIterator[Process]:
 async def hearing_process(tmp_path: Path, hear: LoadSpeech, /, **environment: str) -> AsyncIterator[Process]:
     """As `process`, with speech."""
     extractor, writer = ScriptedExtractor({ANSWER: FOUND}), PlainWriter()
-    overrides = Overrides(load=scripted(extractor, writer), hear=hear)
+    overrides = Overrides(load=scripted(extractor, writer), hear=hear, speaks=speaks_any)
     async with running(settings_for(tmp_path, **environment), overrides=overrides) as (parts, storage):
         app = build_app(parts)
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))

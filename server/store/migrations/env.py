@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from alembic import context
 
-from server.store.tables import Base
+from server.store.sync_tables import SyncSentRow
 
 connection = context.config.attributes.get("connection")
 if connection is None:
     raise RuntimeError("migrations are run by server.store.migrations.run.upgrade")
 context.configure(
     connection=connection,
-    target_metadata=Base.metadata,
+    target_metadata=SyncSentRow.metadata,
     render_as_batch=connection.dialect.name == "sqlite",
     transactional_ddl=False,
 )

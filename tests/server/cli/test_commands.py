@@ -383,3 +383,22 @@ def test_served_process_is_used_by_the_others_and_ends_in_time(tmp_path: Path) -
         assert time.monotonic() - began < 8
         assert running_server(tmp_path / "data") is None
         assert "Traceback" not in server.communicate()[1]
+
+
+def test_sync_without_a_server_or_a_token_says_what_is_missing(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert "name the server with --to, or set ASKWELL_SYNC_TO" in _refused(capfd, "sync", "--data", str(tmp_path))
+    said = _refused(capfd, "sync", "--data", str(tmp_path), "--to", "http://127.0.0.1:9")
+    assert "no device token: make one on that server, and name its file with --token-file" in said
+    missing = _refused(capfd, "sync", "--data", str(tmp_path), "--to", "http://a.example", "--token-file", "nowhere")
+    assert "No such file or directory: 'nowhere'" in missing
+
+
+def test_sync_of_a_file_that_is_none_says_so(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("token")
+    (tmp_path / "notes.txt").write_text("Milk, eggs.")
+    where = ("--data", str(tmp_path / "data"), "--to", "http://127.0.0.1:9", "--token-file", str(tmp_path / "token"))
+    said = _refused(capfd, "sync", *where, "--file", str(tmp_path / "notes.txt"))
+    assert "notes.txt can't be read: Not a gzipped file" in said
+    assert not (tmp_path / "data").exists(), "sending a file needs no data directory"

@@ -22,8 +22,9 @@ from server.protocol.codec import (
 )
 from server.protocol.codes import SENTENCES
 from server.protocol.inbound import Hello, Ping, SendAnswer
-from server.protocol.moderator import COMMANDS, MODERATOR_MESSAGES, InjectQuestion, Signals, Steer
+from server.protocol.moderator import COMMANDS, MODERATOR_MESSAGES, InjectQuestion, Steer
 from server.protocol.outbound import SERVER_MESSAGES, Error, Notice, QuestionDelta
+from server.protocol.watched import Signals
 from server.serving import WS_MAX_BYTES
 from server.session.settings import SocketSettings
 
@@ -232,7 +233,8 @@ def test_moderator_commands_need_an_id_and_sense() -> None:
 
 
 def test_moderator_signals_are_called_global_on_the_wire() -> None:
-    frame = Signals.model_validate({"session_id": "s", "turn_number": 1, "global": {"a": 1}, "nodes": {}})
+    found = {"session_id": "s", "turn_number": 1, "phase": "mid", "global": {"a": 1}, "nodes": {}, "strategies": {}}
+    frame = Signals.model_validate(found)
     assert json.loads(encode(frame))["global"] == {"a": 1}
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from server.errors import STATUS
 from server.protocol.codes import NOTICES, SENTENCES, ErrorCode, NoticeCode
-from server.protocol.moderator import Usage
 from server.protocol.schema import CHANNELS, published, write
+from server.protocol.watched import Usage
 from server.usage import SessionUsage
 
 

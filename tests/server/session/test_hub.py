@@ -161,7 +161,7 @@ async def test_command_pause_end_extend_and_note_are_applied_and_recorded(node: 
         await node.hub.command(session_id, order("pause"), who="Ada")
     assert refused.value.code == "session_completed"
     actions = [record["moderator"] for record in await journal(node, session_id) if "moderator" in record]
-    assert [(a["action"], a["moderator"]) for a in actions] == [
+    assert [(a["type"], a["who"]) for a in actions] == [
         ("pause", "Ada"),
         ("resume", "Ada"),
         ("extend", "Ada"),

@@ -144,7 +144,10 @@ def test_completed_is_terminal() -> None:
     refused("session_completed", machine.extend, state, 3, LATER)
     refused("session_completed", machine.change_settings, state, {"spoken": True}, LATER)
     refused("session_completed", machine.give_consent, state, asking_consent(), version="2", choices={}, now=LATER)
-    refused("session_completed", machine.direct, state, Directive(command_id="c", kind="inject", question="?"), LATER)
+    wish = Directive(command_id="c", kind="inject", question="?")
+    refused("session_completed", machine.direct, state, configuration(), wish, LATER)
+    refused("session_completed", machine.claim, state, "Ada", LATER)
+    refused("session_completed", machine.release, state, LATER)
     assert machine.abandon(state, NOW + WEEK, DAY).state is state
 
 
@@ -176,14 +179,55 @@ def test_abandoned_while_paused_by_the_respondent_returns_to_the_interview() -> 
     assert (back.status, back.paused_by, back.resume_status) == ("active", None, None)
 
 
+def test_wish_that_no_question_could_follow_is_refused() -> None:
+    for wrong in ({"strategy": "dance"}, {"node_id": "nowhere"}):
+        wish = Directive(command_id="c", kind="steer", **wrong)
+        refused("invalid_input", machine.direct, asked(), configuration(), wish, LATER)
+    wish = Directive(command_id="c", kind="inject", question="And at night?")
+    last = asked(turn_count=14, max_turns=15)
+    refused("invalid_input", machine.direct, last, configuration(), wish, LATER)
+    assert machine.direct(asked(turn_count=13, max_turns=15), configuration(), wish, LATER).state.directives == (wish,)
+
+
+def test_wish_in_an_interview_that_closes_opens_it_again() -> None:
+    wish = Directive(command_id="c", kind="inject", question="And at night?")
+    step = machine.direct(asked(status="closing"), configuration(), wish, LATER)
+    assert step.state.status == "active"
+    assert step.events == ({"type": "session.state", "state": "active", "reason": "reopened_by_moderator"},)
+
+
+def test_claim_holds_the_engine_until_there_is_a_wish_or_a_release() -> None:
+    claimed = machine.claim(asked(), "Ada", LATER).state
+    assert claimed.claimed_by == "Ada"
+    assert machine.held(claimed)
+    assert machine.claim(claimed, "Ada", LATER).state is claimed
+    refused("forbidden", machine.claim, claimed, "Ben", LATER)
+    wish = Directive(command_id="c", kind="inject", question="And at night?")
+    assert not machine.held(machine.direct(claimed, configuration(), wish, LATER).state)
+    free = machine.release(claimed, LATER).state
+    assert free.claimed_by is None
+    assert not machine.held(free)
+    assert machine.release(free, LATER).state is free
+
+
+def test_commands_that_took_effect_are_remembered_for_a_while() -> None:
+    state = asked()
+    for number in range(machine.KEPT_COMMANDS + 1):
+        state = machine.obeyed(state, f"c{number}", number)
+    assert state.command("c0") is None
+    known = state.command("c100")
+    assert known is not None
+    assert known.turn_number == 100
+
+
 def test_extend_and_direct_and_settings_are_kept() -> None:
     state = machine.extend(asked(), 5, LATER).state
     assert state.max_turns == 20
     refused("invalid_input", machine.extend, state, 500, LATER)
     wish = Directive(command_id="c", kind="inject", question="And at night?")
-    state = machine.direct(state, wish, LATER).state
+    state = machine.direct(state, configuration(), wish, LATER).state
     assert state.directives == (wish,)
-    assert machine.direct(state, wish, LATER).state is state
+    assert machine.direct(state, configuration(), wish, LATER).state is state
     state = machine.change_settings(state, {"spoken": True}, LATER).state
     assert machine.change_settings(state, {"spoken": True}, LATER).state is state
     assert state.rev == 3

@@ -19,8 +19,8 @@ from pipeline.turn import Answer, answer_digest
 from server.hot.values import Pending
 from server.protocol.codec import AudioFrame
 from server.session.intake import Intake, Kept
-from server.session.ledger import answer_of, answer_payload
 from server.session.places import Piece, Places
+from server.session.records import answer_of, answer_payload
 from server.session.said import Said
 from server.session.speculation import Guess, Lanes
 from tests.support.fakes_session import a_call, eventually

@@ -52,13 +52,14 @@ async def test_migrate_again_changes_nothing(database: Database) -> None:
     assert await database.is_usable()
 
 
-async def test_migrate_by_two_at_once_works(tmp_path: Path) -> None:
-    first, second = Database.file(tmp_path / "a.db"), Database.file(tmp_path / "a.db")
+async def test_migrate_by_several_at_once_works(tmp_path: Path) -> None:
+    several = [Database.file(tmp_path / "a.db") for _ in range(4)]
     async with asyncio.TaskGroup() as group:
-        group.create_task(first.migrate())
-        group.create_task(second.migrate())
-    await first.close()
-    await second.close()
+        for one in several:
+            group.create_task(one.migrate())
+    for one in several:
+        assert await one.is_usable()
+        await one.close()
 
 
 async def test_schema_of_a_newer_version_is_refused(database: Database) -> None:

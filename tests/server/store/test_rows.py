@@ -25,7 +25,7 @@ from server.store.tables import (
 )
 from tests.support.interview import Interview, concepts, new_state
 
-ONLY_IN_SNAPSHOT = {"version", "resume_status", "directives", "receipts"}
+ONLY_IN_SNAPSHOT = {"version", "resume_status", "directives", "commands", "receipts"}
 ELSEWHERE = {
     InterviewState: {
         *("session_id", "status", "status_reason", "consent", "tracker"),

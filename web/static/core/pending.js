@@ -11,6 +11,9 @@
  *   accepted: boolean}} Kept
  * @typedef {{draft: string, pending: Kept | null}} Saved
  * @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem">} Shelf
+ *
+ * A shelf that writes behind the page's back says when what it was given is safe; what is sent waits for that.
+ * @typedef {Shelf & {settled?: () => Promise<unknown>}} Keeping
  */
 
 const KINDS = new Set(["answer", "skip", "correct"]);

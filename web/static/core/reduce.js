@@ -12,7 +12,7 @@ import { ENDED } from "./state.js";
  * @typedef {import("./pending.js").Saved} Saved
  *
  * Randomness, time and fresh keys come in with the events.
- * @typedef {{type: "start"} | {type: "opened"} | {type: "message", message: import("./messages.js").ServerMessage}
+ * @typedef {{type: "start", detail?: Detail | null} | {type: "opened"} | {type: "message", message: import("./messages.js").ServerMessage}
  *   | {type: "closed", code: number, random: number} | {type: "nudged"} | {type: "offline"}
  *   | {type: "timer", name: import("./state.js").Timer, now: number, random: number}
  *   | {type: "continue", saved: Saved}
@@ -28,20 +28,22 @@ import { ENDED } from "./state.js";
 /**
  * @param {State} state
  * @param {Event} event
- * @returns {Step} a `save` follows whenever something worth keeping on the device changed, until the interview is over.
+ * @returns {Step} a `save` comes first whenever something worth keeping on the device changed, until the interview is over.
  */
 export function reduce(state, event) {
   const [next, effects] = step(state, event);
   const kept = next.draft === state.draft && next.pending === state.pending;
-  return kept || next.erased || ENDED.has(next.session ?? "") ? [next, effects] : [next, [...effects, { type: "save" }]];
+  return kept || next.erased || ENDED.has(next.session ?? "") ? [next, effects] : [next, [{ type: "save" }, ...effects]];
 }
 
 /** @param {State} state @param {Event} event @returns {Step} */
 function step(state, event) {
   switch (event.type) {
     case "start": {
-      const [next, effects] = link.connect({ ...state, fetching: true });
-      return [next, [{ type: "fetch" }, ...effects]];
+      const [known, more] = event.detail ? session.fetched(state, event.detail) : /** @type {Step} */ ([{ ...state, fetching: true }, [{ type: "fetch" }]]);
+      if (known.erased) return [known, more];
+      const [next, effects] = link.connect(known);
+      return [next, [...more, ...effects]];
     }
     case "opened": return link.opened(state);
     case "message": return session.received(state, event.message);

@@ -1,6 +1,10 @@
 /** The two calls of the start page. */
 
-/** @typedef {{id: string, name: string, title?: string, methodology: string, engine: string, languages: string[]}} Concept */
+/**
+ * `titles` by language.
+ * @typedef {{id: string, name: string, title?: string, titles?: Record<string, string>, methodology: string,
+ *   engine: string, languages: string[]}} Concept
+ */
 
 const DEADLINE_MS = 10_000;
 

@@ -48,12 +48,15 @@ export function make(tag, className = "", text = "") {
   return element;
 }
 
+/** Numbers to call, which would read backwards among words that run from right to left. */
+const NUMBER = /[+(]?\d[\d ()/.-]{4,}\d/g;
+
 /** Paragraphs of a text, parted by blank lines. @param {HTMLElement} element @param {string} text */
 export function writeProse(element, text) {
   if (element.dataset["text"] === text) return;
   element.dataset["text"] = text;
   element.replaceChildren(...text.trim().split(/\n\s*\n/).filter(Boolean).map((part) => {
-    const paragraph = make("p", "", part.replace(/\s*\n\s*/g, " ").trim());
+    const paragraph = make("p", "", part.replace(/\s*\n\s*/g, " ").trim().replace(NUMBER, "\u2066$&\u2069"));
     paragraph.dir = "auto";
     return paragraph;
   }));

@@ -1,87 +1,59 @@
-/** The interview page: one state, one reducer, one view. */
+/** The interview page: one state, one reducer, one view, in the interview's own language. */
 
-import { loadSaved } from "../core/pending.js";
-import { reduce } from "../core/reduce.js";
-import { initialState } from "../core/state.js";
-import { fillTexts, loadTexts } from "../texts/index.js";
+import { fillTexts, loadTexts, readersLanguages } from "../texts/index.js";
 import { byId } from "./dom.js";
-import { Runtime } from "./runtime.js";
-import { Speaking } from "./speaking.js";
+import { InterviewPage, shelfOf } from "./page.js";
 import { View } from "./view.js";
 
-/** @typedef {import("../core/reduce.js").Event} Event */
+/** After this long the page says in the reader's language that it is still opening. */
+const PATIENCE_MS = 1_200;
+const DEADLINE_MS = 8_000;
 
-/** @returns {Storage | null} null where the browser forbids it. */
-function shelfOf() {
+/**
+ * What the server has of the session, asked for before anything is shown: it says which language to show.
+ * @param {string} sessionId
+ * @param {string} token
+ * @returns {Promise<import("../core/state.js").Detail | null>} null where it can't be had now; the page will ask again.
+ */
+async function lookUp(sessionId, token) {
+  if (token === "") return null;
   try {
-    return window.localStorage;
+    const response = await fetch(`/api/sessions/${encodeURIComponent(sessionId)}`, {
+      cache: "no-store", headers: { authorization: `Bearer ${token}`, accept: "application/json" },
+      signal: AbortSignal.timeout(DEADLINE_MS),
+    });
+    return response.ok ? await response.json() : null;
   } catch {
     return null;
   }
 }
 
-/** A random UUID (version 4), also where the page is not served over a secure connection. @returns {string} */
-function freshKey() {
-  if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+/** @param {Promise<unknown>} found */
+async function sayThatItTakesTime(found) {
+  const late = new Promise((resolve) => setTimeout(() => resolve(true), PATIENCE_MS));
+  if (await Promise.race([found.then(() => false), late]) !== true) return;
+  const t = await loadTexts(readersLanguages());
+  if (await Promise.race([found.then(() => false), Promise.resolve(true)]) !== true) return;
+  fillTexts(document, t);
+  byId("loading-text").textContent = t("interview.loading");
 }
 
 async function main() {
   const sessionId = decodeURIComponent(location.pathname.split("/").filter(Boolean).at(-1) ?? "");
   const token = decodeURIComponent(location.hash.slice(1));
-  const t = await loadTexts(navigator.language);
+  const found = lookUp(sessionId, token);
+  void sayThatItTakesTime(found);
+  const detail = await found;
+  const t = await loadTexts([detail?.language, ...readersLanguages()]);
   fillTexts(document, t);
-  const shelf = shelfOf();
-  let state = initialState(loadSaved(shelf, sessionId));
-
-  /** @type {Event[]} */
-  const queue = [];
-  let working = false;
-
-  /** Events are taken one by one, also those that an effect gives rise to. @param {Event} event */
-  function dispatch(event) {
-    queue.push(speaking.before(event));
-    if (working) return;
-    working = true;
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const before = state;
-      const event = next.type === "message" ? { ...next, message: speaking.heard(next.message) } : next;
-      const [after, effects] = reduce(state, event);
-      state = after;
-      if (after !== before) view.render(after);
-      for (const effect of effects) {
-        runtime.run(effect);
-        if (effect.type === "wipe") speaking.forget();
-      }
-      if (after !== before) speaking.changed(before, after);
-      if (after.problem?.at === "page" && after.problem !== before.problem) view.focusProblem();
-    }
-    working = false;
-  }
-
-  const view = new View(t, dispatch, freshKey);
-  const runtime = new Runtime({ sessionId, token, shelf, dispatch, state: () => state, focus: (on) => view.focus(on) });
-
-  const speaking = new Speaking({ sessionId, shelf, dispatch, freshKey, state: () => state, runtime: () => runtime });
-
-  byId("speak").addEventListener("click", () => speaking.choose());
-  byId("continue-here").addEventListener("click", () => dispatch({ type: "continue", saved: loadSaved(shelf, sessionId) }));
-  window.addEventListener("online", () => dispatch({ type: "nudged" }));
-  window.addEventListener("offline", () => dispatch({ type: "offline" }));
-  window.addEventListener("pageshow", (event) => event.persisted && dispatch({ type: "nudged" }));
-  window.addEventListener("hashchange", () => location.reload());
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") dispatch({ type: "nudged" });
+  const page = new InterviewPage({
+    sessionId, token, shelf: shelfOf(), language: t.language,
+    view: (dispatch, freshKey) => new View(t, dispatch, freshKey),
   });
-
-  view.render(state);
-  if (token === "") state = { ...state, blocked: "unauthorised" };
-  if (token === "") view.render(state);
-  else dispatch({ type: "start" });
+  byId("speak").addEventListener("click", () => page.speaking.choose());
+  byId("continue-here").addEventListener("click", () => page.continueHere());
+  window.addEventListener("hashchange", () => location.reload());
+  page.start(detail);
 }
 
 await main();

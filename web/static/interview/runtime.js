@@ -9,21 +9,25 @@ import { saveSaved, wipeSaved } from "../core/pending.js";
 
 const PROTOCOL = "askwell.v1";
 const HTTP_DEADLINE_MS = 10_000;
+/** A device that does not come round to keeping an answer must not keep it from being sent. */
+const SHELF_DEADLINE_MS = 3_000;
 
 export class Runtime {
   /**
    * @param {object} options
    * @param {string} options.sessionId
    * @param {string} options.token
-   * @param {Storage | null} options.shelf
+   * @param {import("../core/pending.js").Keeping | null} options.shelf
+   * @param {boolean} options.keepsAccepted whether an answer stays on the device after the server has it.
    * @param {(event: Event) => void} options.dispatch
    * @param {() => State} options.state
    * @param {(on: "answer" | "edit" | "correct" | "heading") => void} options.focus
    */
-  constructor({ sessionId, token, shelf, dispatch, state, focus }) {
+  constructor({ sessionId, token, shelf, keepsAccepted, dispatch, state, focus }) {
     this.sessionId = sessionId;
     this.token = token;
     this.shelf = shelf;
+    this.keepsAccepted = keepsAccepted;
     this.dispatch = dispatch;
     this.state = state;
     this.focus = focus;
@@ -31,6 +35,9 @@ export class Runtime {
     this.socket = null;
     /** @type {Map<string, ReturnType<typeof setTimeout>>} */
     this.timers = new Map();
+    /** What waits for the shelf, in order; null while nothing has to wait. @type {(() => void)[] | null} */
+    this.outbox = null;
+    this.closed = false;
   }
 
   /** @param {Effect} effect */
@@ -46,17 +53,49 @@ export class Runtime {
       case "erase": return void this.#erase();
       case "save": {
         const { draft, pending } = this.state();
-        const kept = pending && { kind: pending.kind, text: pending.text, turnKey: pending.turnKey, accepted: pending.accepted,
+        const wanted = pending && (this.keepsAccepted || !pending.accepted || pending.failed !== null);
+        const kept = wanted && { kind: pending.kind, text: pending.text, turnKey: pending.turnKey, accepted: pending.accepted,
           ...(pending.utteranceId === undefined ? {} : { utteranceId: pending.utteranceId }) };
-        return void saveSaved(this.shelf, this.sessionId, { draft, pending: kept });
+        const holds = saveSaved(this.shelf, this.sessionId, { draft, pending: kept || null });
+        return holds && pending && !pending.accepted ? this.#settle() : undefined;
       }
       case "wipe": return wipeSaved(this.shelf, this.sessionId);
       case "focus": return this.focus(effect.on);
     }
   }
 
+  /** Nothing leaves before the shelf holds it. */
+  #settle() {
+    const settled = this.shelf?.settled?.();
+    if (!settled || this.outbox) return;
+    const outbox = this.outbox = /** @type {(() => void)[]} */ ([]);
+    void Promise.race([settled, new Promise((resolve) => setTimeout(resolve, SHELF_DEADLINE_MS))]).then(() => {
+      this.outbox = null;
+      for (const out of outbox) out();
+    });
+  }
+
+  /** Within order: at once, or once the shelf is done; never over a later connection. @param {(socket: WebSocket) => void} out */
+  #out(out) {
+    const { socket } = this;
+    const act = () => {
+      if (socket && socket === this.socket && socket.readyState === WebSocket.OPEN) out(socket);
+    };
+    if (this.outbox) this.outbox.push(act);
+    else act();
+  }
+
+  /** Ends everything that is under way. */
+  close() {
+    this.closed = true;
+    this.#disconnect();
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    this.timers.clear();
+  }
+
   #connect() {
     this.#disconnect();
+    if (this.closed) return;
     const url = new URL("/ws/respondent", location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     url.hash = "";
@@ -89,12 +128,12 @@ export class Runtime {
 
   /** @param {import("../core/messages.js").ClientMessage} message */
   send(message) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    this.#out((socket) => socket.send(JSON.stringify(message)));
   }
 
   /** @param {Uint8Array<ArrayBuffer>} bytes */
   sendBytes(bytes) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(bytes);
+    this.#out((socket) => socket.send(bytes));
   }
 
   /** Bytes that have not left yet. */

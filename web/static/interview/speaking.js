@@ -14,13 +14,15 @@ export class Speaking {
   /**
    * @param {object} options
    * @param {string} options.sessionId
-   * @param {Storage | null} options.shelf
+   * @param {import("../core/pending.js").Keeping | null} options.shelf
+   * @param {string} options.language of the page's own words.
    * @param {() => Runtime} options.runtime
    * @param {() => State} options.state
    * @param {(event: Event) => void} options.dispatch
    * @param {() => string} options.freshKey
    */
-  constructor({ sessionId, shelf, runtime, state, dispatch, freshKey }) {
+  constructor({ sessionId, shelf, language, runtime, state, dispatch, freshKey }) {
+    this.language = language;
     this.host = {
       sessionId, shelf, state, dispatch, freshKey, received: () => this.received, buffered: () => runtime().buffered,
       send: (/** @type {import("../core/messages.js").ClientMessage} */ message) => runtime().send(message),
@@ -42,7 +44,7 @@ export class Speaking {
   #summon() {
     this.coming ??= (async () => {
       const { Voice } = await import("../voice/main.js");
-      const voice = await Voice.create(this.host, navigator.language);
+      const voice = await Voice.create(this.host, this.language);
       this.voice = voice;
       voice.changed(this.host.state());
       return voice;

@@ -133,6 +133,7 @@ export class Talk {
       fitHeight(answer);
     }
     answer.lang = state.detail?.language ?? "";
+    answer.dir = state.draft === "" ? this.t.direction : "auto";
     const faulty = state.problem?.at === "answer";
     answer.setAttribute("aria-invalid", String(faulty));
     byId("composer").classList.toggle("invalid", faulty);
@@ -214,7 +215,7 @@ function problemText(code, draft) {
 
 const NOTICES = new Set(["still_thinking", "answer_kept", "moderator_here", "time_almost_up", "didnt_catch"]);
 
-/** @param {{code: string, text: string}} notice @param {Texts} t */
-function noticeText(notice, t) {
-  return NOTICES.has(notice.code) ? t(`notice.${notice.code}`) : notice.text;
+/** What a notice says, in the page's own words: those of the server know one language only. @param {{code: string}} notice @param {Texts} t */
+function noticeText({ code }, t) {
+  return NOTICES.has(code) ? t(`notice.${code}`) : "";
 }

@@ -6,6 +6,7 @@ import { scene, title } from "../core/state.js";
 import { transcriptMarkdown, transcriptName, transcriptText } from "../core/transcript.js";
 import { Conversation } from "./conversation.js";
 import { byId, enable, isCoarse, show, write, writeProse } from "./dom.js";
+import { LeaveDialog } from "./leaving.js";
 import { Talk } from "./talk.js";
 
 /** @typedef {import("../core/state.js").State} State */
@@ -34,7 +35,7 @@ export class View {
     this.dispatch = dispatch;
     this.talk = new Talk(t, dispatch, freshKey);
     this.finalLog = new Conversation(byId("thanks-log"), t, dispatch, freshKey);
-    this.dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
+    this.leaving = new LeaveDialog(t, dispatch);
     /** @type {State | null} */
     this.state = null;
     /** @type {Scene} */
@@ -43,16 +44,10 @@ export class View {
   }
 
   #listen() {
-    const { dispatch, dialog } = this;
+    const { dispatch } = this;
     byId("consent-agree").addEventListener("click", () => dispatch({ type: "agree" }));
     byId("consent-decline").addEventListener("click", () => dispatch({ type: "ask_to_leave", dialog: "withdraw" }));
     byId("withdraw-late").addEventListener("click", () => dispatch({ type: "ask_to_leave", dialog: "withdraw" }));
-    byId("dialog-confirm").addEventListener("click", () => dispatch({ type: "leave" }));
-    byId("dialog-stay").addEventListener("click", () => dispatch({ type: "stay" }));
-    dialog.addEventListener("cancel", () => dispatch({ type: "stay" }));
-    dialog.addEventListener("click", (event) => {
-      if (event.target === dialog) dispatch({ type: "stay" });
-    });
     byId("transcript-download").addEventListener("click", () => this.#download("txt"));
     byId("transcript-download-md").addEventListener("click", () => this.#download("md"));
     byId("transcript-copy").addEventListener("click", () => void this.#copy());
@@ -83,7 +78,7 @@ export class View {
       show(byId("goodbye-words"), words !== "");
     }
     if (now === "blocked") write(byId("blocked-text"), this.t(errorText(state.blocked ?? "internal")));
-    this.#dialog(state, now);
+    this.leaving.render(state.dialog === "withdraw" && now === "consent" ? "decline" : state.dialog);
     if (now !== this.scene) {
       this.scene = now;
       window.scrollTo({ top: now === "talk" ? document.documentElement.scrollHeight : 0, behavior: "instant" });
@@ -124,27 +119,9 @@ export class View {
     show(byId("thanks-error"), state.problem !== null);
   }
 
-  /** @param {State} state @param {Scene} now */
-  #dialog(state, now) {
-    const { dialog } = this;
-    if (!state.dialog) {
-      if (dialog.open) dialog.close();
-      return;
-    }
-    const kind = state.dialog === "withdraw" && now === "consent" ? "decline" : state.dialog;
-    write(byId("dialog-title"), this.t(`${kind}.title`));
-    write(byId("dialog-text"), this.t(`${kind}.text`));
-    write(byId("dialog-confirm"), this.t(`${kind}.confirm`));
-    byId("dialog-confirm").classList.toggle("danger", kind === "withdraw");
-    if (!dialog.open) {
-      dialog.showModal();
-      byId("dialog-stay").focus();
-    }
-  }
-
   /** @param {"answer" | "edit" | "correct" | "heading"} on */
   focus(on) {
-    if (this.dialog.open) return;
+    if (this.leaving.open) return;
     if (on === "heading") {
       const id = HEADING[this.scene];
       if (id) byId(id).focus({ preventScroll: true });
@@ -163,7 +140,7 @@ export class View {
 
   /** Says that a problem needs a look, unless the respondent is writing. */
   focusProblem() {
-    if (document.activeElement instanceof HTMLTextAreaElement || this.dialog.open) return;
+    if (document.activeElement instanceof HTMLTextAreaElement || this.leaving.open) return;
     byId("error").focus({ preventScroll: true });
   }
 

@@ -1,7 +1,11 @@
-/** Every sentence of the pages, in English. `{name}` is filled in. */
+/**
+ * Every sentence that pages share, the start page's and the interview's, in English. `{name}` is filled in; where a
+ * number counts something there is one wording for each plural category of the language.
+ */
 
-/** @type {Record<string, string>} */
+/** @type {import("./index.js").Table} */
 export default {
+  "language.direction": "ltr",
   "app.name": "askwell",
   "app.noscript": "This page needs JavaScript, which is switched off in your browser.",
 
@@ -13,7 +17,8 @@ export default {
   "home.loading": "Fetching the subjects…",
   "home.start": "Start",
   "home.starting": "Opening your interview…",
-  "home.language": "Language",
+  "home.start_in": "{title}: start in {language}",
+  "home.language": "Language of this page",
   "home.empty.title": "Nothing to talk about yet",
   "home.empty.text": "No subject has been set up here. Once one is added, it appears on this page.",
   "home.failed.title": "The subjects could not be fetched",
@@ -25,8 +30,15 @@ export default {
   "home.busy.text": "As many people as we can listen to well are being interviewed at the moment. Please come back in a few minutes.",
   "home.refused.title": "The interview could not be opened",
   "home.refused.text": "Something went wrong on our side. Nothing was lost; please try again.",
+  "home.unsupported.title": "Not in this language",
+  "home.unsupported.text": "The interviewer of this server does not speak the language you chose. Please choose another one.",
+  "home.gone.title": "This subject is no longer here",
+  "home.gone.text": "It was taken away since this page was opened. Please choose another one.",
   "home.again": "Try again",
-  "home.operators": "For whoever runs this server",
+  "home.moderator": "Follow interviews",
+  "home.kiosk": "Kiosk",
+  "home.kiosk.text": "Opens the interview for visitors on this device. You need the kiosk’s token.",
+  "home.operators": "For the research team",
   "home.ready": "Readiness",
   "home.metrics": "Metrics",
   "method.means_end_chain": "What matters to you about it, and why",
@@ -61,8 +73,8 @@ export default {
   "answer.send": "Send",
   "answer.hint.fine": "Enter sends, Shift + Enter starts a new line",
   "answer.hint.coarse": "Nothing is sent until you tap Send",
-  "answer.left": "Characters left: {count}",
-  "answer.over": "Characters too many: {count}",
+  "answer.left": { one: "{count} character left", other: "{count} characters left" },
+  "answer.over": { one: "{count} character too many", other: "{count} characters too many" },
   "answer.speak": "Speak",
   "answer.speak.label": "Speak instead of typing",
   "answer.skip": "Rather not say",

@@ -1,6 +1,6 @@
 /** Every sentence of the voice part, in English. `{name}` is filled in. */
 
-/** @type {Record<string, string>} */
+/** @type {import("./index.js").Table} */
 export default {
   "voice.heading": "Your answer, spoken",
   "voice.type": "Type instead",
@@ -41,7 +41,10 @@ export default {
   "voice.mood.didnt_catch": "Did not catch that",
   "voice.mood.listening": "Listening",
 
-  "voice.empty.kept": "The page was loaded anew while you were speaking. {seconds} seconds of what you said are still here.",
+  "voice.empty.kept": {
+    one: "The page was loaded anew while you were speaking. {seconds} second of what you said is still here.",
+    other: "The page was loaded anew while you were speaking. {seconds} seconds of what you said are still here.",
+  },
   "voice.empty.asking": "Your browser asks whether this page may listen. Choose “Allow” there.",
   "voice.empty.connecting": "You can start as soon as the connection stands.",
   "voice.empty.reconnecting": "Keep speaking if you like; it is sent when the connection is back.",

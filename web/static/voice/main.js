@@ -27,7 +27,7 @@ import { FRAME_MS } from "./tape.js";
  * What the page lends to its voice.
  * @typedef {object} Host
  * @property {string} sessionId
- * @property {Storage | null} shelf
+ * @property {import("../core/pending.js").Shelf | null} shelf
  * @property {(message: import("../core/messages.js").ClientMessage) => void} send
  * @property {(bytes: Uint8Array<ArrayBuffer>) => void} sendBytes
  * @property {() => number} received where the server said, at its last greeting, that it wants to go on.

@@ -1,0 +1,110 @@
+"""What a moderator's wish would lead to, without anything coming of it."""
+
+from __future__ import annotations
+
+from pipeline.concept import SessionConfiguration
+from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
+from pipeline.graph.identity import spokesman
+from pipeline.graph.surface import KGNode
+from pipeline.methodology import Strategy
+from pipeline.ports import Line, QuestionRequest
+from pipeline.question.asking import Questioner
+from pipeline.records import Record
+from pipeline.signals.base import SignalMatrix
+from pipeline.state import Directive, InterviewState
+
+LINES = 5
+
+
+class Preview(Record):
+    """A question that would be asked, by which strategy, and about which node if it is about one."""
+
+    question: str
+    strategy: str
+    node_id: str | None = None
+    node_label: str | None = None
+
+
+class _Nobody:
+    """A sink that nobody listens to."""
+
+    async def started(self, turn_number: int) -> None:
+        return
+
+    async def delta(self, text: str) -> None:
+        return
+
+    async def retracted(self) -> None:
+        return
+
+
+async def previewed(
+    state: InterviewState,
+    configuration: SessionConfiguration,
+    engine: DecisionEngine,
+    questioner: Questioner,
+    wish: Directive,
+    signals: SignalMatrix | None,
+) -> Preview:
+    """The question that `wish` would lead to, were it decided on now.
+
+    The next answer is not there yet, so that node and strategy, where the wish leaves them open, are those that the
+    signals of the latest turn speak for.
+
+    Raises:
+        ProviderError: the writer failed.
+    """
+    strategy, node = _choice(state, configuration, engine, wish, signals)
+    spoken = [utterance for utterance in state.utterances if utterance.text]
+    questions = [u.text for u in spoken if u.speaker == "interviewer"]
+    settings = configuration.settings
+    label = node.label if node is not None else configuration.concept.name if strategy.focus_mode == "topic" else None
+    request = QuestionRequest(
+        kind="closing" if strategy.generates_closing_question else "follow_up",
+        methodology=configuration.methodology,
+        topic=configuration.concept.name,
+        objective=configuration.concept.goal,
+        language=state.language,
+        seed=state.seed,
+        turn_number=state.turn_count + 1,
+        strategy=strategy,
+        focus_label=label,
+        focus_type=node.node_type if node is not None else None,
+        focus_quote=node.mentions[-1].quote if node is not None and node.mentions else None,
+        focus_is_jump=node is not None and node.last_mention_turn < state.turn_count,
+        focus_said_earlier_turns=state.turn_count + 1 - node.last_mention_turn if node is not None else 0,
+        lines=tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-LINES:]),
+        recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
+        max_words=settings.question_max_words,
+    )
+    written = await questioner.asking(settings, _Nobody(), request.turn_number).ask(request)
+    return Preview(
+        question=written.text,
+        strategy=strategy.name,
+        node_id=node.id if node is not None else None,
+        node_label=node.label if node is not None else None,
+    )
+
+
+def _choice(
+    state: InterviewState,
+    configuration: SessionConfiguration,
+    engine: DecisionEngine,
+    wish: Directive,
+    signals: SignalMatrix | None,
+) -> tuple[Strategy, KGNode | None]:
+    methodology = configuration.methodology
+    graph, canonical = state.surface_graph(), state.canonical_graph()
+    wanted = graph.nodes.get(wish.node_id) if wish.node_id is not None else None
+    decision: Decision | None = None
+    if signals is not None:
+        key = canonical.key_of(wanted.id) if wanted is not None else None
+        decision = engine.decide(DecisionInputs(methodology, signals, strategy=wish.strategy, node_key=key))
+    name = wish.strategy or (decision.strategy if decision is not None else methodology.strategies[0].name)
+    strategy = methodology.strategy(name)
+    if strategy.node_binding == "none":
+        return strategy, None
+    if wanted is not None or decision is None or decision.node_key is None:
+        return strategy, wanted
+    known = state.node_tracker().states.get(decision.node_key)
+    return strategy, spokesman(graph, known) if known is not None else None

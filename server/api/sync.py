@@ -1,0 +1,236 @@
+"""Calls by which devices send interviews here, and by which this machine is told to send its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from server.api.access import SESSION_ID, moderator, principal_of, session_id_of
+from server.api.http import json_response, parts_of, read_body, read_bytes
+from server.api.models import Body, Name
+from server.auth import Principal
+from server.errors import ApiError, wire_error
+from server.release import version
+from server.store.errors import StoreError
+from server.sync import SyncError
+from server.sync.bundle import FORMAT
+from server.sync.receive import Offer
+from server.sync.send import Progress, Report, Tell
+from server.sync.service import Sync
+
+MOST_CHUNK_BYTES = 8 * 1024 * 1024
+MOST_LINES = 64
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class OfferSession(Body):
+    """`POST /api/sync/sessions`."""
+
+    session_id: Annotated[str, StringConstraints(pattern=f"^{SESSION_ID.pattern}$")]
+    concept_id: Name
+    rev: int = Field(ge=0, le=2**63 - 1)
+    digest: Digest
+    size: int = Field(ge=1, le=2**50)
+    format: int
+    sent_at: Annotated[str, StringConstraints(max_length=40)] | None = None
+
+
+class FinishSession(Body):
+    """`POST /api/sync/sessions/{id}/finish`."""
+
+    digest: Digest
+
+
+class PushSessions(Body):
+    """`POST /api/sync/push`."""
+
+    to: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+    token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+
+async def device(request: Request) -> Principal:
+    """The device that is asking.
+
+    Raises:
+        ApiError: `unauthorised`, nobody is; `forbidden`, somebody else is.
+    """
+    principal = await principal_of(request)
+    if principal is None:
+        raise ApiError("unauthorised", "This needs a device token.")
+    if principal.kind != "device":
+        raise ApiError("forbidden", f"This needs a device token; this one is a {principal.kind}'s.")
+    return principal
+
+
+async def hello(request: Request) -> Response:
+    """`GET /api/sync`: what is taken here, and the time."""
+    parts = parts_of(request)
+    principal = await device(request)
+    return json_response(
+        {
+            "formats": [FORMAT],
+            "version": version(),
+            "now": parts.now().isoformat(),
+            "max_bytes": parts.settings.kiosk.sync_max_bytes,
+            "device": {"id": principal.token_id, "name": principal.name},
+            "concepts": None if principal.concepts is None else sorted(principal.concepts),
+        }
+    )
+
+
+async def offer(request: Request) -> Response:
+    """`POST /api/sync/sessions`: what is wanted of an interview."""
+    parts = parts_of(request)
+    principal = await device(request)
+    body = await read_body(request, OfferSession)
+    if body.format != FORMAT:
+        message = f"The interview is in the format {body.format}, this server takes {FORMAT}: update the older askwell."
+        raise ApiError("invalid_input", message)
+    wish = Offer(body.session_id, body.concept_id, body.rev, body.digest, body.size, _skew(body.sent_at, parts.now()))
+    return json_response((await parts.receiver.begin(principal, wish)).body())
+
+
+async def chunk(request: Request) -> Response:
+    """`POST /api/sync/sessions/{id}/chunks?digest=&offset=`: a piece, which may be compressed."""
+    parts = parts_of(request)
+    principal, session_id = await device(request), session_id_of(request)
+    digest, offset = request.query_params.get("digest", ""), request.query_params.get("offset", "")
+    if not _DIGEST.fullmatch(digest) or not offset.isdecimal() or len(offset) > 15:
+        raise ApiError("invalid_input", "digest and offset: should be those of the interview.")
+    data = await read_bytes(request, MOST_CHUNK_BYTES)
+    if request.headers.get("content-encoding", "") == "gzip":
+        data = await run_in_threadpool(_unpacked, data)
+    end = await parts.receiver.add(principal, session_id, digest, int(offset), data)
+    return json_response({"offset": end})
+
+
+async def finish(request: Request) -> Response:
+    """`POST /api/sync/sessions/{id}/finish`: all is sent; answered when it is stored."""
+    principal, session_id = await device(request), session_id_of(request)
+    body = await read_body(request, FinishSession)
+    return json_response((await parts_of(request).receiver.finish(principal, session_id, body.digest)).body())
+
+
+async def push(request: Request) -> Response:
+    """`POST /api/sync/push`: send what is here to a server; how it goes comes as lines of JSON."""
+    parts = parts_of(request)
+    principal = await moderator(request)
+    if principal.concepts is not None:
+        raise ApiError("forbidden", "Only a moderator for all concepts may send interviews to another server.")
+    return Pushing(parts.sync, await read_body(request, PushSessions))
+
+
+class Pushing(Response):
+    """Sends interviews away and tells, line by line, how it goes; ends with the client."""
+
+    media_type = "application/x-ndjson"
+
+    def __init__(self, sync: Sync, wish: PushSessions) -> None:
+        super().__init__(headers={"cache-control": "no-store"})
+        del self.headers["content-length"]
+        self._sync = sync
+        self._wish = wish
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_LINES)
+
+        def tell(progress: Progress) -> None:
+            if not lines.full():
+                lines.put_nowait(progress_line(progress))
+
+        async def work() -> None:
+            await lines.put(await self._outcome(tell))
+            await lines.put(None)
+
+        async def gone() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                continue
+            raise ClientDisconnect
+
+        with suppress_group(ClientDisconnect):
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(work(), name="push")
+                watching = tasks.create_task(gone(), name="push: client")
+                while (line := await lines.get()) is not None:
+                    await send({"type": "http.response.body", "body": line, "more_body": True})
+                watching.cancel()
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _outcome(self, tell: Tell) -> bytes:
+        try:
+            return report_line(await self._sync.push(self._wish.to.rstrip("/"), self._wish.token, tell))
+        except SyncError as exc:
+            return _line({"error": str(exc), "retryable": exc.retryable})
+        except (StoreError, OSError) as exc:
+            return _line({"error": wire_error(exc).message, "retryable": True})
+
+
+@contextmanager
+def suppress_group(kind: type[Exception]) -> Iterator[None]:
+    """As `contextlib.suppress` of Python 3.12: also out of groups."""
+    try:
+        yield
+    except* kind:
+        pass
+
+
+def progress_line(progress: Progress) -> bytes:
+    """How far sending is, as a line of JSON."""
+    fields = {name: getattr(progress, name) for name in Progress.__slots__}
+    return _line({"progress": fields})
+
+
+def report_line(report: Report) -> bytes:
+    """What came of it, as a line of JSON."""
+    return _line({"report": vars(report)})
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    return json.dumps(content).encode() + b"\n"
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        found = unpacker.decompress(data, MOST_CHUNK_BYTES + 1)
+    except zlib.error as exc:
+        raise ApiError("invalid_message", "The piece can't be unpacked.") from exc
+    if len(found) > MOST_CHUNK_BYTES:
+        raise ApiError("invalid_message", f"A piece has {MOST_CHUNK_BYTES} bytes at the most.", status=413)
+    if not unpacker.eof:
+        raise ApiError("invalid_message", "The piece ended too early.")
+    return found
+
+
+def _skew(sent_at: str | None, now: datetime) -> float | None:
+    """By how many seconds the sender's clock is ahead; None where it does not say."""
+    try:
+        moment = datetime.fromisoformat(sent_at or "")
+        return (moment - now).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+ROUTES = [
+    Route("/api/sync", hello, methods=["GET"]),
+    Route("/api/sync/sessions", offer, methods=["POST"]),
+    Route("/api/sync/sessions/{session_id}/chunks", chunk, methods=["POST"]),
+    Route("/api/sync/sessions/{session_id}/finish", finish, methods=["POST"]),
+    Route("/api/sync/push", push, methods=["POST"]),
+]

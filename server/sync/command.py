@@ -1,0 +1,159 @@
+"""`askwell sync`: what waits here, or in a file, is sent, and the person at the keyboard sees how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from config.settings import Settings
+from server.auth import moderator_token
+from server.hot.datadir import running_server
+from server.store.copies import Copies
+from server.sync import SyncError
+from server.sync.client import central, pushed
+from server.sync.send import Progress, Report, send_all
+from server.sync.sources import FileSource, Source, StoreSource
+from server.wiring import Storage, open_storage
+
+DRAIN_S = 30.0
+LONGEST_PAUSE_S = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to send where; `file` instead of what is here, `watch`: again and again until told to end."""
+
+    to: str
+    token: str
+    file: Path | None = None
+    watch: bool = False
+
+
+class Screen:
+    """Shows progress: on a terminal in one line that changes, else one line for each interview.
+
+    Args:
+        out: where to.
+    """
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._live = out.isatty()
+        self._open = False
+
+    def tell(self, progress: Progress) -> None:
+        """How far it is."""
+        if progress.size <= 0:
+            return
+        share = 100 * progress.sent // progress.size
+        line = f"[{progress.number}/{progress.total}] {progress.session_id}  {share:3d} %  of {_size(progress.size)}"
+        if self._live:
+            self._out.write(f"\r\x1b[2K{line}")
+            self._out.flush()
+            self._open = True
+        elif progress.sent == progress.size:
+            self.line(line)
+
+    def line(self, text: str) -> None:
+        """A line that stays."""
+        self._out.write(("\n" if self._open else "") + text + "\n")
+        self._out.flush()
+        self._open = False
+
+
+async def sync(settings: Settings, order: Order, screen: Screen) -> int:
+    """Send; the exit code, 1 when something was not taken.
+
+    Raises:
+        SyncError: nothing (more) can be sent, and waiting would not help or was not asked for.
+    """
+    pause_s = settings.kiosk.sync_every_s
+    while True:
+        try:
+            report = await _once(settings, order, screen)
+        except SyncError as exc:
+            if not (order.watch and exc.retryable):
+                raise
+            screen.line(f"{exc}; trying again in {pause_s:.0f} s")
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, max(LONGEST_PAUSE_S, settings.kiosk.sync_every_s))
+            continue
+        pause_s = settings.kiosk.sync_every_s
+        if report.sent or report.not_taken or not order.watch:
+            for line in told(report):
+                screen.line(line)
+        if not order.watch:
+            return 1 if report.not_taken else 0
+        await asyncio.sleep(pause_s)
+
+
+def told(report: Report) -> list[str]:
+    """What came of it, for people."""
+    lines = [f"{_interviews(report.sent)} sent" + (f", {report.erased} of them erased here" if report.erased else "")]
+    lines += [f"{session_id} was not taken: {reason}" for session_id, reason in report.not_taken.items()]
+    if report.clock_off_s is not None:
+        ahead = "ahead of" if report.clock_off_s > 0 else "behind"
+        off_s = abs(report.clock_off_s)
+        off = f"{off_s / 86_400:.0f} days" if off_s > 2 * 86_400 else f"{off_s / 60:.0f} minutes"
+        lines.append(
+            f"this machine's clock is {off} {ahead} the server's: set it, the times of interviews come from it"
+        )
+    return lines
+
+
+async def _once(settings: Settings, order: Order, screen: Screen) -> Report:
+    if order.file is not None:
+        return await _send(await asyncio.to_thread(FileSource, order.file), settings, order, screen.tell)
+    found = running_server(settings.storage.data)
+    if found is None:
+        async with _stored(settings, order) as source:
+            return await _send(source, settings, order, screen.tell)
+    pid, url = found
+    if url is None:
+        raise SyncError(f"process {pid} works in {settings.storage.data} and can't be talked to yet", retryable=True)
+    return await _have_sent(url, settings, order, screen)
+
+
+@asynccontextmanager
+async def _stored(settings: Settings, order: Order) -> AsyncIterator[Source]:
+    async with open_storage(settings) as storage:
+        await storage.writer.drain(DRAIN_S)
+        yield _source(storage, settings, order)
+        # What was erased is gone from the files when this ends.
+        await storage.writer.drain(DRAIN_S)
+
+
+def _source(storage: Storage, settings: Settings, order: Order) -> StoreSource:
+    erase = storage.hot.erase if settings.kiosk.delete_after_sync else None
+    copies = Copies(storage.database)
+    return StoreSource(copies, storage.recorder, storage.data_dir.path, target=order.to, erase=erase)
+
+
+async def _send(source: Source, settings: Settings, order: Order, tell: Callable[[Progress], None]) -> Report:
+    async with central(order.to, order.token) as there:
+        return await send_all(source, there, chunk_bytes=settings.kiosk.sync_chunk_bytes, tell=tell)
+
+
+async def _have_sent(url: str, settings: Settings, order: Order, screen: Screen) -> Report:
+    """Have the server that runs here do it."""
+    secret = settings.server.moderator_token
+    mine, _ = moderator_token(settings.storage.data, secret.get_secret_value() if secret is not None else None)
+    async for line in pushed(url, mine, to=order.to, token=order.token):
+        if "error" in line:
+            raise SyncError(str(line["error"]), retryable=bool(line.get("retryable")))
+        if "report" in line:
+            return Report(**line["report"])
+        screen.tell(Progress(**line["progress"]))
+    raise SyncError(f"the server at {url} ended meanwhile", retryable=True)
+
+
+def _interviews(count: int) -> str:
+    return "1 interview" if count == 1 else f"{count} interviews"
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1_000_000 else f"{max(1, size // 1000)} kB"

@@ -1,0 +1,155 @@
+"""Sends finished interviews to the server of the settings by itself, and knows how that goes."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+import structlog
+
+from config.kiosk import KioskSettings
+from server.ending import told_to_end
+from server.recordings import FileRecorder
+from server.store.copies import Copies
+from server.store.errors import StoreError
+from server.sync import SyncError
+from server.sync.client import Central, central
+from server.sync.send import Progress, Report, Tell, send_all
+from server.sync.sources import StoreSource
+
+log = structlog.get_logger("askwell.sync")
+
+LONGEST_PAUSE_S = 1800.0
+SyncState = Literal["off", "idle", "sending", "waiting"]
+Connect = Callable[[str, str], AbstractAsyncContextManager[Central]]
+
+
+@dataclass
+class SyncStatus:
+    """How sending goes. `waiting`: the server could not be reached, or refused; it is tried again at `next_at`."""
+
+    state: SyncState = "off"
+    to: str | None = None
+    connected: bool | None = None
+    last_at: datetime | None = None
+    last_error: str | None = None
+    next_at: datetime | None = None
+    sending: Progress | None = None
+
+
+class Sync:
+    """Everything about sending from this machine.
+
+    Args:
+        settings: of kiosks.
+        copies: of the store.
+        recorder: knows the recordings.
+        folder: for files that are needed for a moment.
+        erase: erases an interview on this machine.
+        now: the current time, with time zone.
+        connect: opens the way to a server, by URL and token.
+    """
+
+    def __init__(
+        self,
+        settings: KioskSettings,
+        copies: Copies,
+        recorder: FileRecorder,
+        folder: Path,
+        *,
+        erase: Callable[[str], Awaitable[object]],
+        now: Callable[[], datetime],
+        connect: Connect = central,
+    ) -> None:
+        self._settings = settings
+        self._copies = copies
+        self._recorder = recorder
+        self._folder = folder
+        self._erase = erase
+        self._now = now
+        self._connect = connect
+        self._turn = asyncio.Lock()
+        self.status = SyncStatus(to=settings.sync_to)
+        if settings.sync_to is not None:
+            self.status.state = "idle"
+
+    def source(
+        self, target: str | None, concepts: frozenset[str] | None = None, *, erases: bool = False
+    ) -> StoreSource:
+        """What a server is not known to have; any server if none is given."""
+        return StoreSource(
+            self._copies,
+            self._recorder,
+            self._folder,
+            target=target,
+            concepts=concepts,
+            erase=self._erase if erases else None,
+        )
+
+    async def push(self, url: str, token: str, tell: Tell, *, skip: frozenset[str] = frozenset()) -> Report:
+        """Send everything to a server, once; another one who does so is waited for.
+
+        Raises:
+            SyncError: nothing more can be sent now.
+            StoreError: this machine's store can't be read.
+        """
+        async with self._turn, self._connect(url, token) as there:
+            source = self.source(url, erases=self._settings.delete_after_sync)
+            return await send_all(source, there, chunk_bytes=self._settings.sync_chunk_bytes, tell=tell, skip=skip)
+
+    async def run(self) -> None:
+        """Send by itself until cancelled, where the settings name a server."""
+        url, token = self._settings.sync_to, self._settings.sync_token
+        if url is None:
+            return
+        if token is None:
+            self.status.last_error = "ASKWELL_SYNC_TOKEN is not set: make a device token on that server."
+            log.warning("sync.no_token", to=url)
+            return
+        pause_s = every_s = self._settings.sync_every_s
+        while not told_to_end():
+            if await self._once(url, token.get_secret_value()):
+                pause_s = every_s
+                wait_s = every_s
+            else:
+                # Kiosks that lost the server together should not come back together.
+                wait_s = pause_s * random.uniform(0.8, 1.2)
+                pause_s = min(pause_s * 2, max(LONGEST_PAUSE_S, every_s))
+            self.status.next_at = self._now() + timedelta(seconds=wait_s)
+            await asyncio.sleep(wait_s)
+
+    async def _once(self, url: str, token: str) -> bool:
+        """Send what waits; whether that went well."""
+        status = self.status
+        try:
+            if not await self._copies.unsent(url, limit=1):
+                status.state = "idle"
+                return True
+            status.state = "sending"
+            report = await self.push(url, token, self._tell)
+        except (SyncError, StoreError, OSError) as exc:
+            status.state, status.sending = "waiting", None
+            status.connected = None if isinstance(exc, StoreError) else False
+            status.last_error = _sentence(str(exc))
+            log.warning("sync.failed", to=url, reason=str(exc))
+            return False
+        status.state, status.sending, status.connected = "idle", None, True
+        status.last_at = self._now()
+        reasons = list(dict.fromkeys(report.not_taken.values()))
+        status.last_error = _sentence(f"{len(report.not_taken)} not taken: {reasons[0]}") if reasons else None
+        if report.sent:
+            log.info("sync.sent", to=url, sessions=report.sent, erased=report.erased)
+        return not reasons
+
+    def _tell(self, progress: Progress) -> None:
+        self.status.sending = progress
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."

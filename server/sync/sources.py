@@ -1,0 +1,224 @@
+"""Where interviews that are to be sent come from: the store of this machine, or a file that was carried here."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import io
+import json
+import tempfile
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, Protocol, cast
+
+from server.recordings import FileRecorder
+from server.store.copies import Copies, Unsent
+from server.sync import SyncError
+from server.sync.bundle import BundleInvalid, Header, Written, header_of, write
+
+END = {"askwell": "end"}
+"""Last line of a file of bundles, with their number, so that a file that was cut is known as such."""
+EXPORT_BYTES = 256 * 1024
+MOST_LINE = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A bundle, and the file that it is in, from its first byte."""
+
+    written: Written
+    file: IO[bytes]
+
+
+class Source(Protocol):
+    """Interviews that are to be sent."""
+
+    async def waiting(self) -> list[Unsent]:
+        """Those that the server is not known to have."""
+        ...
+
+    def opened(self, unsent: Unsent) -> AbstractAsyncContextManager[Opened | None]:
+        """One as a bundle, for as long as the block runs; None if it is gone."""
+        ...
+
+    async def confirmed(self, unsent: Unsent, written: Written) -> bool:
+        """The server has it; whether it was erased here in turn."""
+        ...
+
+
+class StoreSource:
+    """The finished interviews of this machine. Implements `Source`.
+
+    Args:
+        copies: of the store.
+        recorder: knows their recordings.
+        folder: for files that are needed for a moment.
+        target: the server; None for no server in particular.
+        concepts: only those of these concepts; None for all.
+        erase: erases an interview here; nothing is erased if not given.
+    """
+
+    def __init__(
+        self,
+        copies: Copies,
+        recorder: FileRecorder,
+        folder: Path,
+        *,
+        target: str | None,
+        concepts: frozenset[str] | None = None,
+        erase: Callable[[str], Awaitable[object]] | None = None,
+    ) -> None:
+        self._copies = copies
+        self._recorder = recorder
+        self._folder = folder
+        self._target = target
+        self._concepts = concepts
+        self._erase = erase
+
+    async def waiting(self) -> list[Unsent]:
+        """Finished interviews that were not confirmed as they are now."""
+        return await self._copies.unsent(self._target, self._concepts)
+
+    @asynccontextmanager
+    async def opened(self, unsent: Unsent) -> AsyncIterator[Opened | None]:
+        """The interview as a bundle. Raises SyncError: this machine's disk is full, or a recording can't be read."""
+        await self._recorder.drain()
+        rows = await self._copies.rows(unsent.session_id)
+        if not rows:
+            yield None
+            return
+        rev = next(row["rev"] for name, row in rows if name == "sessions")
+        header = Header(unsent.session_id, unsent.concept_id, rev)
+        try:
+            files = await asyncio.to_thread(self._recorder.paths, unsent.session_id)
+            file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 -- closed below
+            try:
+                written = await asyncio.to_thread(write, file, header, rows, files)
+                await asyncio.to_thread(file.seek, 0)
+            except BaseException:
+                file.close()
+                raise
+        except OSError as exc:
+            raise SyncError(
+                f"the interview {unsent.session_id} can't be made ready on this machine: {exc.strerror or exc}"
+            ) from exc
+        with file:
+            yield Opened(written, file)
+
+    async def confirmed(self, unsent: Unsent, written: Written) -> bool:
+        """Note it; erase the interview where that is asked for and nothing was added to it meanwhile."""
+        sent = replace(unsent, rev=written.header.rev)
+        same = await self._copies.confirm(sent, target=self._target or "", digest=written.digest, at=datetime.now(UTC))
+        if not same or self._erase is None:
+            return False
+        await self._erase(unsent.session_id)
+        return True
+
+
+class FileSource:
+    """A file that `exported` wrote, looked through once when it is made; blocks then. Implements `Source`.
+
+    Args:
+        path: of the file.
+    Raises:
+        SyncError: it can't be read, is no such file, or not all of it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._found: dict[str, tuple[Written, int]] = {}
+        try:
+            with gzip.open(path) as file:
+                self._index(cast(IO[bytes], file))
+        except (OSError, EOFError, zlib.error) as exc:
+            raise SyncError(f"{path} can't be read: {getattr(exc, 'strerror', None) or exc}") from exc
+        except BundleInvalid as exc:
+            raise SyncError(f"{path}: {exc}") from exc
+
+    def _index(self, file: IO[bytes]) -> None:
+        header: Header | None = None
+        digest, start, size = hashlib.sha256(), 0, 0
+        while line := file.readline(MOST_LINE):
+            if header is None:
+                if _is_end(line, len(self._found)):
+                    if file.read(1):
+                        raise BundleInvalid("The file goes on behind its end. Export it again.")
+                    return
+                header, digest, start, size = header_of(line), hashlib.sha256(), file.tell() - len(line), 0
+            digest.update(line)
+            size += len(line)
+            if line.startswith(b'{"end":'):
+                self._found[header.session_id] = Written(header, size, digest.hexdigest()), start
+                header = None
+        raise BundleInvalid("The file was cut: its end is missing. Export it again.")
+
+    async def waiting(self) -> list[Unsent]:
+        """All that is in the file."""
+        return [
+            Unsent(written.header.session_id, written.header.concept_id, written.header.rev, 0)
+            for written, _ in self._found.values()
+        ]
+
+    @asynccontextmanager
+    async def opened(self, unsent: Unsent) -> AsyncIterator[Opened | None]:
+        """One of them."""
+        written, start = self._found[unsent.session_id]
+
+        def unpacked() -> IO[bytes]:
+            whole = tempfile.TemporaryFile()  # noqa: SIM115 -- closed by whoever asked
+            with gzip.open(self._path) as file:
+                file.seek(start)
+                left = written.size
+                while left > 0 and (piece := file.read(min(left, EXPORT_BYTES))):
+                    whole.write(piece)
+                    left -= len(piece)
+            whole.seek(0)
+            return whole
+
+        with await asyncio.to_thread(unpacked) as file:
+            yield Opened(written, file)
+
+    async def confirmed(self, unsent: Unsent, written: Written) -> bool:
+        """The file stays as it is."""
+        return False
+
+
+def _is_end(line: bytes, count: int) -> bool:
+    try:
+        content: Any = json.loads(line)
+    except ValueError:
+        return False
+    if not isinstance(content, dict) or content.get("askwell") != END["askwell"]:
+        return False
+    if content.get("sessions") != count:
+        raise BundleInvalid(f"The file should hold {content.get('sessions')} interviews, and holds {count}.")
+    return True
+
+
+async def exported(source: Source) -> AsyncIterator[bytes]:
+    """All that waits as one compressed file, piece by piece."""
+    count = 0
+    out = io.BytesIO()
+    with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as packed:
+        for unsent in await source.waiting():
+            async with source.opened(unsent) as opened:
+                if opened is None:
+                    continue
+                count += 1
+                while piece := await asyncio.to_thread(opened.file.read, EXPORT_BYTES):
+                    await asyncio.to_thread(packed.write, piece)
+                    yield _taken(out)
+        packed.write(json.dumps({**END, "sessions": count}, separators=(",", ":")).encode() + b"\n")
+    yield _taken(out)
+
+
+def _taken(out: io.BytesIO) -> bytes:
+    data = out.getvalue()
+    out.seek(0)
+    out.truncate()
+    return data

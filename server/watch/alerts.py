@@ -1,0 +1,106 @@
+"""When a session needs a person; rules without I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pipeline.signals.llm import DEPTH_POINTS, response_trend
+from pipeline.state import InterviewState, SessionStatus
+from server.protocol.watched import Activity, Alert, AlertCode
+
+RUNNING: frozenset[SessionStatus] = frozenset({"created", "active", "paused", "closing"})
+SHALLOW_IN_A_ROW = 3
+SHALLOW_POINTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AlertSettings:
+    """After how many seconds something is worth a person's attention.
+
+    Args:
+        stuck_s: a respondent who is there, has a question and gives no sign.
+        disconnected_s: nobody there, in an interview that has begun.
+        waiting_s: an answer that waits for a moderator.
+        claim_timeout_s: an answer that waits for a moderator this long is given back to the engine.
+    """
+
+    stuck_s: float = 300.0
+    disconnected_s: float = 60.0
+    waiting_s: float = 20.0
+    claim_timeout_s: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a session besides its state.
+
+    Args:
+        connected: whether a respondent is there.
+        activity: doing what.
+        changed_at: since when those two are as they are.
+        failing: whether a model did not do its work in the latest turn.
+        kiosk_offline: whether the session's device is not heard of.
+        waiting: whether an answer waits for a moderator.
+    """
+
+    connected: bool
+    activity: Activity
+    changed_at: datetime
+    failing: bool = False
+    kiosk_offline: bool = False
+    waiting: bool = False
+
+
+def codes_of(state: InterviewState, facts: Facts, settings: AlertSettings, now: datetime) -> set[AlertCode]:
+    """What about the session needs a person now."""
+    found: set[AlertCode] = set()
+    if state.status not in RUNNING:
+        return found
+    since = now - facts.changed_at
+    if response_trend(state.depths) == "fatigued":
+        found.add("fatigue")
+    if is_shallow(state):
+        found.add("shallow_answers")
+    if facts.failing:
+        found.add("model_failing")
+    if facts.kiosk_offline:
+        found.add("kiosk_offline")
+    if facts.waiting and since >= timedelta(seconds=settings.waiting_s):
+        found.add("waiting_for_moderator")
+    going = state.status in ("active", "closing")
+    if going and facts.connected and facts.activity == "thinking" and since >= timedelta(seconds=settings.stuck_s):
+        found.add("stuck")
+    if going and not facts.connected and since >= timedelta(seconds=settings.disconnected_s):
+        found.add("disconnected")
+    return found
+
+
+def is_shallow(state: InterviewState) -> bool:
+    """Whether the latest answers in a row were surface or shallow."""
+    latest = state.depths[-SHALLOW_IN_A_ROW:]
+    return len(latest) == SHALLOW_IN_A_ROW and all(DEPTH_POINTS[depth] <= SHALLOW_POINTS for depth in latest)
+
+
+class Standing:
+    """The alerts of one session with when each began."""
+
+    def __init__(self) -> None:
+        self._since: dict[AlertCode, datetime] = {}
+
+    def update(self, codes: set[AlertCode], now: datetime) -> tuple[list[AlertCode], list[AlertCode]]:
+        """Take what holds now; what is new, and what is over."""
+        new = sorted(codes - set(self._since))
+        over = sorted(set(self._since) - codes)
+        for code in over:
+            del self._since[code]
+        for code in new:
+            self._since[code] = now
+        return new, over
+
+    def view(self) -> tuple[Alert, ...]:
+        """The alerts, oldest first."""
+        return tuple(
+            Alert(code=code, since=since.isoformat())
+            for code, since in sorted(self._since.items(), key=lambda item: item[1])
+        )

@@ -1,0 +1,136 @@
+"""Moderators' commands from a socket or a call: who may, what for, and what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from pipeline.calls import CallLog, recording
+from pipeline.errors import PipelineError
+from pipeline.signals.base import SignalMatrix
+from pipeline.state import InterviewState
+from server.api.reading import Sources
+from server.auth import Principal
+from server.pipelines import Pipelines
+from server.protocol.codec import ProtocolProblem, parse
+from server.protocol.moderator import COMMANDS, LONGEST_QUESTION, AnyCommand, Steer
+from server.protocol.watched import CommandDone, PreviewView
+from server.session import machine
+from server.session.hub import Hub
+from server.session.inbox import directive_of
+from server.session.problems import SessionProblem
+from server.session.records import calls_record
+from server.watch.snapshots import Snapshots
+
+
+def read_command(value: Mapping[str, Any]) -> AnyCommand:
+    """The command that a JSON object is.
+
+    Raises:
+        ProtocolProblem: `invalid_input` for a question that is too long, else `invalid_message`.
+    """
+    question = value.get("question")
+    if value.get("type") == "inject" and isinstance(question, str) and len(question.strip()) > LONGEST_QUESTION:
+        raise ProtocolProblem(
+            "invalid_input",
+            f"A question has at most {LONGEST_QUESTION} characters; this one has {len(question.strip())}.",
+            ref=str(value.get("command_id", "inject"))[:64],
+        )
+    return parse(value, COMMANDS)
+
+
+class Commands:
+    """Has commands applied, by whatever node the session lives on.
+
+    Args:
+        hub: the sessions of this node.
+        sources: where sessions are read from.
+        snapshots: reads states and configurations.
+        pipeline: makes previews.
+    """
+
+    def __init__(self, hub: Hub, sources: Sources, snapshots: Snapshots, pipeline: Pipelines) -> None:
+        self._hub = hub
+        self._sources = sources
+        self._snapshots = snapshots
+        self._pipeline = pipeline
+        self._running: dict[tuple[str, str], asyncio.Future[CommandDone]] = {}
+
+    async def visible(self, session_id: str, principal: Principal) -> InterviewState:
+        """The session's state, for a moderator within whose scope it is.
+
+        Raises:
+            SessionProblem: `not_found`, `forbidden`.
+        """
+        state = await self._snapshots.state(session_id)
+        if not principal.may_see(state.concept_id):
+            raise SessionProblem("forbidden")
+        return state
+
+    async def do(self, session_id: str, command: AnyCommand, principal: Principal) -> CommandDone:
+        """Have a command applied. One that is sent again while it runs is answered together with the first.
+
+        Raises:
+            SessionProblem, HotError, PipelineError: it is refused.
+        """
+        state = await self.visible(session_id, principal)
+        known = (session_id, command.command_id)
+        running = self._running.get(known)
+        if running is not None:
+            return await asyncio.shield(running)
+        future: asyncio.Future[CommandDone] = asyncio.get_running_loop().create_future()
+        self._running[known] = future
+        try:
+            done = await self._done(state, command, principal)
+            future.set_result(done)
+            return done
+        except BaseException as exc:
+            if isinstance(exc, Exception):
+                future.set_exception(exc)
+                future.exception()
+            else:
+                future.cancel()
+            raise
+        finally:
+            del self._running[known]
+
+    async def _done(self, state: InterviewState, command: AnyCommand, principal: Principal) -> CommandDone:
+        session_id = state.session_id
+        preview: PreviewView | None = None
+        if isinstance(command, Steer) and command.preview:
+            preview = await self._preview(state, command)
+            number = state.turn_count + 1
+        else:
+            number = await self._hub.command(session_id, command, who=principal.name)
+        return CommandDone(
+            command_id=command.command_id, session_id=session_id, applies_to_turn=number, preview=preview
+        )
+
+    async def _preview(self, state: InterviewState, command: Steer) -> PreviewView:
+        configuration = await self._snapshots.configuration(state)
+        wish = directive_of(command)
+        machine.check_directive(state, configuration, wish)
+        calls = CallLog()
+        try:
+            with recording(calls, state.turn_count + 1):
+                made = await self._pipeline.preview(
+                    state, configuration, wish, signals=await self._latest_signals(state.session_id)
+                )
+        except PipelineError as exc:
+            raise SessionProblem("llm_unavailable", retryable=exc.retryable) from exc
+        finally:
+            asked = calls.peek()
+            if asked:
+                # They were paid for, whether or not the question is ever asked.
+                await self._sources.hot.note(state.session_id, owner=None, record=calls_record(asked, state.turn_count))
+        return PreviewView(**made.model_dump())
+
+    async def _latest_signals(self, session_id: str) -> SignalMatrix | None:
+        matrix = await self._sources.store.latest_signals(session_id)
+        try:
+            return SignalMatrix.model_validate(matrix) if matrix is not None else None
+        except ValidationError:
+            return None

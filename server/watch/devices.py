@@ -1,0 +1,113 @@
+"""Kiosks: the devices that were heard of lately, and whether they still are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+import structlog
+
+from server.auth import Principal, TokenEntry
+from server.hot.errors import StorageUnavailable
+from server.protocol.watched import Kiosk, Kiosks
+from server.store.errors import StoreError
+
+log = structlog.get_logger("askwell.watch")
+
+ONLINE_S = 90.0
+KNOWN_S = 86_400.0
+HEARD_EVERY_S = 15.0
+LOOK_EVERY_S = 10.0
+
+
+class Register(Protocol):
+    """Where it is kept when a device was heard of, for all nodes."""
+
+    async def heard_of(self, device_id: str, at_ms: int, ttl_s: float) -> None:
+        """A device was heard of."""
+        ...
+
+    async def last_heard_of(self, device_id: str) -> int | None:
+        """When it was last."""
+        ...
+
+
+class Tokens(Protocol):
+    """Where tokens of devices are kept."""
+
+    async def tokens(self) -> list[TokenEntry]:
+        """Tokens of moderators and devices."""
+        ...
+
+
+class Devices:
+    """Of one node.
+
+    Args:
+        register: shared by all nodes.
+        tokens: names the devices.
+        now: wall clock, with zone.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, register: Register, tokens: Tokens, now: Callable[[], datetime], clock: Callable[[], float]
+    ) -> None:
+        self._register = register
+        self._tokens = tokens
+        self._now = now
+        self._clock = clock
+        self._heard: dict[str, float] = {}
+        self._looked_at = -LOOK_EVERY_S
+        self._kiosks: tuple[Kiosk, ...] = ()
+
+    @property
+    def kiosks(self) -> Kiosks:
+        """The devices that were heard of within a day."""
+        return Kiosks(kiosks=self._kiosks)
+
+    def is_offline(self, device_id: str) -> bool:
+        """Whether a device that was heard of within a day is not there now."""
+        return any(kiosk.id == device_id and not kiosk.online for kiosk in self._kiosks)
+
+    async def heard(self, principal: Principal) -> None:
+        """A device proved who it is; written down now and then."""
+        if principal.kind != "device":
+            return
+        last = self._heard.get(principal.token_id)
+        if last is not None and self._clock() - last < HEARD_EVERY_S:
+            return
+        self._heard[principal.token_id] = self._clock()
+        try:
+            await self._register.heard_of(principal.token_id, int(self._now().timestamp() * 1000), KNOWN_S)
+        except StorageUnavailable as exc:
+            log.info("watch.device_not_noted", reason=str(exc))
+
+    async def look(self) -> Sequence[Kiosk] | None:
+        """See which devices are there, now and then.
+
+        Returns:
+            Those that are not there any more, if anything changed or it was the first look; None else.
+        """
+        if self._clock() - self._looked_at < LOOK_EVERY_S:
+            return None
+        self._looked_at = self._clock()
+        try:
+            entries = [one for one in await self._tokens.tokens() if one.kind == "device" and one.revoked_at is None]
+            seen = {entry.id: await self._register.last_heard_of(entry.id) for entry in entries}
+        except (StorageUnavailable, StoreError) as exc:
+            log.info("watch.devices_unknown", reason=str(exc))
+            return None
+        now = self._now()
+        before = {kiosk.id: kiosk.online for kiosk in self._kiosks}
+        self._kiosks = tuple(_kiosk(entry, at, now) for entry in entries if (at := seen[entry.id]) is not None)
+        if before == {kiosk.id: kiosk.online for kiosk in self._kiosks}:
+            return None
+        return [kiosk for kiosk in self._kiosks if before.get(kiosk.id) and not kiosk.online]
+
+
+def _kiosk(entry: TokenEntry, at_ms: int, now: datetime) -> Kiosk:
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    online = (now - at).total_seconds() <= ONLINE_S
+    return Kiosk(id=entry.id, name=entry.name, online=online, last_seen=at.isoformat())

@@ -1,0 +1,87 @@
+"""All sessions at once: what the store has of them, and over it what is known live."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from server.api.reading import Sources
+from server.auth import Principal
+from server.protocol.codec import encode
+from server.protocol.moderator import OverviewFilter
+from server.protocol.watched import Kiosks, OverviewItem, OverviewRows
+from server.watch.alerts import RUNNING, AlertSettings
+from server.watch.exchange import Exchange, Follower
+from server.watch.mailbox import Mailbox
+from server.watch.rows import stored_row
+
+MOST_RUNNING = 1000
+MOST_OVER = 500
+
+
+class Overviews:
+    """Makes overviews.
+
+    Args:
+        sources: where sessions are read from.
+        exchange: knows what is live.
+        settings: when a session that nobody is connected to needs a person.
+        now: wall clock, with zone.
+        kiosks: the devices that are known.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        exchange: Exchange,
+        settings: AlertSettings,
+        now: Callable[[], datetime],
+        kiosks: Callable[[], Kiosks],
+    ) -> None:
+        self._sources = sources
+        self._exchange = exchange
+        self._settings = settings
+        self._now = now
+        self._kiosks = kiosks
+
+    def follower(self, mailbox: Mailbox, wish: OverviewFilter, principal: Principal) -> Follower:
+        """Who gets which rows from now on."""
+        follower = Follower(mailbox, lambda row: False)
+
+        def fits(row: OverviewItem) -> bool:
+            if not principal.may_see(row.concept_id) or wish.concept_id not in (None, row.concept_id):
+                return False
+            if wish.state is not None:
+                return row.state == wish.state
+            # One that ends is shown with its end.
+            return row.state in RUNNING or row.session_id in follower.shown
+
+        follower.fits = fits
+        return follower
+
+    async def take(self, follower: Follower, wish: OverviewFilter, principal: Principal) -> list[str]:
+        """The frames of a whole overview. Raises StoreError."""
+        states = RUNNING if wish.state is None else {wish.state}
+        limit = MOST_RUNNING if states <= RUNNING else MOST_OVER
+        stored, total = await self._sources.store.overview(
+            states=states, concept_id=wish.concept_id, concepts=principal.concepts, limit=limit
+        )
+        rows = await asyncio.to_thread(self._rows, stored)
+        known = {row.session_id: row for row in rows}
+        for session_id, row in self._exchange.known_rows().items():
+            if row.state in states and follower.fits(row):
+                known[session_id] = row
+            else:
+                known.pop(session_id, None)
+        newest = sorted(known.values(), key=lambda row: row.updated_at, reverse=True)[:limit]
+        follower.shown.update(row.session_id for row in newest)
+        names = self._exchange.names
+        shown = tuple(row.model_copy(update={"watchers": names(row.session_id)}) for row in newest)
+        text = await asyncio.to_thread(encode, OverviewRows(rows=shown, total=max(total, len(shown))))
+        return [text, encode(self._kiosks())]
+
+    def _rows(self, stored: Sequence[dict[str, Any]]) -> list[OverviewItem]:
+        now = self._now()
+        return [stored_row(row, self._settings, now) for row in stored]

@@ -1,0 +1,107 @@
+"""Alerts for people who are not looking: posted in the background, tried again, never waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+import httpx
+import structlog
+
+from server.ending import told_to_end
+from server.hot.errors import StorageUnavailable
+
+log = structlog.get_logger("askwell.watch")
+
+BOUND: Final = 200
+PAUSES_S: Final = (1.0, 5.0, 30.0, 120.0)
+TIMEOUT_S: Final = 10.0
+SAME_S: Final = 600.0
+"""The same alert of the same session is told once in this time, whatever node finds it."""
+
+First = Callable[[str, float], Awaitable[bool]]
+"""Whether nobody used that key before, on any node, in so many seconds."""
+
+
+class Webhook:
+    """Posts alerts.
+
+    Args:
+        url: where to; None: nothing is posted.
+        secret: signs each post.
+        first: keeps nodes from posting the same.
+        client: makes the HTTP client; for tests.
+        pauses_s: between tries; after the last one the alert is given up.
+    """
+
+    def __init__(
+        self,
+        url: str | None,
+        secret: str | None,
+        first: First,
+        *,
+        client: Callable[[], httpx.AsyncClient] = lambda: httpx.AsyncClient(timeout=TIMEOUT_S),
+        pauses_s: tuple[float, ...] = PAUSES_S,
+    ) -> None:
+        self._url = url
+        self._secret = secret
+        self._first = first
+        self._client = client
+        self._pauses_s = pauses_s
+        self._waiting: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(BOUND)
+        self.lost = 0
+        """Alerts that could not be told."""
+
+    def offer(self, key: str, alert: Mapping[str, Any]) -> None:
+        """Have an alert posted; where too many wait, the oldest is given up.
+
+        Args:
+            key: the same for what needs to be told once only.
+            alert: the body.
+        """
+        if self._url is None:
+            return
+        if self._waiting.full():
+            self._waiting.get_nowait()
+            self.lost += 1
+        self._waiting.put_nowait((key, dict(alert)))
+
+    async def run(self) -> None:
+        """Post what waits until cancelled."""
+        if self._url is None:
+            return
+        async with self._client() as client:
+            while not told_to_end():
+                key, alert = await self._waiting.get()
+                try:
+                    if await self._first(f"alert:{key}", SAME_S):
+                        await self._post(client, self._url, alert)
+                except StorageUnavailable as exc:
+                    log.info("webhook.unsure", reason=str(exc))
+                    await self._post(client, self._url, alert)
+
+    async def _post(self, client: httpx.AsyncClient, url: str, alert: Mapping[str, Any]) -> None:
+        body = json.dumps(alert, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        headers = {"content-type": "application/json", "user-agent": "askwell"}
+        if self._secret is not None:
+            digest = hmac.new(self._secret.encode(), body, hashlib.sha256).hexdigest()
+            headers["x-askwell-signature"] = f"sha256={digest}"
+        for pause_s in (*self._pauses_s, None):
+            try:
+                response = await client.post(url, content=body, headers=headers)
+                if response.status_code < 300:
+                    return
+                reason = f"status {response.status_code}"
+                if response.status_code < 500 and response.status_code not in (408, 425, 429):
+                    pause_s = None
+            except (httpx.HTTPError, httpx.InvalidURL) as exc:
+                reason = type(exc).__name__
+            if pause_s is None:
+                self.lost += 1
+                log.warning("webhook.given_up", code=alert.get("code"), reason=reason)
+                return
+            await asyncio.sleep(pause_s)

@@ -1,0 +1,120 @@
+/** Why this question: the candidates of a decision, best first, and what each score is made of. */
+
+import { Once, badge, h, panel, said } from "./dom.js";
+import { decomposed, ranked } from "./insight.js";
+import { turnAt } from "./model.js";
+
+/** @typedef {import("./main.js").App} App */
+/** @typedef {import("./model.js").Candidate} Candidate */
+/** @typedef {import("./model.js").Turn} Turn */
+
+const SHOWN = 5;
+
+/** @param {App} app @returns {import("./detail.js").Panel} */
+export function rankingPanel(app) {
+  const { t, f } = app;
+  const { section, head, body } = panel("ranking", t("mod.ranking"));
+  const turnOf = h("span", "fine numbers");
+  head.append(turnOf);
+  const once = new Once();
+  /** @type {string | null} the candidate whose score is taken apart; null: the chosen one. */
+  let open = null;
+  let all = false;
+  let shownTurn = -1;
+  const number = (/** @type {number} */ value) => f.number(value === 0 ? 0 : value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+  /** @param {Candidate} candidate */
+  const keyOf = (candidate) => `${candidate.strategy}|${candidate.node_key ?? ""}`;
+
+  /** @param {Candidate} candidate @param {number} most @param {boolean} opened @param {() => void} redraw */
+  function row(candidate, most, opened, redraw) {
+    const bar = h("span");
+    const share = Math.max(0, candidate.final_score) / (most || 1);
+    bar.style.width = `${Math.round(share * 100)}%`;
+    const button = h("button", { type: "button", class: "candidate", "aria-expanded": String(opened), "data-strategy": candidate.strategy, onclick: () => {
+      open = opened ? "" : keyOf(candidate);
+      redraw();
+    } },
+    h("span", "candidate-rank numbers", String(candidate.rank)),
+    h("span", "candidate-name", h("span", "candidate-strategy", app.word("mod.strategy", candidate.strategy)), candidate.node_label ? said("candidate-node clip", candidate.node_label) : h("span", "candidate-node soft", t("mod.ranking.no_node"))),
+    candidate.selected ? badge(t("mod.ranking.asked"), "solid") : null,
+    h("span", "candidate-score numbers", number(candidate.final_score)),
+    h("span", { class: "gauge candidate-bar", "aria-hidden": "true" }, bar));
+    return h("li", candidate.selected ? "chosen" : {}, button, opened ? apart(candidate) : null);
+  }
+
+  /** @param {Candidate} candidate */
+  function apart(candidate) {
+    const { moving, still } = decomposed(candidate);
+    const line = (/** @type {import("./model.js").Contribution} */ part) => h("tr", {},
+      h("th", { scope: "row" }, h("span", "signal-name", part.weight_key)),
+      h("td", "number", valueText(part.value)), h("td", "number", number(part.weight)),
+      h("td", `number ${part.contribution < 0 ? "minus" : part.contribution > 0 ? "plus" : "soft"}`, part.contribution === 0 ? number(0) : f.number(part.contribution, { signDisplay: "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 })));
+    const headRow = h("thead", {}, h("tr", {}, ...["signal", "value", "weight", "contribution"].map((name, at) => h("th", { scope: "col", class: at ? "number" : false }, t(`mod.ranking.${name}`)))));
+    const sum = (/** @type {string} */ name, /** @type {string} */ text, strong = false) => h("tr", strong ? "total" : {}, h("th", { scope: "row", colspan: 3 }, name), h("td", "number", text));
+    const foot = h("tfoot", {},
+      sum(t("mod.ranking.base"), number(candidate.base_score)),
+      sum(t("mod.ranking.multiplier"), `× ${number(candidate.phase_multiplier)}`),
+      sum(t("mod.ranking.bonus"), f.number(candidate.phase_bonus, { signDisplay: "always", minimumFractionDigits: 2, maximumFractionDigits: 2 })),
+      sum(t("mod.ranking.final"), number(candidate.final_score), true));
+    const caption = t("mod.ranking.caption", { strategy: app.word("mod.strategy", candidate.strategy), node: candidate.node_label ?? t("mod.ranking.no_node") });
+    return h("div", "apart",
+      h("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": caption }, h("table", "table dense decomposition", h("caption", "visually-hidden", caption), headRow, h("tbody", {}, ...moving.map(line)), foot)),
+      still.length ? h("details", {}, h("summary", {}, t("mod.ranking.still", { count: still.length })), h("ul", "still fine", ...still.map((part) => h("li", {}, `${part.weight_key} (${valueText(part.value)})`)))) : null);
+  }
+
+  /** @param {import("./model.js").SignalValue} value */
+  function valueText(value) {
+    if (typeof value === "number") return f.number(value, { maximumFractionDigits: 2 });
+    if (typeof value === "boolean") return t(value ? "mod.yes" : "mod.no");
+    return value === null ? "–" : app.word("mod.value", value);
+  }
+
+  /** @param {Turn | null} turn @param {boolean} before */
+  function nothing(turn, before) {
+    return h("p", "soft", t(turn?.directive ? "mod.ranking.directed" : before ? "mod.ranking.opening" : "mod.ranking.none"));
+  }
+
+  return {
+    section,
+    update(model, looking) {
+      const turn = turnAt(model, looking.turn) ?? (looking.live ? model.turns.at(-1) ?? null : null);
+      if ((turn?.turn_number ?? 0) !== shownTurn) {
+        open = null;
+        shownTurn = turn?.turn_number ?? 0;
+        all = false;
+      }
+      if (!once.differs(turn, looking.turn)) return;
+      const redraw = () => {
+        const candidates = ranked(turn?.candidates ?? []);
+        turnOf.textContent = turn ? `${t("mod.line.turn", { turn: turn.turn_number })}${turn.phase ? ` · ${app.word("mod.phase", turn.phase)}` : ""}` : "";
+        if (!turn || candidates.length === 0) {
+          body.replaceChildren(...directed(turn), nothing(turn, looking.turn === 0));
+          return;
+        }
+        const most = Math.max(...candidates.map((candidate) => candidate.final_score));
+        const shown = all ? candidates : candidates.slice(0, SHOWN);
+        const selected = candidates.find((candidate) => candidate.selected);
+        if (selected && !shown.includes(selected)) shown.push(selected);
+        const opened = open ?? keyOf(/** @type {Candidate} */ (selected ?? candidates[0]));
+        const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.closest?.(".candidate");
+        const at = focused && body.contains(focused) ? [...body.querySelectorAll(".candidate")].indexOf(focused) : -1;
+        const more = candidates.length > SHOWN ? h("button", { type: "button", class: "link", onclick: () => {
+          all = !all;
+          redraw();
+        } }, all ? t("mod.ranking.fewer") : t("mod.ranking.more", { count: turn.candidate_count })) : null;
+        body.replaceChildren(...directed(turn), h("ol", "candidates", ...shown.map((candidate) => row(candidate, most, keyOf(candidate) === opened, redraw))), ...(more ? [more] : []));
+        if (at >= 0) /** @type {HTMLElement | undefined} */ ([...body.querySelectorAll(".candidate")][at])?.focus({ preventScroll: true });
+      };
+      redraw();
+    },
+  };
+
+  /** @param {Turn | null} turn what a moderator asked for. */
+  function directed(turn) {
+    const directive = turn?.directive;
+    if (!directive) return [];
+    const text = directive.kind === "inject" ? t("mod.ranking.injected") : t("mod.ranking.steered", { strategy: directive.strategy ? app.word("mod.strategy", directive.strategy) : "–" });
+    return [h("p", "notice", text)];
+  }
+}
