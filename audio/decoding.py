@@ -22,6 +22,10 @@ FULL_CONTEXT_S = 30
 """What Whisper's encoder was trained on."""
 MIN_CONTEXT_S = 10
 """With less the model loops."""
+LEAST_REST_S = 0.7
+"""So much audio after the place where a reading left off may hold a word; less is the silence in which it was made."""
+MOST_READINGS = 4
+"""Of one stretch that is read piece by piece."""
 ROOM_S = 3
 """Silence that the model is given after the last word; with less it loses the end."""
 
@@ -38,12 +42,16 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What an engine wrote: all its words, `no_speech` in [0, 1], `avg_logprob` per token."""
+    """What an engine wrote: all its words, `no_speech` in [0, 1], `avg_logprob` per token.
+
+    `left_off_s`: where it stopped although there may be more, in seconds from the start of the audio; None: at the end.
+    """
 
     text: str
     words: tuple[Spoken, ...]
     no_speech: float
     avg_logprob: float
+    left_off_s: float | None = None
 
 
 class Engine(Protocol):
@@ -128,7 +136,41 @@ def decode_carefully(
         found = replace(found, text="", words=())
     elif looped and is_loop(found.text, duration_s):
         found = without_loop(found)
+    while not phantom and not looped and decodes < MOST_READINGS and not abandoned():
+        rest = rest_after(found, duration_s)
+        if rest is None:
+            break
+        more = engine.decode(
+            audio[int(rest * RATE_HZ) :],
+            context_s=context_for(len(samples) - int(rest * RATE_HZ)),
+            beam=beam,
+            language=language,
+            before="",
+        )
+        decodes += 1
+        if not more.words or doubts(more) or is_loop(more.text, duration_s - rest):
+            break
+        found = continued(found, more, rest)
     return Careful(placed(found, offset, len(samples)), decodes, looped, phantom)
+
+
+def rest_after(found: Decoded, duration_s: float) -> float | None:
+    """From where on the audio has to be read once more; None where nothing can be missing."""
+    left_off_s = found.left_off_s
+    if not found.words or left_off_s is None or duration_s - left_off_s < LEAST_REST_S:
+        return None
+    return left_off_s
+
+
+def continued(found: Decoded, more: Decoded, rest_s: float) -> Decoded:
+    """A reading and one of what it left, from `rest_s` on; the first one's doubts count for both."""
+    words = tuple(replace(word, start_s=word.start_s + rest_s, end_s=word.end_s + rest_s) for word in more.words)
+    return replace(
+        found,
+        text=f"{found.text} {more.text}".strip(),
+        words=(*found.words, *words),
+        left_off_s=None if more.left_off_s is None else more.left_off_s + rest_s,
+    )
 
 
 def doubts(found: Decoded) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,6 +34,8 @@ MAX_TOKENS = 448
 """Whisper's decoder holds so many, prompt and text together."""
 PROMPT_TOKENS = 48
 """So much of the words before is shown to the model; more only invites it to repeat them."""
+TIMESTAMP_S = 0.02
+"""What the model counts time in."""
 LATEST_START = 50
 """The first sentence begins within so many steps of 20 ms: Whisper's own limit."""
 TOKENS_PER_S = 12
@@ -100,12 +102,14 @@ class FasterWhisper:
             suppress_tokens=suppressed,
             sampling_temperature=0,
         )[0]
-        tokens = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
+        written = result.sequences_ids[0]
+        tokens = [token for token in written if token < tokenizer.eot]
         return Decoded(
             text=tokenizer.decode(tokens).strip(),
             words=self._words(tokenizer, tokens, encoded, frames) if tokens else (),
             no_speech=float(result.no_speech_prob),
-            avg_logprob=float(result.scores[0]) * len(tokens) / (len(tokens) + 1),
+            avg_logprob=float(result.scores[0]) * len(written) / (len(written) + 1),
+            left_off_s=_left_off(written, tokenizer.timestamp_begin),
         )
 
     def _speaking(self, language: str) -> tuple[Tokenizer, list[int]]:
@@ -142,6 +146,13 @@ class FasterWhisper:
             for piece in found
         ]
         return joined(pieces, spaced=tokenizer.language_code not in UNSPACED)
+
+
+def _left_off(written: Sequence[int], first_timestamp: int) -> float | None:
+    """Where the model began a sentence that it did not write, in seconds: it ends with an end and a beginning."""
+    if len(written) < 2 or min(written[-2:]) < first_timestamp:
+        return None
+    return (written[-1] - first_timestamp) * TIMESTAMP_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -38,6 +38,20 @@ class ScriptedEngine:
         step = len(audio) / RATE_HZ / max(1, len(words))
         placed = [Spoken(w, n * step, (n + 1) * step, self.first if n == 0 else 0.9) for n, w in enumerate(words)]
         return Decoded(text, tuple(placed), self.no_speech, self.avg_logprob)
+
+
+@dataclass
+class HastyEngine(ScriptedEngine):
+    """Leaves off at these places, in seconds of the audio it is given, before it has read everything."""
+
+    left_off_s: Sequence[float | None] = ()
+
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
+        found = super().decode(audio, context_s=context_s, beam=beam, language=language, before=before)
+        place = self.left_off_s[len(self.asked) - 1]
+        step = (place or len(audio) / RATE_HZ) / max(1, len(found.words))
+        words = [Spoken(word.text, n * step, (n + 1) * step, word.probability) for n, word in enumerate(found.words)]
+        return replace(found, words=tuple(words), left_off_s=place)
 
 
 LOOP = "and then the end of it, " * 8
@@ -165,3 +179,32 @@ def test_loop_without_spaces_is_cut_in_text_and_words() -> None:
     cut = without_loop(found)
     assert cut.text == "我喜欢"
     assert [word.text for word in cut.words] == ["我", "喜欢"]
+
+
+def test_reading_that_left_off_is_continued_where_it_did() -> None:
+    engine = HastyEngine(["I like it", "and buy it"], left_off_s=[6.0, None])
+    found = decode(engine, 12.0)
+    assert (found.transcript.text, found.decodes) == ("I like it and buy it", 2)
+    assert engine.asked == [(15, 5, ""), (10, 5, "")]
+    assert [(w.start - 800) / RATE_HZ for w in found.transcript.words] == [0, 2, 4, 6, 8, 10]
+
+
+def test_reading_that_left_off_in_the_last_silence_is_whole() -> None:
+    found = decode(HastyEngine(["I like it"], left_off_s=[11.5]), 12.0)
+    assert (found.transcript.text, found.decodes) == ("I like it", 1)
+
+
+def test_rest_in_which_nobody_spoke_adds_no_words() -> None:
+    class Doubtful(HastyEngine):
+        def decode(
+            self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str
+        ) -> Decoded:
+            found = super().decode(audio, context_s=context_s, beam=beam, language=language, before=before)
+            return replace(found, no_speech=0.1 if len(self.asked) == 1 else 0.9)
+
+    found = decode(Doubtful(["I like it", "Thank you."], left_off_s=[6.0, None]), 12.0)
+    assert (found.transcript.text, found.decodes, found.phantom) == ("I like it", 2, False)
+
+
+def test_reading_that_keeps_leaving_off_ends() -> None:
+    assert decode(HastyEngine(["again"], left_off_s=[1.0] * 9), 28.0).decodes == 4
