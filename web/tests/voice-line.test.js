@@ -17,14 +17,19 @@ function wire(most = 10_000) {
   const kept = [];
   let forgotten = -1;
   const state = { linked: true };
+  /** @type {Set<string | null>} */
+  const keys = new Set();
   const line = new Line(most, {
     message: (message) => out.push(message), bytes: (bytes) => out.push(new DataView(bytes.buffer).getUint32(0)),
-    keep: (frame) => kept.push(frame.seq), forget: (seq) => { forgotten = seq; }, wipe: () => { kept.length = 0; },
+    keep: (frame) => {
+      kept.push(frame.seq);
+      keys.add(line.key);
+    }, forget: (seq) => { forgotten = seq; }, wipe: () => { kept.length = 0; },
     linked: () => state.linked,
   });
   let now = 1000;
   return {
-    line, out, kept, state, forgotten: () => forgotten,
+    line, out, kept, keys, state, forgotten: () => forgotten,
     /** @param {number} count @param {boolean} [sound] */
     hear: (count, sound = true) => { for (let index = 0; index < count; index += 1) line.hear(pcm(index), sound); },
     /** @param {number} ms */
@@ -295,6 +300,13 @@ test("kept_answer_of_before_a_reload_is_taken_back_at_once", () => {
   line.cancel();
   assert.deepEqual(out.map(({ type, turn_key }) => [type, turn_key]), [["audio.start", "old"], ["audio.cancel", undefined]]);
   assert.equal(line.tape.next, 8);
+});
+
+test("what_was_heard_before_an_answer_is_put_aside_under_its_key", () => {
+  const { line, hear, keys } = wire();
+  hear(3);
+  line.begin("a");
+  assert.deepEqual([...keys], ["a"]);
 });
 
 test("cancelled_answer_leaves_nothing_on_the_device", () => {

@@ -76,12 +76,12 @@ export class Line {
   /** Begins an answer, or goes on with it over a new connection. @param {string} key */
   begin(key) {
     if (this.owing && !this.told) this.#takeBack();
-    if (this.key !== key || this.stopAt === null) for (const pcm of this.waiting.drain()) this.#push(pcm, true);
     if (this.key !== key) {
       this.key = key;
       this.heard = false;
       this.stopAt = null;
     }
+    if (this.stopAt === null) for (const pcm of this.waiting.drain()) this.#push(pcm, true);
     this.open = true;
     this.stopSent = false;
     this.#announce(key);
