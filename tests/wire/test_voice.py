@@ -246,6 +246,8 @@ async def test_cancelled_answer_leaves_nothing(node: Node) -> None:
 async def test_patience_of_the_session_decides_how_long_a_silence_ends_an_answer(node: Node) -> None:
     async with speaking(node) as client:
         await client.send("set", patience="quick")
+        [owner] = node.hub._owners.values()
+        await eventually(lambda: owner.state.settings.get("patience") == "quick")
         await client.audio_start()
         await client.say(speech("in short") + silence(0.6))
         assert (await client.until("transcript.final"))["text"] == "in short"
