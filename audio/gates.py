@@ -20,6 +20,10 @@ LOW_LOGPROB = -1.0
 """Mean log probability per token under which a text is a guess; Whisper's own limit."""
 UNSURE = 0.2
 """Probability of the first word under which the model had no idea how to begin."""
+SURE_WORDS = 4
+SURE = 0.75
+"""Mean probability of so many words or more that nobody makes up: over noise it is at most 0.70 where nothing repeats
+itself. A window may begin within a word, so that a whole sentence follows a first word that was a guess."""
 BAD_LOGPROB = -1.4
 BAD_NO_SPEECH = 0.48
 """A text that is a guess from beginning to end needs less doubt, which larger models show."""
@@ -140,4 +144,11 @@ def is_phantom(
     if no_speech <= NO_SPEECH:
         return False
     monotonous = len(words) > 1 and len({plain(word) for word in words}) == 1
-    return stock or monotonous or avg_logprob < LOW_LOGPROB or first < UNSURE
+    return stock or monotonous or avg_logprob < LOW_LOGPROB or (first < UNSURE and not _sure(words, probabilities))
+
+
+def _sure(words: Sequence[str], probabilities: Sequence[float]) -> bool:
+    """Whether the model knew these words, however it began."""
+    if len(probabilities) < SURE_WORDS or repeated_from(list(words)) is not None:
+        return False
+    return sum(probabilities) / len(probabilities) >= SURE

@@ -76,6 +76,16 @@ def test_more_words_than_there_was_speech_are_a_phantom() -> None:
     assert not is_phantom("Yes.", no_speech=0.2, avg_logprob=-0.2, speech_s=0.1)
 
 
+def test_sentence_that_begins_within_a_word_passes() -> None:
+    """A window that began in the middle of "agent": recorded speech."""
+    text = "Agent logged off. Agent logged in. Please enter a new extension, followed by pound."
+    words = [0.14, 0.15] + [0.95] * 12
+    assert not is_phantom(text, no_speech=0.73, avg_logprob=-0.3, probabilities=words)
+    assert is_phantom(text, no_speech=0.73, avg_logprob=-0.3, probabilities=[0.14] + [0.6] * 13)
+    assert is_phantom("Okay, okay, okay. " * 5, no_speech=0.73, avg_logprob=-0.2, probabilities=[0.02] + [0.9] * 14)
+    assert is_phantom("Thank you.", no_speech=0.73, avg_logprob=-0.3, probabilities=[0.1, 0.99])
+
+
 def test_text_without_probabilities_is_judged_by_the_rest() -> None:
     assert is_phantom("It is about the price.", no_speech=0.9, avg_logprob=-1.2)
     assert not is_phantom("It is about the price.", no_speech=0.9, avg_logprob=-0.3)
