@@ -23,6 +23,7 @@ from server.protocol.inbound import (
     Resume,
     SendAnswer,
     Skip,
+    Typing,
     Withdraw,
 )
 from server.session.hub import Hub
@@ -101,7 +102,7 @@ class Dispatcher:
             case AudioStart():
                 # Begun answers never come here: this one was taken before, and its client has not heard of it.
                 await self._repeat(message.turn_key)
-            case AudioStop() | AudioCancel() | Hello() | Ping() | Playback():
+            case AudioStop() | AudioCancel() | Hello() | Ping() | Playback() | Typing():
                 return
             case _:
                 assert_never(message)
