@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.loader import Library
+from config.loader import Library, UnknownName
 from config.prices import load_prices
 from config.yamlfile import ConfigError, ConfigProblem
 from pipeline.concept import PipelineSettings
@@ -88,6 +88,30 @@ def prompt_samples(config_dir: Path | None = None) -> list[Sample]:
     if problems:
         raise ConfigError(sorted(problems))
     return [sample for sample in found if isinstance(sample, Sample)]
+
+
+def prompts_shown(samples: Sequence[Sample], name: str, methodology: str | None) -> str:
+    """The prompts for people to read.
+
+    Args:
+        samples: all there are.
+        name: of the one that is wanted; empty for all.
+        methodology: only for this one, if given.
+    Raises:
+        UnknownName: there is none of that name.
+    """
+    for kind, wanted, known in (
+        ("prompt", name or None, [sample.name for sample in samples]),
+        ("methodology", methodology, [sample.methodology for sample in samples]),
+    ):
+        if wanted is not None and wanted not in known:
+            raise UnknownName(f"there is no {kind} `{wanted}`; there are: {', '.join(dict.fromkeys(known))}")
+    return "\n".join(
+        f"===== {sample.name}: {sample.methodology}, {sample.topic} =====\n\n"
+        f"----- system -----\n\n{sample.system}\n\n----- user -----\n\n{sample.user}\n"
+        for sample in samples
+        if name in ("", sample.name) and methodology in (None, sample.methodology)
+    )
 
 
 def _samples(library: Library) -> Iterator[Sample | ConfigProblem]:

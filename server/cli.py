@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import uvloop
 
-from config.checking import Sample, check_config, prompt_samples
+from config.checking import check_config, prompt_samples, prompts_shown
 from config.loader import Library, UnknownName
 from config.settings import Settings, SettingsError, load
 from config.yamlfile import ConfigError
@@ -34,6 +34,7 @@ from server.serving import PortUnusable
 from server.session.problems import SessionProblem
 from server.store.errors import StoreError
 from server.sync import SyncError
+from server.sync.order import add_arguments, order_of
 from server.terminal import HELP, Chat, End
 
 USAGE = 2
@@ -149,10 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     add_data(export)
 
     sync = add("sync", _sync, "Send finished interviews to another server.")
-    sync.add_argument("--to", metavar="URL", help="the server (ASKWELL_SYNC_TO)")
-    sync.add_argument("--token-file", metavar="FILE", help="file with a device token of it (ASKWELL_SYNC_TOKEN)")
-    sync.add_argument("--file", metavar="FILE", help="send what a kiosk exported to this file, not what is here")
-    sync.add_argument("--watch", action="store_true", help="go on and send what is finished later, until interrupted")
+    add_arguments(sync)
     add_data(sync)
 
     check = add("check-config", _check_config, "Check concepts, methodologies, texts, prompts and prices.")
@@ -351,20 +349,10 @@ def _exported(settings: Settings, session_id: str, name: str) -> bytes:
 def _sync(options: argparse.Namespace) -> int:
     os.umask(PRIVATE)
     settings = _settings(options, quiet=True)
-    kiosk = settings.kiosk
-    url = kiosk.sync_to if options.to is None else options.to.rstrip("/")
-    if url is None:
-        raise CommandFailed("name the server with --to, or set ASKWELL_SYNC_TO")
-    if options.token_file is not None:
-        token = Path(options.token_file).expanduser().read_text(encoding="utf-8").strip()
-    else:
-        token = kiosk.sync_token.get_secret_value() if kiosk.sync_token is not None else ""
-    if not token or not token.isascii() or not token.isprintable():
-        raise CommandFailed("no device token: make one on that server, and name its file with --token-file")
-    from server.sync.command import Order, Screen, sync
+    order = order_of(options, settings.kiosk)
+    from server.sync.command import Screen, sync
 
-    file = Path(options.file) if options.file is not None else None
-    return _run(sync(settings, Order(url, token, file, options.watch), Screen(sys.stderr)))
+    return _run(sync(settings, order, Screen(sys.stderr)))
 
 
 def _check_config(options: argparse.Namespace) -> int:
@@ -373,7 +361,8 @@ def _check_config(options: argparse.Namespace) -> int:
         raise CommandFailed(f"{directory} is not a directory")
     path = Path(directory) if directory else None
     if options.prompts is not None:
-        return _print_prompts(prompt_samples(path), options.prompts, options.methodology)
+        print(prompts_shown(prompt_samples(path), options.prompts, options.methodology))
+        return 0
     report = check_config(path)
     for problem in report.problems:
         print(problem)
@@ -386,20 +375,6 @@ def _check_config(options: argparse.Namespace) -> int:
         f"{len(report.concepts)} concepts, {len(report.methodologies)} methodologies, "
         f"{len(report.prompts)} prompts, texts in {', '.join(report.languages)}: all good."
     )
-    return 0
-
-
-def _print_prompts(samples: Sequence[Sample], name: str, methodology: str | None) -> int:
-    for kind, wanted, known in (
-        ("prompt", name or None, [sample.name for sample in samples]),
-        ("methodology", methodology, [sample.methodology for sample in samples]),
-    ):
-        if wanted is not None and wanted not in known:
-            raise CommandFailed(f"there is no {kind} `{wanted}`; there are: {', '.join(dict.fromkeys(known))}")
-    for sample in samples:
-        if name in ("", sample.name) and methodology in (None, sample.methodology):
-            print(f"===== {sample.name}: {sample.methodology}, {sample.topic} =====\n")
-            print(f"----- system -----\n\n{sample.system}\n\n----- user -----\n\n{sample.user}\n")
     return 0
 
 

@@ -30,6 +30,7 @@ from pipeline.turn import Providers
 from server import watching
 from server.auth import Authenticator, moderator_token
 from server.bounds import hot_settings, hub_settings, listening_settings
+from server.database import migrate, open_database
 from server.hot.connection import Connection, open_client
 from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
@@ -50,7 +51,6 @@ from server.speech import LoadSpeech, load_heard, open_speech
 from server.store.apply import Applier
 from server.store.copies import Copies
 from server.store.engine import Database
-from server.store.errors import RecordRefused, StoreMisconfigured, StoreUnavailable
 from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-DATABASE_NAME = "askwell.db"
 RECORDINGS_NAME = "recordings"
 HUB_DRAIN_S = 3.5
 WRITER_DRAIN_S = 1.5
@@ -162,11 +161,11 @@ async def open_storage(
             embedded = _start_embedded(settings, data_dir.path, say)
             url = embedded.url if embedded is not None else _secret(settings.storage.redis_url) or ""
             hot, journal = _connect(settings, url, metrics)
-            database = _database(settings, data_dir.path)
+            database = open_database(settings, data_dir.path)
             try:
                 report = await hot.prepare(embedded=embedded is not None)
                 say("migrating the store")
-                await _migrated(database)
+                await migrate(database)
                 recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_gone, metrics)
                 writer = overrides.writer(
                     Writer(
@@ -367,41 +366,6 @@ def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, 
         on_unconfirmed=lambda name: log.warning("redis.unconfirmed", operation=name),
     )
     return HotStore(connection, keys), Journal.connect(url, keys, bounds)
-
-
-def _database(settings: Settings, data: Path) -> Database:
-    url = _secret(settings.storage.database_url)
-    if not url:
-        return Database.file(data / DATABASE_NAME)
-    try:
-        return Database(url)
-    except ImportError as exc:
-        raise StoreMisconfigured(
-            f"ASKWELL_DATABASE_URL needs the package {exc.name}: pip install 'askwell[postgres]'"
-        ) from exc
-    except ValueError as exc:
-        raise StoreMisconfigured("ASKWELL_DATABASE_URL is not a database URL") from exc
-
-
-async def _migrated(database: Database) -> None:
-    """Bring the schema up to date, and say in one sentence which database can't be used.
-
-    The driver's own exceptions pass through SQLAlchemy while it connects; they are known by the driver's package.
-    """
-    try:
-        await database.migrate()
-    except Exception as exc:
-        ours = isinstance(exc, (StoreUnavailable, RecordRefused))
-        if database.is_sqlite or not (ours or isinstance(exc, OSError) or type(exc).__module__.startswith("asyncpg")):
-            raise
-        where = f"{database.url.host or 'localhost'}:{database.url.port or 5432}/{database.url.database or ''}"
-        told = str(exc).partition("\n")[0] or type(exc).__name__
-        reason = told.partition(": ")[2] or told if ours else told
-        raise StoreUnavailable(f"ASKWELL_DATABASE_URL: the database {where} can't be used: {reason}") from exc
-
-
-def _hooks(metrics: Metrics, recorder: FileRecorder) -> WriterHooks:
-    return WriterHooks(lag=watching.lags(metrics), buried=watching.burials(metrics), erase_files=recorder.erase)
 
 
 async def _written(recorder: FileRecorder) -> None:

@@ -134,6 +134,12 @@ class Withdraw(Message):
     type: Literal["withdraw"]
 
 
+class Typing(Message):
+    """An answer is being written: for moderators who watch, now and then while it is; what is written stays unsent."""
+
+    type: Literal["typing"]
+
+
 class Ping(Message):
     """Asks for a `pong` with the same `t`."""
 
@@ -166,6 +172,7 @@ ClientMessage = Annotated[
     | Resume
     | Finish
     | Withdraw
+    | Typing
     | Ping
     | Playback,
     Field(discriminator="type"),

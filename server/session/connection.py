@@ -24,7 +24,7 @@ from server.protocol.codes import (
     CLOSE_TOO_BIG,
     SUBPROTOCOL,
 )
-from server.protocol.inbound import AudioCancel, AudioStart, AudioStop, ClientMessage, Hello, Ping, Playback
+from server.protocol.inbound import AudioCancel, AudioStart, AudioStop, ClientMessage, Hello, Ping, Playback, Typing
 from server.protocol.outbound import Error, Pong
 from server.session.dispatch import Dispatcher, reference
 from server.session.hub import Hub
@@ -129,6 +129,7 @@ class RespondentSocket:
         self._manners = Manners(settings, clock)
         self._outbox = Outbox(settings.outbox_events, settings.outbox_wait_s)
         self._listening: Listening | None = None
+        self._owner: SessionOwner | None = None
         self._greeted = asyncio.Event()
 
     async def serve(self) -> None:
@@ -201,6 +202,7 @@ class RespondentSocket:
         outbox.speak(Wording(self._words_of(owner.state.language)))
         dispatcher = Dispatcher(self._hub, owner, outbox)
         self._listening = owner.listening
+        self._owner = owner
         waiting: asyncio.Queue[ClientMessage] = asyncio.Queue(self._settings.waiting_messages)
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -251,6 +253,8 @@ class RespondentSocket:
                 match message:
                     case Ping():
                         await self._outbox.send(Pong(t=message.t))
+                    case Typing():
+                        self._write_on()
                     case Playback() | AudioStop() | AudioCancel():
                         await self._spoken(message)
                     case AudioStart() if await self._started(message):
@@ -324,6 +328,11 @@ class RespondentSocket:
                 told = self._listening.stop()
                 if told is not None:
                     await self._refuse(told)
+
+    def _write_on(self) -> None:
+        """The respondent is writing."""
+        if self._owner is not None:
+            self._owner.witness.typing()
 
     async def _write(self) -> None:
         """Write what the outbox holds until it is closed."""

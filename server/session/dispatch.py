@@ -23,6 +23,7 @@ from server.protocol.inbound import (
     Resume,
     SendAnswer,
     Skip,
+    Typing,
     Withdraw,
 )
 from server.session.hub import Hub
@@ -102,7 +103,7 @@ class Dispatcher:
                 # Begun answers never come here: this one was taken before, and its client has not heard of it.
                 if not await self._repeat(message.turn_key) and not owner.listening.concludes(message.turn_key):
                     raise SessionProblem("invalid_input", "This answer was taken before.")
-            case AudioStop() | AudioCancel() | Hello() | Ping() | Playback():
+            case AudioStop() | AudioCancel() | Hello() | Ping() | Playback() | Typing():
                 return
             case _:
                 assert_never(message)

@@ -1,74 +1,35 @@
 """Whole sessions as rows that can be written elsewhere, and what is known of where they went and came from.
 
 A copy is every row of a session, but for tokens (which open it here only) and the notes on sync themselves, with the
-configuration that it is pinned to. Its values are JSON: moments as ISO 8601, bytes in base64.
+configuration that it is pinned to.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    Float,
-    Integer,
-    LargeBinary,
-    String,
-    Table,
-    and_,
-    delete,
-    exists,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Column, Table, and_, delete, exists, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from server.store.apply import upsert
+from server.store.copied import COPIED, CopyRefused, plain
 from server.store.engine import Database
 from server.store.errors import translated
 from server.store.repository import UNFINISHED
 from server.store.rows import Row, table_of
 from server.store.sync_tables import SyncChunkRow, SyncReceivedRow, SyncSentRow, SyncUploadRow
-from server.store.tables import Base, ConfigurationRow, LLMCallRow, SessionRow
-from server.store.types import UtcTime
+from server.store.tables import ConfigurationRow, LLMCallRow, SessionRow
 
 _SESSIONS, _CONFIGURATIONS, _CALLS = table_of(SessionRow), table_of(ConfigurationRow), table_of(LLMCallRow)
 _SENT, _RECEIVED = table_of(SyncSentRow), table_of(SyncReceivedRow)
 _UPLOADS, _CHUNKS = table_of(SyncUploadRow), table_of(SyncChunkRow)
 
-COPIED: tuple[Table, ...] = (
-    _CONFIGURATIONS,
-    _SESSIONS,
-    *(
-        table
-        for table in Base.metadata.sorted_tables
-        if table is not _SENT and any(key.column is _SESSIONS.c.id for key in table.foreign_keys)
-    ),
-)
-"""Tables of a copy, those that others refer to first."""
-
-_BY_NAME = {table.name: table for table in COPIED}
 MOST_UPLOADS = 32
 """Copies that one device may have on their way at the same time; older ones begin anew."""
 UPLOAD_LIFE = timedelta(days=7)
-_MAX_INT, _MAX_BIGINT = 2**31 - 1, 2**63 - 1
-
-
-class CopyRefused(Exception):
-    """A row that can't be written here; the message says why."""
-
-    code = "invalid_input"
-    retryable = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +107,7 @@ class Copies:
                 else:
                     query = query.where(_session_column(table) == session_id)
                 for row in (await connection.execute(query)).mappings():
-                    found.append((table.name, _plain(table, row)))
+                    found.append((table.name, plain(table, row)))
         return found if any(name == "sessions" for name, _ in found) else []
 
     async def confirm(self, sent: Unsent, *, target: str, digest: str, at: datetime) -> bool:
@@ -338,80 +299,3 @@ async def _received(connection: AsyncConnection, session_id: str) -> Received | 
 
 def _session_column(table: Table) -> Column[Any]:
     return table.c.id if table is _SESSIONS else table.c.session_id
-
-
-def _plain(table: Table, row: Mapping[Any, Any]) -> Row:
-    return {column.name: _plain_value(row[column.name]) for column in table.columns}
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
-
-
-def parse(table_name: str, plain: Mapping[str, Any], session_id: str) -> Row:
-    """A row of a copy as it is written here.
-
-    Args:
-        table_name: which table.
-        plain: what `Copies.rows` gave, through JSON.
-        session_id: whose row it must be.
-    Raises:
-        CopyRefused: it is none, is another session's, or belongs to another version of askwell.
-    """
-    table = _BY_NAME.get(table_name)
-    if table is None:
-        raise CopyRefused(f"The interview comes from a newer askwell: there is no `{table_name}` here.")
-    unknown = [name for name in plain if name not in table.columns]
-    if unknown:
-        raise CopyRefused(f"The interview comes from a newer askwell: there is no `{table_name}.{unknown[0]}` here.")
-    row: Row = {}
-    for column in table.columns:
-        if column.name in plain:
-            row[column.name] = _parsed(column, plain[column.name], f"{table_name}.{column.name}")
-        elif column.nullable:
-            row[column.name] = None
-        elif column.server_default is None:
-            raise CopyRefused(
-                f"The interview comes from another version of askwell: `{table_name}.{column.name}` lacks."
-            )
-    if table is not _CONFIGURATIONS and row.get("id" if table is _SESSIONS else "session_id") != session_id:
-        raise CopyRefused(f"`{table_name}` has a row of another interview.")
-    return row
-
-
-def _parsed(column: Column[Any], value: Any, where: str) -> Any:
-    if value is None:
-        if not column.nullable:
-            raise CopyRefused(f"`{where}` is empty.")
-        return None
-    kind = column.type
-    try:
-        if isinstance(kind, JSON):
-            return value
-        if isinstance(kind, UtcTime):
-            moment = datetime.fromisoformat(value)
-            if moment.tzinfo is None:
-                raise ValueError(where)
-            return moment
-        if isinstance(kind, LargeBinary):
-            return base64.b64decode(value, validate=True)
-    except (TypeError, ValueError, binascii.Error) as exc:
-        raise CopyRefused(f"`{where}` can't be read.") from exc
-    if not _fits(kind, value):
-        raise CopyRefused(f"`{where}` can't be read.")
-    return value
-
-
-def _fits(kind: Any, value: Any) -> bool:
-    if isinstance(kind, Boolean):
-        return isinstance(value, bool)
-    if isinstance(kind, Integer):
-        limit = _MAX_BIGINT if isinstance(kind, BigInteger) else _MAX_INT
-        return type(value) is int and -limit - 1 <= value <= limit
-    if isinstance(kind, Float):
-        return type(value) in (int, float)
-    if isinstance(kind, String):
-        return isinstance(value, str) and "\x00" not in value and (kind.length is None or len(value) <= kind.length)
-    return False

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TextIO
 
 from config.settings import Settings
@@ -15,22 +13,13 @@ from server.hot.datadir import running_server
 from server.store.copies import Copies
 from server.sync import SyncError
 from server.sync.client import central, pushed
+from server.sync.order import Order
 from server.sync.send import Progress, Report, send_all
 from server.sync.sources import FileSource, Source, StoreSource
 from server.wiring import Storage, open_storage
 
 DRAIN_S = 30.0
 LONGEST_PAUSE_S = 900.0
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What to send where; `file` instead of what is here, `watch`: again and again until told to end."""
-
-    to: str
-    token: str
-    file: Path | None = None
-    watch: bool = False
 
 
 class Screen:

@@ -27,7 +27,8 @@ from server.hot.errors import Gone, SessionNotHot
 from server.hot.packing import unpack
 from server.hot.redis import HotStore
 from server.recordings import FileRecorder
-from server.store.copies import Copies, CopyRefused, parse
+from server.store.copied import CopyRefused, parse
+from server.store.copies import Copies
 from server.store.errors import RecordRefused, StoreUnavailable
 from server.store.repository import UNFINISHED
 from server.store.rows import Row

@@ -84,13 +84,13 @@ class Devices:
         except StorageUnavailable as exc:
             log.info("watch.device_not_noted", reason=str(exc))
 
-    async def look(self) -> Sequence[Kiosk] | None:
-        """See which devices are there, now and then.
+    async def look(self, *, at_once: bool = False) -> Sequence[Kiosk] | None:
+        """See which devices are there, now and then or at once.
 
         Returns:
             Those that are not there any more, if anything changed or it was the first look; None else.
         """
-        if self._clock() - self._looked_at < LOOK_EVERY_S:
+        if not at_once and self._clock() - self._looked_at < LOOK_EVERY_S:
             return None
         self._looked_at = self._clock()
         try:

@@ -9,87 +9,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import structlog
 
 from server.ending import told_to_end
 from server.hot.errors import HotMisconfigured, StorageUnavailable
 from server.protocol.codec import encode
-from server.protocol.watched import OverviewGone, OverviewItem, OverviewRow, Watchers
+from server.protocol.watched import OverviewItem, OverviewRow, Watchers
 from server.watch.demand import ANNOUNCE_EVERY_S, Demand, Interest
 from server.watch.mailbox import Due, Mailbox
+from server.watch.parties import Follower, Post, Source, letter_of
 
 log = structlog.get_logger("askwell.watch")
 
 BOUND_LETTERS = 4000
 BATCH = 200
 AGAIN_S = 1.0
-
-
-class Post(Protocol):
-    """Carries letters, as `server.hot.broadcast.Broadcasts` does."""
-
-    async def spread(self, letters: Sequence[tuple[str | None, bytes]]) -> None:
-        """Publish letters to one node or to all."""
-        ...
-
-    def letters(self, node: str) -> AsyncGenerator[bytes | None, None]:
-        """What is published for this node; None after a gap."""
-        ...
-
-
-class Source(Protocol):
-    """A session that lives on this node, as far as it can be shown."""
-
-    @property
-    def session_id(self) -> str:
-        """The session."""
-        ...
-
-    @property
-    def rev(self) -> int:
-        """Its revision."""
-        ...
-
-    def row(self) -> OverviewItem:
-        """Its row of the overview."""
-        ...
-
-    def present(self) -> list[str]:
-        """Frames that say what no stored state says: the running question, who is there, the latest decision."""
-        ...
-
-
-class Follower:
-    """One watcher's overview.
-
-    Args:
-        mailbox: of the watcher.
-        fits: whether a row is within the filter and the watcher's scope.
-    """
-
-    def __init__(self, mailbox: Mailbox, fits: Callable[[OverviewItem], bool]) -> None:
-        self.mailbox = mailbox
-        self.fits = fits
-        """Whether a row is to be shown."""
-        self.shown: set[str] = set()
-        """Sessions that the watcher has rows of."""
-
-    def tell(self, row: OverviewItem, text: str) -> None:
-        """A row changed."""
-        if self.fits(row):
-            self.shown.add(row.session_id)
-            self.mailbox.row(row.session_id, text)
-        else:
-            self.gone(row.session_id)
-
-    def gone(self, session_id: str) -> None:
-        """A session is not to be shown any more."""
-        if session_id in self.shown:
-            self.shown.discard(session_id)
-            self.mailbox.row(session_id, encode(OverviewGone(session_id=session_id)))
 
 
 class Exchange:
@@ -203,7 +140,7 @@ class Exchange:
         self._deliver(session_id, rev, frames, committed_turn)
         nodes = self._demand.nodes_watching(session_id)
         if nodes:
-            letter = _letter("frames", frames, session=session_id, rev=rev, turn=committed_turn)
+            letter = letter_of("frames", frames, session=session_id, rev=rev, turn=committed_turn)
             for node in nodes:
                 self._send(node, letter)
 
@@ -212,24 +149,24 @@ class Exchange:
         self._take_row(row)
         nodes = self._demand.nodes_with_overview()
         if nodes:
-            letter = _letter("rows", [row.model_dump_json()])
+            letter = letter_of("rows", [row.model_dump_json()])
             for node in nodes:
                 self._send(node, letter)
 
     def publish_gone(self, session_id: str) -> None:
         """A session is erased."""
         self._take_gone(session_id)
-        self._send(None, _letter("gone", session=session_id, sender=self._node))
+        self._send(None, letter_of("gone", session=session_id, sender=self._node))
 
     def revoked(self, token_id: str) -> None:
         """A token has ended, for all nodes."""
         self._on_revoked(token_id)
-        self._send(None, _letter("revoked", token=token_id, sender=self._node))
+        self._send(None, letter_of("revoked", token=token_id, sender=self._node))
 
     def ask(self, session_id: str | None) -> None:
         """Have the owner of a session elsewhere say what no stored state says; None: all owners, for the overview."""
-        self._send(None, _letter("interest", **self._interest()))
-        self._send(None, _letter("ask", session=session_id, sender=self._node))
+        self._send(None, letter_of("interest", **self._interest()))
+        self._send(None, letter_of("ask", session=session_id, sender=self._node))
 
     # Between nodes
 
@@ -243,7 +180,7 @@ class Exchange:
     async def _announce(self) -> None:
         while not told_to_end():
             self._interest_changed.clear()
-            self._send(None, _letter("interest", **self._interest()))
+            self._send(None, letter_of("interest", **self._interest()))
             for session_id in self._demand.expired():
                 self._watchers_changed(session_id)
             try:
@@ -255,11 +192,11 @@ class Exchange:
     async def _carry(self) -> None:
         while not told_to_end():
             self._waiting.clear()
-            if not self._out:
+            if not self._out and not self._stale_nodes:
                 await self._waiting.wait()
             batch = [self._out.popleft() for _ in range(min(BATCH, len(self._out)))]
             if self._stale_nodes:
-                batch += [(node, _letter("stale", sender=self._node)) for node in self._stale_nodes]
+                batch += [(node, letter_of("stale", sender=self._node)) for node in self._stale_nodes]
             stale, self._stale_nodes = self._stale_nodes, set()
             try:
                 await self._post.spread(batch)
@@ -324,9 +261,9 @@ class Exchange:
         if session_id is None:
             rows = [source.row().model_dump_json() for source in self._sources.values()]
             for start in range(0, len(rows), BATCH):
-                self._send(node, _letter("rows", rows[start : start + BATCH]))
+                self._send(node, letter_of("rows", rows[start : start + BATCH]))
         elif (source := self._sources.get(session_id)) is not None:
-            self._send(node, _letter("frames", source.present(), session=session_id, rev=source.rev, turn=None))
+            self._send(node, letter_of("frames", source.present(), session=session_id, rev=source.rev, turn=None))
 
     def _missed(self) -> None:
         """Letters of others were lost: whoever looks at what lives elsewhere gets it anew."""
@@ -395,8 +332,3 @@ class Exchange:
 
     def _named(self, row: OverviewItem) -> OverviewItem:
         return row.model_copy(update={"watchers": self.names(row.session_id)})
-
-
-def _letter(kind: str, lines: Sequence[str] = (), **head: Any) -> bytes:
-    first = json.dumps({"kind": kind, **head}, ensure_ascii=False, separators=(",", ":"))
-    return "\n".join([first, *lines]).encode()

@@ -13,8 +13,9 @@ from server.protocol.codec import encode
 from server.protocol.moderator import OverviewFilter
 from server.protocol.watched import Kiosks, OverviewItem, OverviewRows
 from server.watch.alerts import RUNNING, AlertSettings
-from server.watch.exchange import Exchange, Follower
+from server.watch.exchange import Exchange
 from server.watch.mailbox import Mailbox
+from server.watch.parties import Follower
 from server.watch.rows import stored_row
 
 MOST_RUNNING = 1000

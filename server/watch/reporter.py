@@ -40,19 +40,24 @@ from server.watch.rows import row_of
 log = structlog.get_logger("askwell.watch")
 
 TYPING_S = 5.0
+TOLD_IN_FULL = 5
 Raised = Callable[[InterviewState, AlertCode, datetime], None]
 """Told of every new alert."""
 
 
 class _Quietly(AbstractContextManager[None]):
-    """Nobody's interview may suffer from being watched."""
+    """Nobody's interview may suffer from being watched; only the first defects are told in full."""
+
+    def __init__(self) -> None:
+        self._defects = 0
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> Literal[True] | None:
         if error is None or not isinstance(error, Exception):
             return None
-        log.error("watch.defect", exc_info=error)
+        self._defects += 1
+        log.error("watch.defect", error=repr(error), exc_info=error if self._defects <= TOLD_IN_FULL else None)
         return True
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
@@ -33,7 +32,6 @@ from server.protocol.moderator import (
     ModeratorHello,
     ModeratorMessage,
     Overview,
-    OverviewFilter,
     Subscribe,
     Unsubscribe,
 )
@@ -46,8 +44,9 @@ from server.session.settings import SocketSettings
 from server.store.errors import StoreError
 from server.watch.commands import Commands, read_command
 from server.watch.exchange import Exchange
-from server.watch.mailbox import Due, Mailbox
+from server.watch.mailbox import Mailbox
 from server.watch.overview import Overviews
+from server.watch.sending import Sending
 from server.watch.snapshots import Snapshots
 from server.watch.words import REFUSALS, TO_MODERATORS, error_for
 
@@ -56,8 +55,6 @@ log = structlog.get_logger("askwell.watch")
 MODERATOR_PATH = "/ws/moderator"
 RECHECK_S = 30.0
 MOST_COMMANDS = 8
-SNAPSHOT_EVERY_S = 1.0
-"""Snapshots of one watcher follow each other no faster."""
 COMMANDS = frozenset({"pause", "resume", "end", "extend", "inject", "steer", "claim", "release", "note", "set"})
 
 Recheck = Callable[[], Awaitable[Principal | None]]
@@ -86,7 +83,6 @@ class ModeratorSocket:
         overviews: makes overviews.
         settings: limits of one socket.
         clock: monotonic seconds.
-        now: wall clock.
         on_error: called with the code of every error that the client is told.
     """
 
@@ -101,25 +97,19 @@ class ModeratorSocket:
         overviews: Overviews,
         settings: SocketSettings,
         clock: Callable[[], float],
-        now: Callable[[], datetime],
         on_error: Callable[[str], None],
     ) -> None:
         self._websocket = websocket
         self._identify = identify
         self._exchange = exchange
         self._commands = commands
-        self._snapshots = snapshots
-        self._overviews = overviews
         self._settings = settings
         self._clock = clock
-        self._now = now
         self._on_error = on_error
         self._manners = Manners(settings, clock)
         self.mailbox = Mailbox()
-        self._watched: str | None = None
-        self._filter: OverviewFilter | None = None
+        self._sending = Sending(websocket, self.mailbox, exchange, snapshots, overviews, clock, self._refuse)
         self._working = 0
-        self._snapshot_at = -SNAPSHOT_EVERY_S
         self._recheck: Recheck | None = None
         self.principal = Principal("moderator")
         """Who it is, once that is known."""
@@ -213,7 +203,7 @@ class ModeratorSocket:
 
     async def _converse(self) -> int:
         async with asyncio.TaskGroup() as tasks:
-            writer = tasks.create_task(self._write())
+            writer = tasks.create_task(self._sending.run())
             reader = tasks.create_task(self._listen(tasks))
             guard = tasks.create_task(self._guard())
             await asyncio.wait({writer, reader}, return_when=asyncio.FIRST_COMPLETED)
@@ -248,9 +238,7 @@ class ModeratorSocket:
             case Subscribe():
                 await self._subscribe(message.session_id)
             case Unsubscribe():
-                self._watched = None
-                self._exchange.unwatch(self.mailbox)
-                self.mailbox.forget(Due.SNAPSHOT)
+                self._sending.unwatch()
             case Overview():
                 self._show_overview(message)
             case _:
@@ -262,26 +250,20 @@ class ModeratorSocket:
         except REFUSALS as exc:
             self._refuse_for(exc, "subscribe")
             return
-        self._watched = session_id
-        self._exchange.watch(session_id, self.mailbox, self.principal.name)
-        self._snapshot_at = -SNAPSHOT_EVERY_S
-        self.mailbox.due(Due.SNAPSHOT)
+        self._sending.watch(session_id, self.principal)
 
     def _show_overview(self, wish: Overview) -> None:
-        self._exchange.unfollow(self.mailbox)
-        self.mailbox.forget(Due.OVERVIEW)
-        self._filter = wish.filter if wish.follow else None
-        if self._filter is None:
-            return
-        concept_id = self._filter.concept_id
-        if concept_id is not None and not self.principal.may_see(concept_id):
-            self._filter = None
+        concept_id = wish.filter.concept_id
+        if wish.follow and concept_id is not None and not self.principal.may_see(concept_id):
+            self._sending.unfollow()
             self._refuse_for(SessionProblem("forbidden"), "overview")
-            return
-        self.mailbox.due(Due.OVERVIEW)
+        elif wish.follow:
+            self._sending.follow(wish.filter, self.principal)
+        else:
+            self._sending.unfollow()
 
     def _begin(self, command: AnyCommand, tasks: asyncio.TaskGroup) -> None:
-        session_id = command.session_id or self._watched
+        session_id = command.session_id or self._sending.watched
         if session_id is None:
             told = "Name a session, or subscribe to one first."
             self._refuse(Error.of("invalid_message", told, ref=command.command_id))
@@ -321,81 +303,6 @@ class ModeratorSocket:
         if value.get("type") in COMMANDS:
             return read_command(value)
         return parse(value, MODERATOR_MESSAGES)
-
-    # What it is told
-
-    async def _write(self) -> None:
-        """Write what the mailbox holds until it is closed."""
-        try:
-            while (item := await self.mailbox.next()) is not None:
-                if item is Due.SNAPSHOT:
-                    await self._send_snapshot()
-                elif item is Due.OVERVIEW:
-                    await self._send_overview()
-                elif isinstance(item, str):
-                    await self._websocket.send_text(item)
-        except (WebSocketDisconnect, RuntimeError) as exc:
-            # Starlette raises RuntimeError for a send after the client has gone.
-            log.debug("watch.gone", reason=repr(exc))
-        except Exception:
-            log.exception("watch.defect")
-            self.mailbox.close(CLOSE_COME_AGAIN)
-
-    async def _send_snapshot(self) -> None:
-        session_id = self._watched
-        if session_id is None:
-            self.mailbox.forget(Due.SNAPSHOT)
-            return
-        await asyncio.sleep(max(0.0, self._snapshot_at + SNAPSHOT_EVERY_S - self._clock()))
-        self._snapshot_at = self._clock()
-        self.mailbox.begun(Due.SNAPSHOT)
-        try:
-            rev, text = await self._snapshots.take(session_id)
-        except REFUSALS as exc:
-            self._failed(exc)
-            return
-        if self._watched != session_id:
-            return
-        self.mailbox.newer(rev)
-        source = self._exchange.source(session_id)
-        first = [text] if source is None else [text, *source.present()]
-        if source is None:
-            self._exchange.ask(session_id)
-        for one in first:
-            await self._websocket.send_text(one)
-
-    def _failed(self, exc: Exception) -> None:
-        frame = error_for(exc, "subscribe")
-        self._refuse(frame)
-        if frame.retryable:
-            self.mailbox.due(Due.SNAPSHOT)
-            return
-        self._watched = None
-        self._exchange.unwatch(self.mailbox)
-        self.mailbox.forget(Due.SNAPSHOT)
-
-    async def _send_overview(self) -> None:
-        wish = self._filter
-        if wish is None:
-            self.mailbox.forget(Due.OVERVIEW)
-            return
-        self.mailbox.begun(Due.OVERVIEW)
-        follower = self._overviews.follower(self.mailbox, wish, self.principal)
-        self._exchange.follow(follower)
-        try:
-            frames = await self._overviews.take(follower, wish, self.principal)
-        except REFUSALS as exc:
-            frame = error_for(exc, "overview")
-            self._refuse(frame)
-            await asyncio.sleep(SNAPSHOT_EVERY_S)
-            if frame.retryable and self._filter is wish:
-                self.mailbox.due(Due.OVERVIEW)
-            return
-        if self._filter is not wish:
-            return
-        for one in frames:
-            await self._websocket.send_text(one)
-        self._exchange.ask(None)
 
     def _refuse_for(self, exc: Exception, ref: str) -> None:
         if isinstance(exc, Moved):

@@ -78,7 +78,8 @@ class Watch:
         self._auth = auth
         self._pipeline = pipeline
         self._settings = settings
-        self._webhook = webhook
+        self.webhook = webhook
+        """Tells those who are not looking."""
         self._public_url = public_url
         self._now = now
         self._clock = clock
@@ -127,7 +128,6 @@ class Watch:
                 overviews=self._overviews,
                 settings=settings,
                 clock=self._clock,
-                now=self._now,
                 on_error=on_error,
             )
             self.sockets.add(socket)
@@ -143,7 +143,7 @@ class Watch:
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.exchange.run(), name="watch exchange")
-                tasks.create_task(self._webhook.run(), name="watch webhook")
+                tasks.create_task(self.webhook.run(), name="watch webhook")
                 tasks.create_task(self._tick_for_ever(), name="watch ticks")
                 tasks.create_task(self._tell_usage(), name="watch usage")
         finally:
@@ -181,7 +181,7 @@ class Watch:
                 log.exception("watch.defect")
 
     async def _tick(self) -> None:
-        await self._look_at_devices()
+        await self.look_at_devices()
         now = self._now()
         for number, (session_id, reporter) in enumerate(list(self._reporters.items())):
             if self.exchange.source(session_id) is not reporter:
@@ -192,11 +192,11 @@ class Watch:
             reporter.kiosk_offline = device is not None and self.devices.is_offline(device.id)
             reporter.tick(now)
             if reporter.waits_since is not None:
-                await self._mind_waiting(reporter, now)
+                await self.mind(reporter, now)
             if number % TICK_BATCH == TICK_BATCH - 1:
                 await asyncio.sleep(0)
 
-    async def _mind_waiting(self, reporter: Reporter, now: datetime) -> None:
+    async def mind(self, reporter: Reporter, now: datetime) -> None:
         """An answer waits for a moderator: remind the respondent, and don't let it wait for ever."""
         hub, since, session_id = self._hub, reporter.waits_since, reporter.session_id
         if hub is None or since is None:
@@ -220,14 +220,15 @@ class Watch:
             if (known := self._reporters.get(session_id)) is not None and known.waits_since is not None
         }
 
-    async def _look_at_devices(self) -> None:
-        gone = await self.devices.look()
+    async def look_at_devices(self, *, at_once: bool = False) -> None:
+        """See which kiosks are there, now and then or at once."""
+        gone = await self.devices.look(at_once=at_once)
         if gone is None:
             return
         self.exchange.tell_followers("kiosks", encode(self.devices.kiosks))
         for kiosk in gone:
             alert = {"type": "alert", "code": "kiosk_offline", "kiosk": kiosk.name, "since": kiosk.last_seen}
-            self._webhook.offer(f"{kiosk.id}:kiosk_offline", alert)
+            self.webhook.offer(f"{kiosk.id}:kiosk_offline", alert)
 
     # What is told afterwards
 
@@ -244,7 +245,7 @@ class Watch:
         }
         if self._public_url:
             alert["url"] = f"{self._public_url.rstrip('/')}/moderator#session={state.session_id}"
-        self._webhook.offer(f"{state.session_id}:{code}", alert)
+        self.webhook.offer(f"{state.session_id}:{code}", alert)
 
     def _turn_committed(self, session_id: str, turn: int) -> None:
         self._usage_due[session_id] = turn

@@ -162,11 +162,13 @@ class People:
         return True
 
     async def _resume(self, page: Page) -> None:
-        new = not self.leaving and self._random.random() < STARTS_NEW
-        await page.locator("#resume-no" if new else "#resume-yes").click(timeout=TOUCH_MS)
-        self.sittings[-1].left |= new
-        self.started_new += new
-        self.resumed += not new
+        # Who has decided to begin anew stays with it: the touch may count although the browser did not live to say so.
+        sitting = self.sittings[-1]
+        if not sitting.left and not self.leaving and self._random.random() < STARTS_NEW:
+            sitting.left = True
+            self.started_new += 1
+        await page.locator("#resume-no" if sitting.left else "#resume-yes").click(timeout=TOUCH_MS)
+        self.resumed += not sitting.left
 
     async def _talk(self, page: Page) -> None:
         sitting = self.sittings[-1]

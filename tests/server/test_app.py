@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import text
 
 from config.settings import ServerSettings
+from server.database import DATABASE_NAME
 from server.errors import STATUS, TITLE, ApiError, wire_error
 from server.limits import Bucket, KeyedBuckets
 from server.origins import Origins
 from server.protocol.codes import SENTENCES
-from server.wiring import DATABASE_NAME
 from tests.support.whole import bearer, process
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from server.store.apply import upsert
+from server.store.rows import project, table_of
+from server.store.tables import SessionRow
+from tests.support.interview import new_state
 from tests.support.moderator import Place, place
 
 
@@ -64,3 +69,75 @@ async def test_overview_has_a_row_per_session_and_follows_it(here: Place) -> Non
         assert row["depth"] == [3]
     kinds = {frame["type"] for frame in watcher.seen}
     assert not kinds & {"question.delta", "question.started", "transcript.final"}
+
+
+async def test_watcher_sees_that_the_respondent_writes_and_not_what(here: Place) -> None:
+    session_id, token = await here.begin()
+    async with here.moderator() as watcher, here.respondent(token) as respondent:
+        await watcher.hello()
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await watcher.watch(session_id)
+        await respondent.send("typing")
+        await watcher.until("respondent", activity="typing", connected=True)
+        await respondent.turn("I like the taste.")
+        await watcher.until("respondent", activity="working")
+        await watcher.until("respondent", activity="thinking")
+        await respondent.send("typing", text="secret")
+        await respondent.refused("invalid_message")
+    await here.stored()
+
+
+async def test_erased_session_leaves_the_overview(here: Place) -> None:
+    session_id, _ = await here.begin()
+    await here.stored()
+    async with here.moderator() as watcher:
+        await watcher.hello()
+        assert (await watcher.overview())["total"] == 1
+        headers = {"authorization": f"Bearer {here.token}"}
+        assert (await here.http.delete(f"/api/sessions/{session_id}", headers=headers)).status_code == 202
+        await watcher.until("overview.gone", session_id=session_id)
+        await watcher.send("subscribe", session_id=session_id)
+        await watcher.refused("not_found")
+
+
+async def test_session_that_ends_is_shown_with_its_end_and_found_again(here: Place) -> None:
+    session_id, token = await here.begin(respondent_ref="P-17")
+    async with here.moderator() as watcher, here.respondent(token) as respondent:
+        await watcher.hello()
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await here.stored()
+        await watcher.overview()
+        await respondent.turn("The aroma of 100 % Arabica.")
+        await respondent.send("finish")
+        row = await watcher.until("overview.row", session_id=session_id, state="completed")
+        assert row["alerts"] == []
+        await here.stored()
+        assert (await watcher.overview())["rows"] == []
+        assert [one["session_id"] for one in (await watcher.overview(state="completed"))["rows"]] == [session_id]
+        snapshot = await watcher.watch(session_id)
+        assert snapshot["state"]["state"] == "completed"
+        assert [turn["turn_number"] for turn in snapshot["state"]["turns"]] == [1]
+    for query in ("arabica", "100 %", "p-17", "coffee", session_id[:6]):
+        [item] = (await here.call(f"/api/sessions?q={quote(query)}"))["items"]
+        assert item["id"] == session_id
+        assert (item["match"] is not None) is (query in ("arabica", "100 %", "coffee"))
+    for query in ("100_", "tea", "%"):
+        found = (await here.call(f"/api/sessions?q={quote(query)}"))["items"]
+        assert len(found) == (1 if query == "%" else 0), query
+
+
+async def test_five_hundred_sessions_come_as_one_overview(here: Place) -> None:
+    ids = [f"s-{number:03}" for number in range(500)]
+    rows = table_of(SessionRow)
+    async with here.storage.database.write() as connection:
+        for session_id in ids:
+            state = new_state(session_id=session_id, status="active", depths=("deep",) * 15, engagements=(0.5,) * 15)
+            await upsert(connection, rows, project(state)[rows])
+    async with here.moderator() as watcher:
+        await watcher.hello()
+        shown = await watcher.overview()
+        assert {row["session_id"] for row in shown["rows"]} == set(ids)
+        assert shown["total"] == 500
+        await watcher.settle()

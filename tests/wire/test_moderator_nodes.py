@@ -25,7 +25,9 @@ async def nodes(folder: Path, redis_url: str, count: int = 2) -> AsyncIterator[l
         "moderator_token": "the-same-everywhere",
     }
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(place(folder / f"node{number}", None, **shared)) for number in range(count)]
+        yield [
+            await stack.enter_async_context(place(folder / f"node{number}", None, **shared)) for number in range(count)
+        ]
 
 
 @pytest.fixture

@@ -192,7 +192,8 @@ def test_check_config_reports_mistakes_in_prompts_and_prices(
     assert f"{config / 'prompts' / 'questoin.md'}:1: there is no prompt `questoin`; did you mean `question`?" in said
     line = len(prompt.read_text().splitlines())
     assert [words for words in said if words.startswith(f"{prompt}:{line}: ") and "`toppic`" in words]
-    assert len(said) == 3
+    assert [words for words in said if "`de` are refused unless" in words and words.endswith("(careful)")]
+    assert len(said) == 4
 
 
 def test_check_config_prints_prompts_as_they_would_be_sent(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -36,7 +36,7 @@
  *   | {type: "answer", text: string, turn_key: string}
  *   | {type: "skip", turn_key: string}
  *   | {type: "correct", utterance_id: string, text: string, turn_key: string}
- *   | {type: "rephrase"} | {type: "pause"} | {type: "resume"} | {type: "finish"} | {type: "withdraw"}
+ *   | {type: "rephrase"} | {type: "pause"} | {type: "resume"} | {type: "typing"} | {type: "finish"} | {type: "withdraw"}
  *   | {type: "audio.start", codec: "pcm_s16le", sample_rate: 16000, turn_key: string, first_seq: number}
  *   | {type: "audio.stop"} | {type: "audio.cancel"}
  *   | {type: "set", patience?: string, spoken?: boolean, review_transcript?: boolean, take_your_time?: boolean}

@@ -104,6 +104,7 @@ export class InterviewPage {
     for (let next = this.queue.shift(); next; next = this.queue.shift()) {
       const before = this.state;
       if (next.type === "message") this.overheard(next.message);
+      if (next.type === "draft" && next.text.trim() !== "") runtime.typing();
       const event = next.type === "message" ? { ...next, message: speaking.heard(next.message) } : next;
       const [after, effects] = reduce(before, event);
       this.state = after;

@@ -11,6 +11,7 @@ const PROTOCOL = "askwell.v1";
 const HTTP_DEADLINE_MS = 10_000;
 /** A device that does not come round to keeping an answer must not keep it from being sent. */
 const SHELF_DEADLINE_MS = 3_000;
+const TYPING_EVERY_MS = 3_000;
 
 export class Runtime {
   /**
@@ -38,6 +39,15 @@ export class Runtime {
     /** What waits for the shelf, in order; null while nothing has to wait. @type {(() => void)[] | null} */
     this.outbox = null;
     this.closed = false;
+    this.typedAt = -TYPING_EVERY_MS;
+  }
+
+  /** Somebody writes an answer: told now and then, for moderators who look on. What is written stays here. */
+  typing() {
+    const now = performance.now();
+    if (now - this.typedAt < TYPING_EVERY_MS) return;
+    this.typedAt = now;
+    this.send({ type: "typing" });
   }
 
   /** @param {Effect} effect */

@@ -29,6 +29,9 @@ const asNode = (child) => (child instanceof Node ? child : document.createTextNo
 /** What somebody said: its own direction, as text. @param {string} className @param {string} text @param {"p" | "span" | "blockquote" | "td"} [tag] */
 export const said = (className, text, tag = "span") => h(tag, { class: className, dir: "auto" }, text);
 
+/** A name that may be broken after its points and underscores. @param {string} name @returns {HTMLElement} */
+export const breakable = (name) => h("span", "signal-name", ...name.split(/(?<=[._])/).flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
+
 /** @param {string} text for screen readers only. */
 export const hidden = (text) => h("span", "visually-hidden", text);
 

@@ -1,6 +1,6 @@
 /** Why this question: the candidates of a decision, best first, and what each score is made of. */
 
-import { Once, badge, h, panel, said } from "./dom.js";
+import { Once, badge, breakable, h, panel, said } from "./dom.js";
 import { decomposed, ranked } from "./insight.js";
 import { turnAt } from "./model.js";
 
@@ -47,7 +47,7 @@ export function rankingPanel(app) {
   function apart(candidate) {
     const { moving, still } = decomposed(candidate);
     const line = (/** @type {import("./model.js").Contribution} */ part) => h("tr", {},
-      h("th", { scope: "row" }, h("span", "signal-name", part.weight_key)),
+      h("th", { scope: "row" }, breakable(part.weight_key)),
       h("td", "number", valueText(part.value)), h("td", "number", number(part.weight)),
       h("td", `number ${part.contribution < 0 ? "minus" : part.contribution > 0 ? "plus" : "soft"}`, part.contribution === 0 ? number(0) : f.number(part.contribution, { signDisplay: "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 })));
     const headRow = h("thead", {}, h("tr", {}, ...["signal", "value", "weight", "contribution"].map((name, at) => h("th", { scope: "col", class: at ? "number" : false }, t(`mod.ranking.${name}`)))));

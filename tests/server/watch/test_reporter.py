@@ -1,0 +1,128 @@
+"""What a session's owner tells, as rows, frames and alerts; and what becomes of an answer nobody fetches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.state import InterviewState
+from server.protocol.watched import OverviewItem
+from server.watch.mailbox import Mailbox
+from server.watch.parties import Follower
+from server.watch.reporter import Reporter
+from tests.support.client import key
+from tests.support.moderator import Place, place
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Place]:
+    """One process on a free port."""
+    async with place(tmp_path, alert_stuck_s="10", alert_disconnected_s="5", claim_timeout_s="10") as running:
+        yield running
+
+
+def reporter(here: Place, session_id: str) -> Reporter:
+    """Of a session that lives here."""
+    found = here.parts.watch.exchange.source(session_id)
+    assert isinstance(found, Reporter)
+    return found
+
+
+def codes(row: OverviewItem) -> list[str]:
+    """The alerts of a row."""
+    return [alert.code for alert in row.alerts]
+
+
+async def test_time_without_a_sign_raises_an_alert_and_a_sign_ends_it(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id, token = await here.begin()
+    told: list[str] = []
+    monkeypatch.setattr(here.parts.watch.webhook, "offer", lambda key, alert: told.append(alert["code"]))
+    async with here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        found = reporter(here, session_id)
+        now = here.parts.now()
+        found.tick(now + timedelta(seconds=9))
+        assert codes(found.row()) == []
+        found.tick(now + timedelta(seconds=11))
+        assert codes(found.row()) == ["stuck"]
+        await respondent.turn("I like the taste.")
+        assert codes(found.row()) == []
+    async with asyncio.timeout(5):
+        while found.row().connected:
+            await asyncio.sleep(0.01)
+    found.tick(here.parts.now() + timedelta(seconds=6))
+    assert codes(found.row()) == ["disconnected"]
+    assert told == ["stuck", "disconnected"]
+
+
+async def test_answer_that_nobody_fetches_is_given_back_to_the_engine(here: Place) -> None:
+    session_id, token = await here.begin()
+    async with here.moderator() as watcher, here.respondent(token) as respondent:
+        await watcher.hello()
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await watcher.watch(session_id)
+        await watcher.order("claim")
+        turn_key = await respondent.answer("I like the taste.")
+        await watcher.until("respondent", activity="held")
+        found = reporter(here, session_id)
+        since = found.waits_since
+        assert since is not None
+        await here.parts.watch.mind(found, since + timedelta(seconds=9))
+        assert found.row().waiting
+        await here.parts.watch.mind(found, since + timedelta(seconds=11))
+        await respondent.until("turn.completed", turn_key=turn_key)
+        action = (await watcher.have("session.state", claimed_by=None))["state"]
+        assert action == "active"
+    await here.stored()
+    actions = (await here.call(f"/api/sessions/{session_id}/actions"))["items"]
+    assert [(one["action"], one["moderator"]) for one in actions] == [("claim", "moderator"), ("release", "askwell")]
+
+
+async def test_defect_in_showing_harms_no_interview(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    session_id, token = await here.begin()
+
+    def broken(*_: Any, **__: Any) -> OverviewItem:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr("server.watch.reporter.row_of", broken)
+    here.parts.watch.exchange.follow(Follower(Mailbox(), lambda row: True))
+    async with here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await respondent.turn("I like the taste.", key())
+    assert isinstance(reporter(here, session_id).state, InterviewState)
+
+
+async def test_kiosk_that_is_not_heard_of_is_told(here: Place) -> None:
+    made = await here.make_token("device", name="Hall")
+    headers = {"authorization": f"Bearer {made['token']}"}
+    created = (await here.http.post("/api/sessions", json={"concept_id": "coffee"}, headers=headers)).json()
+    async with here.moderator() as watcher, here.respondent(created["respondent_token"]) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await watcher.hello()
+        assert [row["kiosk"] for row in (await watcher.overview())["rows"]] == ["Hall"]
+        await here.parts.watch.look_at_devices(at_once=True)
+        assert [(one.name, one.online) for one in here.parts.watch.devices.kiosks.kiosks] == [("Hall", True)]
+        long_ago = int((here.parts.now() - timedelta(seconds=100)).timestamp() * 1000)
+        await here.storage.hot.heard_of(made["id"], long_ago, 3600)
+        await here.parts.watch.look_at_devices(at_once=True)
+        frame = await watcher.until("kiosks", kiosks=_offline(made["id"], long_ago))
+        assert not frame["kiosks"][0]["online"]
+        while not (row := await watcher.until("overview.row", session_id=created["session_id"]))["alerts"]:
+            continue
+        assert [one["code"] for one in row["alerts"]] == ["kiosk_offline"]
+
+
+def _offline(device_id: str, at_ms: int) -> list[dict[str, Any]]:
+    seen = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat()
+    return [{"id": device_id, "name": "Hall", "online": False, "last_seen": seen}]
