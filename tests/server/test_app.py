@@ -34,12 +34,12 @@ async def test_every_answer_carries_the_security_headers(tmp_path: Path) -> None
 
 async def test_pages_that_exist_are_served_and_others_are_not_found(tmp_path: Path) -> None:
     async with process(tmp_path) as api:
-        for path in ("/", "/interview/some-id"):
+        for path in ("/", "/interview/some-id", "/moderator", "/kiosk/coffee"):
             page = await api.call("GET", path)
             assert page.status_code == 200
             assert page.headers["content-type"] == "text/html; charset=utf-8"
-            assert page.headers["cache-control"] == "no-cache"
-        for path in ("/kiosk/coffee", "/moderator", "/static/../cli.py", "/static/none.js", "/interview/"):
+            assert page.headers["cache-control"] == ("no-store" if path.startswith("/kiosk/") else "no-cache")
+        for path in ("/kiosks", "/moderators", "/static/../cli.py", "/static/none.js", "/interview/"):
             missing = await api.call("GET", path)
             assert (missing.status_code, missing.json()["code"]) == (404, "not_found"), path
 
@@ -138,6 +138,7 @@ async def test_catalogue_is_open_to_anyone(tmp_path: Path) -> None:
             "id": "coffee",
             "name": "coffee",
             "title": "Your coffee",
+            "titles": {"en": "Your coffee", "de": "Your coffee"},
             "methodology": "small",
             "engine": "signal_pools",
             "languages": ["en", "de"],
