@@ -38,6 +38,7 @@ class Exchange:
         clock: monotonic seconds.
         on_commit: told of a session that is watched here and has a new turn.
         on_revoked: told of tokens that have ended.
+        on_lost: told how many letters could not be sent.
     """
 
     def __init__(
@@ -48,12 +49,14 @@ class Exchange:
         *,
         on_commit: Callable[[str, int], None] = lambda session_id, turn: None,
         on_revoked: Callable[[str], None] = lambda token_id: None,
+        on_lost: Callable[[float], None] = lambda count: None,
     ) -> None:
         self._post = post
         self._node = node
         self._demand = Demand(clock)
         self._on_commit = on_commit
         self._on_revoked = on_revoked
+        self._on_lost = on_lost
         self._watchers: dict[str, dict[Mailbox, str]] = {}
         self._followers: dict[Mailbox, Follower] = {}
         self._sources: dict[str, Source] = {}
@@ -63,7 +66,6 @@ class Exchange:
         self._stale_nodes: set[str | None] = set()
         self._waiting = asyncio.Event()
         self._interest_changed = asyncio.Event()
-        self.letters_lost = 0
 
     # Who watches here
 
@@ -202,7 +204,7 @@ class Exchange:
                 await self._post.spread(batch)
             except StorageUnavailable as exc:
                 log.info("watch.letters_lost", letters=len(batch), reason=str(exc))
-                self.letters_lost += len(batch)
+                self._on_lost(len(batch))
                 self._stale_nodes |= stale | {node for node, _ in batch}
                 await asyncio.sleep(AGAIN_S)
 
@@ -281,7 +283,7 @@ class Exchange:
     def _send(self, node: str | None, letter: bytes) -> None:
         if len(self._out) >= BOUND_LETTERS:
             lost, _ = self._out.popleft()
-            self.letters_lost += 1
+            self._on_lost(1)
             self._stale_nodes.add(lost)
         self._out.append((node, letter))
         self._waiting.set()
