@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -26,6 +26,8 @@ log = structlog.get_logger("askwell.watch")
 
 BOUND_LETTERS = 4000
 BATCH = 200
+FEW = 25
+"""Rows that are made at a time."""
 AGAIN_S = 1.0
 
 
@@ -64,6 +66,7 @@ class Exchange:
         """The latest row of every session that was heard of while somebody here has the overview."""
         self._out: deque[tuple[str | None, bytes]] = deque()
         self._stale_nodes: set[str | None] = set()
+        self._tasks: asyncio.TaskGroup | None = None
         self._waiting = asyncio.Event()
         self._interest_changed = asyncio.Event()
 
@@ -107,9 +110,19 @@ class Exchange:
         here = self._watchers.get(session_id, {}).values()
         return tuple(sorted({*here, *self._demand.names(session_id)}))
 
-    def known_rows(self) -> Mapping[str, OverviewItem]:
+    async def known_rows(self) -> dict[str, OverviewItem]:
         """The latest rows that are known: of the sessions here, and of those elsewhere that were heard of."""
-        return {**self._rows, **{source.session_id: self._named(source.row()) for source in self._sources.values()}}
+        found = dict(self._rows)
+        async for rows in self._rows_here():
+            found |= {row.session_id: row for row in rows}
+        return found
+
+    async def _rows_here(self) -> AsyncIterator[list[OverviewItem]]:
+        """The rows of the sessions here, a few at a time, so that no respondent waits for all of them."""
+        sources = list(self._sources.values())
+        for start in range(0, len(sources), FEW):
+            yield [source.row() for source in sources[start : start + FEW]]
+            await asyncio.sleep(0)
 
     # What lives here
 
@@ -175,6 +188,7 @@ class Exchange:
     async def run(self) -> None:
         """Carry letters until cancelled."""
         async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
             tasks.create_task(self._listen(), name="watch listens")
             tasks.create_task(self._carry(), name="watch carries")
             tasks.create_task(self._announce(), name="watch announces")
@@ -261,11 +275,14 @@ class Exchange:
 
     def _answer(self, node: str, session_id: str | None) -> None:
         if session_id is None:
-            rows = [source.row().model_dump_json() for source in self._sources.values()]
-            for start in range(0, len(rows), BATCH):
-                self._send(node, letter_of("rows", rows[start : start + BATCH]))
+            if self._tasks is not None:
+                self._tasks.create_task(self._answer_all(node), name="watch rows")
         elif (source := self._sources.get(session_id)) is not None:
             self._send(node, letter_of("frames", source.present(), session=session_id, rev=source.rev, turn=None))
+
+    async def _answer_all(self, node: str) -> None:
+        async for rows in self._rows_here():
+            self._send(node, letter_of("rows", [row.model_dump_json() for row in rows]))
 
     def _missed(self) -> None:
         """Letters of others were lost: whoever looks at what lives elsewhere gets it anew."""

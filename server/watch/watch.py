@@ -254,7 +254,7 @@ class Watch:
             "since": at.isoformat(),
         }
         if self._public_url:
-            alert["url"] = f"{self._public_url.rstrip('/')}/moderator#session={state.session_id}"
+            alert["url"] = f"{self._public_url.rstrip('/')}/moderator#/interview/{state.session_id}"
         self.webhook.offer(f"{state.session_id}:{code}", alert)
 
     def _turn_committed(self, session_id: str, turn: int) -> None:
