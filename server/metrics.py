@@ -93,6 +93,7 @@ class Metrics:
         self.ready = Gauge("askwell_ready", "1 when the process can take interviews.", registry=registry)
         self._language_models(registry)
         self._speech(registry)
+        self._watching(registry)
 
     def _language_models(self, registry: CollectorRegistry) -> None:
         self.llm_calls = Counter(
@@ -126,6 +127,20 @@ class Metrics:
         )
         self._circuits = _Circuits()
         registry.register(self._circuits)
+
+    def _watching(self, registry: CollectorRegistry) -> None:
+        self.watch_snapshots = Counter(
+            "askwell_watch_snapshots",
+            "Whole sessions sent to moderators: one each time they begin to look, more if slow.",
+            registry=registry,
+        )
+        self.watch_letters_lost = Counter(
+            "askwell_watch_letters_lost",
+            "Live news for moderators on other nodes that could not be sent.",
+            registry=registry,
+        )
+        self.alerts = Counter("askwell_alerts", "Interviews that began to need a person.", ["code"], registry=registry)
+        self.alerts_lost = Counter("askwell_alerts_lost", "Alerts that the webhook did not take.", registry=registry)
 
     def _speech(self, registry: CollectorRegistry) -> None:
         self.speech_streams = Gauge("askwell_speech_streams", "Spoken answers that are being heard.", registry=registry)

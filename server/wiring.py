@@ -254,7 +254,7 @@ async def running(
         ) as pipelines,
     ):
         auth = Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id)
-        watch = open_watch(settings, storage, auth, pipelines, now=_now)
+        watch = open_watch(settings, storage, auth, pipelines, storage.metrics, now=_now)
         hub = Hub(
             hot=storage.hot,
             snapshots=storage.store,

@@ -95,7 +95,7 @@ class Conclusion:
         """Work out what the answer would lead to, if that is wanted and nothing is in the way."""
         self.withdrawn()
         wanted = self._around.voice.speculates(self._configuration) == "turn" and not self._reviewed
-        if wanted and said.text and not self._host.engaged:
+        if wanted and said.text and not self._host.engaged and not machine.held(self._ledger.state):
             ledger, lanes = self._ledger, self._around.lanes
             number = ledger.state.turn_count + 1
             self._guess = Guess(said.answer(turn_key), self._host.decide, lanes, ledger.calls, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
@@ -19,6 +20,8 @@ ONLINE_S = 90.0
 KNOWN_S = 86_400.0
 HEARD_EVERY_S = 15.0
 LOOK_EVERY_S = 10.0
+PATIENCE_S = 1.0
+"""Nobody's request waits longer for a note that a device is there."""
 
 
 class Register(Protocol):
@@ -80,9 +83,10 @@ class Devices:
             return
         self._heard[principal.token_id] = self._clock()
         try:
-            await self._register.heard_of(principal.token_id, int(self._now().timestamp() * 1000), KNOWN_S)
-        except StorageUnavailable as exc:
-            log.info("watch.device_not_noted", reason=str(exc))
+            async with asyncio.timeout(PATIENCE_S):
+                await self._register.heard_of(principal.token_id, int(self._now().timestamp() * 1000), KNOWN_S)
+        except (StorageUnavailable, TimeoutError) as exc:
+            log.info("watch.device_not_noted", reason=repr(exc))
 
     async def look(self, *, at_once: bool = False) -> Sequence[Kiosk] | None:
         """See which devices are there, now and then or at once.
@@ -94,10 +98,12 @@ class Devices:
             return None
         self._looked_at = self._clock()
         try:
-            entries = [one for one in await self._tokens.tokens() if one.kind == "device" and one.revoked_at is None]
-            seen = {entry.id: await self._register.last_heard_of(entry.id) for entry in entries}
-        except (StorageUnavailable, StoreError) as exc:
-            log.info("watch.devices_unknown", reason=str(exc))
+            async with asyncio.timeout(PATIENCE_S):
+                known = await self._tokens.tokens()
+                entries = [one for one in known if one.kind == "device" and one.revoked_at is None]
+                seen = {entry.id: await self._register.last_heard_of(entry.id) for entry in entries}
+        except (StorageUnavailable, StoreError, TimeoutError) as exc:
+            log.info("watch.devices_unknown", reason=repr(exc))
             return None
         now = self._now()
         before = {kiosk.id: kiosk.online for kiosk in self._kiosks}

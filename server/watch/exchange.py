@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -26,6 +26,8 @@ log = structlog.get_logger("askwell.watch")
 
 BOUND_LETTERS = 4000
 BATCH = 200
+FEW = 25
+"""Rows that are made at a time."""
 AGAIN_S = 1.0
 
 
@@ -38,6 +40,7 @@ class Exchange:
         clock: monotonic seconds.
         on_commit: told of a session that is watched here and has a new turn.
         on_revoked: told of tokens that have ended.
+        on_lost: told how many letters could not be sent.
     """
 
     def __init__(
@@ -48,12 +51,14 @@ class Exchange:
         *,
         on_commit: Callable[[str, int], None] = lambda session_id, turn: None,
         on_revoked: Callable[[str], None] = lambda token_id: None,
+        on_lost: Callable[[float], None] = lambda count: None,
     ) -> None:
         self._post = post
         self._node = node
         self._demand = Demand(clock)
         self._on_commit = on_commit
         self._on_revoked = on_revoked
+        self._on_lost = on_lost
         self._watchers: dict[str, dict[Mailbox, str]] = {}
         self._followers: dict[Mailbox, Follower] = {}
         self._sources: dict[str, Source] = {}
@@ -61,9 +66,9 @@ class Exchange:
         """The latest row of every session that was heard of while somebody here has the overview."""
         self._out: deque[tuple[str | None, bytes]] = deque()
         self._stale_nodes: set[str | None] = set()
+        self._tasks: asyncio.TaskGroup | None = None
         self._waiting = asyncio.Event()
         self._interest_changed = asyncio.Event()
-        self.letters_lost = 0
 
     # Who watches here
 
@@ -105,9 +110,19 @@ class Exchange:
         here = self._watchers.get(session_id, {}).values()
         return tuple(sorted({*here, *self._demand.names(session_id)}))
 
-    def known_rows(self) -> Mapping[str, OverviewItem]:
+    async def known_rows(self) -> dict[str, OverviewItem]:
         """The latest rows that are known: of the sessions here, and of those elsewhere that were heard of."""
-        return {**self._rows, **{source.session_id: self._named(source.row()) for source in self._sources.values()}}
+        found = dict(self._rows)
+        async for rows in self._rows_here():
+            found |= {row.session_id: row for row in rows}
+        return found
+
+    async def _rows_here(self) -> AsyncIterator[list[OverviewItem]]:
+        """The rows of the sessions here, a few at a time, so that no respondent waits for all of them."""
+        sources = list(self._sources.values())
+        for start in range(0, len(sources), FEW):
+            yield [source.row() for source in sources[start : start + FEW]]
+            await asyncio.sleep(0)
 
     # What lives here
 
@@ -173,6 +188,7 @@ class Exchange:
     async def run(self) -> None:
         """Carry letters until cancelled."""
         async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
             tasks.create_task(self._listen(), name="watch listens")
             tasks.create_task(self._carry(), name="watch carries")
             tasks.create_task(self._announce(), name="watch announces")
@@ -202,7 +218,7 @@ class Exchange:
                 await self._post.spread(batch)
             except StorageUnavailable as exc:
                 log.info("watch.letters_lost", letters=len(batch), reason=str(exc))
-                self.letters_lost += len(batch)
+                self._on_lost(len(batch))
                 self._stale_nodes |= stale | {node for node, _ in batch}
                 await asyncio.sleep(AGAIN_S)
 
@@ -259,11 +275,14 @@ class Exchange:
 
     def _answer(self, node: str, session_id: str | None) -> None:
         if session_id is None:
-            rows = [source.row().model_dump_json() for source in self._sources.values()]
-            for start in range(0, len(rows), BATCH):
-                self._send(node, letter_of("rows", rows[start : start + BATCH]))
+            if self._tasks is not None:
+                self._tasks.create_task(self._answer_all(node), name="watch rows")
         elif (source := self._sources.get(session_id)) is not None:
             self._send(node, letter_of("frames", source.present(), session=session_id, rev=source.rev, turn=None))
+
+    async def _answer_all(self, node: str) -> None:
+        async for rows in self._rows_here():
+            self._send(node, letter_of("rows", [row.model_dump_json() for row in rows]))
 
     def _missed(self) -> None:
         """Letters of others were lost: whoever looks at what lives elsewhere gets it anew."""
@@ -281,7 +300,7 @@ class Exchange:
     def _send(self, node: str | None, letter: bytes) -> None:
         if len(self._out) >= BOUND_LETTERS:
             lost, _ = self._out.popleft()
-            self.letters_lost += 1
+            self._on_lost(1)
             self._stale_nodes.add(lost)
         self._out.append((node, letter))
         self._waiting.set()

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from config.settings import Settings
 from server.api.reading import Sources
 from server.auth import Authenticator
+from server.metrics import Metrics
 from server.pipelines import Pipelines
 from server.watch.alerts import AlertSettings
 from server.watch.watch import Watch
@@ -18,7 +19,13 @@ from server.watch.webhook import Webhook
 
 
 def open_watch(
-    settings: Settings, sources: Sources, auth: Authenticator, pipeline: Pipelines, *, now: Callable[[], datetime]
+    settings: Settings,
+    sources: Sources,
+    auth: Authenticator,
+    pipeline: Pipelines,
+    metrics: Metrics,
+    *,
+    now: Callable[[], datetime],
 ) -> Watch:
     """What moderators see of this node's sessions; `attend` and `run` come next.
 
@@ -27,6 +34,7 @@ def open_watch(
         sources: where sessions are read from.
         auth: knows moderators.
         pipeline: makes previews.
+        metrics: of the process.
         now: wall clock, with zone.
     """
     watching = settings.watching
@@ -39,7 +47,13 @@ def open_watch(
             disconnected_s=watching.alert_disconnected_s,
             claim_timeout_s=watching.claim_timeout_s,
         ),
-        webhook=Webhook(_shown(watching.alert_webhook_url), _shown(watching.alert_webhook_secret), sources.hot.first),
+        webhook=Webhook(
+            _shown(watching.alert_webhook_url),
+            _shown(watching.alert_webhook_secret),
+            sources.hot.first,
+            on_lost=metrics.alerts_lost.inc,
+        ),
+        metrics=metrics,
         public_url=settings.server.public_url,
         now=now,
         clock=time.monotonic,

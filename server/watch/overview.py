@@ -71,7 +71,7 @@ class Overviews:
         )
         rows = await asyncio.to_thread(self._rows, stored)
         known = {row.session_id: row for row in rows}
-        for session_id, row in self._exchange.known_rows().items():
+        for session_id, row in (await self._exchange.known_rows()).items():
             if row.state in states and follower.fits(row):
                 known[session_id] = row
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
@@ -38,11 +38,13 @@ class Snapshots:
     Args:
         sources: where sessions are read from.
         exchange: knows who watches, and what lives here.
+        on_taken: told of every snapshot.
     """
 
-    def __init__(self, sources: Sources, exchange: Exchange) -> None:
+    def __init__(self, sources: Sources, exchange: Exchange, on_taken: Callable[[], None] = lambda: None) -> None:
         self._sources = sources
         self._exchange = exchange
+        self._on_taken = on_taken
         self._configurations: OrderedDict[str, SessionConfiguration] = OrderedDict()
 
     async def state(self, session_id: str) -> InterviewState:
@@ -82,6 +84,7 @@ class Snapshots:
         text = await asyncio.to_thread(
             _frame, state, configuration, turns, actions, usage, {**live, "watchers": watchers}, question
         )
+        self._on_taken()
         return state.rev, text
 
 

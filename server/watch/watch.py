@@ -17,6 +17,7 @@ from server.api.reading import Sources
 from server.auth import COOKIE, Authenticator, Principal
 from server.ending import told_to_end
 from server.hot.errors import HotError
+from server.metrics import Metrics
 from server.pipelines import Pipelines
 from server.protocol.codec import encode
 from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_UNAUTHORISED
@@ -58,6 +59,7 @@ class Watch:
         settings: when something needs a person.
         webhook: tells those who are not looking.
         public_url: where the pages are, for the webhook.
+        metrics: of the process.
         now: wall clock, with zone.
         clock: monotonic seconds.
     """
@@ -71,6 +73,7 @@ class Watch:
         settings: AlertSettings,
         webhook: Webhook,
         public_url: str | None,
+        metrics: Metrics,
         now: Callable[[], datetime],
         clock: Callable[[], float],
     ) -> None:
@@ -81,13 +84,19 @@ class Watch:
         self.webhook = webhook
         """Tells those who are not looking."""
         self._public_url = public_url
+        self._metrics = metrics
         self._now = now
         self._clock = clock
         self.exchange = Exchange(
-            sources.hot, uuid4().hex, clock, on_commit=self._turn_committed, on_revoked=self._revoked
+            sources.hot,
+            uuid4().hex,
+            clock,
+            on_commit=self._turn_committed,
+            on_revoked=self._revoked,
+            on_lost=metrics.watch_letters_lost.inc,
         )
         self.devices = Devices(sources.hot, sources.store, now, clock)
-        self.snapshots = Snapshots(sources, self.exchange)
+        self.snapshots = Snapshots(sources, self.exchange, metrics.watch_snapshots.inc)
         self._overviews = Overviews(sources, self.exchange, settings, now, lambda: self.devices.kiosks)
         self._reporters: dict[str, Reporter] = {}
         self.sockets: set[ModeratorSocket] = set()
@@ -234,6 +243,7 @@ class Watch:
 
     def _raised(self, state: InterviewState, code: AlertCode, at: datetime) -> None:
         log.info("watch.alert", session=state.session_id, code=code)
+        self._metrics.alerts.labels(code).inc()
         alert = {
             "type": "alert",
             "code": code,
@@ -244,7 +254,7 @@ class Watch:
             "since": at.isoformat(),
         }
         if self._public_url:
-            alert["url"] = f"{self._public_url.rstrip('/')}/moderator#session={state.session_id}"
+            alert["url"] = f"{self._public_url.rstrip('/')}/moderator#/interview/{state.session_id}"
         self.webhook.offer(f"{state.session_id}:{code}", alert)
 
     def _turn_committed(self, session_id: str, turn: int) -> None:

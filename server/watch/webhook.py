@@ -36,6 +36,7 @@ class Webhook:
         first: keeps nodes from posting the same.
         client: makes the HTTP client; for tests.
         pauses_s: between tries; after the last one the alert is given up.
+        on_lost: told of every alert that could not be told.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Webhook:
         *,
         client: Callable[[], httpx.AsyncClient] = lambda: httpx.AsyncClient(timeout=TIMEOUT_S),
         pauses_s: tuple[float, ...] = PAUSES_S,
+        on_lost: Callable[[], None] = lambda: None,
     ) -> None:
         self._url = url
         self._secret = secret
@@ -53,8 +55,7 @@ class Webhook:
         self._client = client
         self._pauses_s = pauses_s
         self._waiting: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(BOUND)
-        self.lost = 0
-        """Alerts that could not be told."""
+        self._on_lost = on_lost
 
     def offer(self, key: str, alert: Mapping[str, Any]) -> None:
         """Have an alert posted; where too many wait, the oldest is given up.
@@ -67,7 +68,7 @@ class Webhook:
             return
         if self._waiting.full():
             self._waiting.get_nowait()
-            self.lost += 1
+            self._on_lost()
         self._waiting.put_nowait((key, dict(alert)))
 
     async def run(self) -> None:
@@ -101,7 +102,7 @@ class Webhook:
             except (httpx.HTTPError, httpx.InvalidURL) as exc:
                 reason = type(exc).__name__
             if pause_s is None:
-                self.lost += 1
+                self._on_lost()
                 log.warning("webhook.given_up", code=alert.get("code"), reason=reason)
                 return
             await asyncio.sleep(pause_s)

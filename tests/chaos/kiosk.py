@@ -49,6 +49,10 @@ class MortalBrowser:
         """Whether its first process is."""
         return self._process is not None and self._process.returncode is None
 
+    def lives(self, group: int) -> bool:
+        """Whether it is still the one with this process group."""
+        return self.alive and self.group == group
+
     async def start(self) -> Page:
         """Start, and give the one page."""
         port = self._profile / "DevToolsActivePort"

@@ -92,7 +92,7 @@ async def one_death(
     write(orders, number, boundary, nth, group)
     try:
         async with asyncio.timeout(PATIENCE_S):
-            while browser.alive and browser.group == group:
+            while browser.lives(group):
                 await asyncio.sleep(0.02)
     except TimeoutError:
         os.killpg(group, signal.SIGKILL)

@@ -6,12 +6,14 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tests.e2e.respondent_page import PATIENCE_MS, axe_violations
 
+Scheme = Literal["light", "dark"]
+BOTH: tuple[Scheme, ...] = ("light", "dark")
 CONCEPT = "kiosk_mec"
 PIN = "4711"
 CONFIG = Path(__file__).parent / "kiosk"
@@ -61,17 +63,24 @@ async () => {
 class KioskPage:
     """The kiosk in one tab. Every method waits until the page shows that it has happened."""
 
-    def __init__(self, page: Page, shots: Path | None = None, name: str = "kiosk") -> None:
+    def __init__(
+        self, page: Page, shots: Path | None = None, name: str = "kiosk", schemes: tuple[Scheme, ...] = ("light",)
+    ) -> None:
         self.page = page
+        self._schemes = schemes
         self._shots = shots
         self._name = name
         self._taken = 0
         self.errors: list[str] = []
         self.refused: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda said: "Content Security" in said.text and self.refused.append(said.text))
+        page.on("console", self._hear)
         page.on("dialog", lambda dialog: dialog.accept())
         page.set_default_timeout(PATIENCE_MS)
+
+    def _hear(self, said: ConsoleMessage) -> None:
+        if "Content Security" in said.text:
+            self.refused.append(said.text)
 
     async def open(self, url: str, concept: str = CONCEPT, token: str = "") -> None:
         """To the attract screen."""
@@ -181,18 +190,19 @@ class KioskPage:
         return await self.page.locator(f"#operator-facts dt:text-is('{name}') + dd").inner_text()
 
     async def sound(self, state: str) -> None:
-        """Axe is content, nothing has to be scrolled sideways, everything can be hit; and a picture of it."""
-        await self.page.evaluate(
-            """Promise.all(document.getAnimations()
-                 .filter(moving => moving.effect.getComputedTiming().endTime < 10000)
-                 .map(moving => moving.finished.catch(() => 0)))"""
-        )
-        if self._shots is not None:
-            self._taken += 1
-            await self.page.screenshot(
-                path=self._shots / f"{self._name}-{self._taken:02}-{state.replace(' ', '-')}.png"
+        """By day and by night: axe is content, nothing scrolls sideways, everything can be hit; and pictures of it."""
+        self._taken += 1
+        for scheme in self._schemes:
+            await self.page.emulate_media(color_scheme=scheme)
+            await self.page.evaluate(
+                """Promise.all(document.getAnimations()
+                     .filter(moving => moving.effect.getComputedTiming().endTime < 10000)
+                     .map(moving => moving.finished.catch(() => 0)))"""
             )
-        assert await axe_violations(self.page) == [], state
+            if self._shots is not None:
+                name = f"{self._name}-{self._taken:02}-{state.replace(' ', '-')}-{scheme}.png"
+                await self.page.screenshot(path=self._shots / name)
+            assert await axe_violations(self.page) == [], f"{state}, {scheme}"
         wide = await self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{state}: {wide} px too wide"
         small = await self.page.evaluate(SMALL)
@@ -201,13 +211,17 @@ class KioskPage:
 
 @asynccontextmanager
 async def tablet(
-    browser: Browser, shots: Path | None = None, name: str = "kiosk", **options: Any
+    browser: Browser,
+    shots: Path | None = None,
+    name: str = "kiosk",
+    schemes: tuple[Scheme, ...] = ("light",),
+    **options: Any,
 ) -> AsyncIterator[KioskPage]:
     """A touch device with a browser profile of its own."""
     context: BrowserContext = await browser.new_context(
         **{"viewport": {"width": 768, "height": 1024}, "has_touch": True, **options}
     )
     try:
-        yield KioskPage(await context.new_page(), shots, name)
+        yield KioskPage(await context.new_page(), shots, name, schemes)
     finally:
         await context.close()

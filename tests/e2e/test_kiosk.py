@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.e2e.kiosk_page import ENVIRONMENT, tablet
+from tests.e2e.kiosk_page import BOTH, ENVIRONMENT, tablet
 from tests.e2e.respondent_page import stored
 from tests.support.process import ServerProcess
 
@@ -29,14 +29,13 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
         yield process
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", list(SIZES))
 async def test_kiosk_every_screen_is_axe_clean_and_fits_fingers(
-    server: ServerProcess, browser: Browser, shots: Path | None, name: str, scheme: str
+    server: ServerProcess, browser: Browser, shots: Path | None, name: str
 ) -> None:
     width, height = SIZES[name]
-    options = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
-    async with tablet(browser, shots, f"kiosk-{name}-{scheme}", **options) as kiosk:
+    options = {"viewport": {"width": width, "height": height}}
+    async with tablet(browser, shots, f"kiosk-{name}", BOTH, **options) as kiosk:
         page = kiosk.page
         await page.clock.install()
         await kiosk.open(server.url)
@@ -207,8 +206,11 @@ async def test_kiosk_thanks_clears_itself(server: ServerProcess, browser: Browse
 async def test_kiosk_cannot_be_left_by_accident(server: ServerProcess, browser: Browser) -> None:
     async with tablet(browser) as kiosk:
         page = kiosk.page
+        await page.add_init_script(WISHES)
         await kiosk.open(server.url)
         await kiosk.begin("Ref-1")
+        assert await page.evaluate("window.wishes.request") > 0, "the screen stays awake"
+        assert await page.evaluate("window.wishes.requestFullscreen") > 0
         await page.evaluate("window.before = true")
         await page.evaluate("history.back()")
         await page.keyboard.press("F5")
@@ -279,6 +281,16 @@ def sessions(server: ServerProcess) -> int:
     with sqlite3.connect(f"file:{server.data}/askwell.db?mode=ro", uri=True) as store:
         return int(store.execute("select count(*) from sessions").fetchone()[0])
 
+
+WISHES = """
+window.wishes = {};
+for (const [kind, name] of [[WakeLock, "request"], [Element, "requestFullscreen"]]) {
+  const wish = kind.prototype[name];
+  window.wishes[name] = 0;
+  kind.prototype[name] = function (...how) { window.wishes[name] += 1; return wish.apply(this, how); };
+}
+"""
+"""Counts what the page wishes of the browser."""
 
 HEARD = """
 window.tones = 0;

@@ -9,13 +9,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.e2e.kiosk_page import tablet
+from tests.e2e.kiosk_page import BOTH, tablet
 from tests.e2e.tongues import ANSWERS, OPENING, polyglot_server
 from tests.support.process import ServerProcess
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
 
-LOOKS = [("ar", 320, 640, "light"), ("ar", 768, 1024, "dark"), ("ar", 1440, 900, "light"), ("de", 320, 640, "dark")]
+LOOKS = [("ar", 320, 640), ("ar", 768, 1024), ("ar", 1440, 900), ("de", 320, 640)]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -25,12 +25,12 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
         yield process
 
 
-@pytest.mark.parametrize(("tag", "width", "height", "scheme"), LOOKS)
+@pytest.mark.parametrize(("tag", "width", "height"), LOOKS)
 async def test_kiosk_speaks_the_respondents_language_from_choice_to_goodbye(
-    server: ServerProcess, browser: Browser, shots: Path | None, tag: str, width: int, height: int, scheme: str
+    server: ServerProcess, browser: Browser, shots: Path | None, tag: str, width: int, height: int
 ) -> None:
-    options = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
-    async with tablet(browser, shots, f"kiosk-{tag}-{width}-{scheme}", **options) as kiosk:
+    options = {"viewport": {"width": width, "height": height}}
+    async with tablet(browser, shots, f"kiosk-{tag}-{width}", BOTH, **options) as kiosk:
         page = kiosk.page
         await page.clock.install()
         await kiosk.open(server.url, "bread")

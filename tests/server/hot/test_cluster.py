@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,14 @@ async def test_wakes_are_heard_on_a_cluster(cluster: HotStore) -> None:
         await cluster.inbox_push("s1", b"pause")
         assert (await anext(wakes)).kind == "inbox"
     await wakes.aclose()
+
+
+async def test_letters_between_nodes_travel_over_a_cluster(cluster: HotStore) -> None:
+    async with asyncio.timeout(10), aclosing(cluster.letters("one")) as letters:
+        assert await anext(letters) is None
+        await cluster.spread([("two", b"not ours"), ("one", b"ours"), (None, b"everybody's")])
+        assert {await anext(letters), await anext(letters)} == {b"ours", b"everybody's"}
+    assert await cluster.first("alert:s1:stuck", 60)
+    assert not await cluster.first("alert:s1:stuck", 60)
+    await cluster.heard_of("d1", 5, 60)
+    assert await cluster.last_heard_of("d1") == 5

@@ -64,7 +64,7 @@ export class Guard {
   /** Within a touch; where the page was installed, or the browser started as a kiosk, it fills the screen anyhow. */
   async fullScreen() {
     const installed = matchMedia("(display-mode: fullscreen), (display-mode: standalone)").matches;
-    if (installed || document.fullscreenElement || !document.fullscreenEnabled || !matchMedia("(pointer: coarse)").matches) return;
+    if (installed || document.fullscreenElement || !document.fullscreenEnabled || !matchMedia("(any-pointer: coarse)").matches) return;
     await document.documentElement.requestFullscreen({ navigationUI: "hide" }).catch(() => undefined);
   }
 

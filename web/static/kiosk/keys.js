@@ -12,7 +12,7 @@ export const isOurs = (key) => key === TOKEN || key === CONCEPT;
  * @returns {string} the device's token; "" where it has none.
  */
 export function deviceToken(concept) {
-  const given = decodeURIComponent(location.hash.slice(1));
+  const given = decoded(location.hash.slice(1));
   if (given) history.replaceState(history.state, "", location.pathname);
   try {
     if (given) localStorage.setItem(TOKEN, given);
@@ -20,6 +20,15 @@ export function deviceToken(concept) {
     return given || (localStorage.getItem(TOKEN) ?? "");
   } catch {
     return given;
+  }
+}
+
+/** @param {string} part of an address. @returns {string} as it stands, where it is not well-formed. */
+export function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

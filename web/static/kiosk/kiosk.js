@@ -29,6 +29,8 @@ const RETRY_MS = [500, 1_000, 2_000, 4_000];
 const SLOW_AFTER = 10;
 /** How long a reset waits for the server to take the last answer, in milliseconds of being connected. */
 const LAST_ANSWER_MS = 15_000;
+/** How long somebody may think about withdrawing, once the thank-you should have been cleared. */
+const DOUBT_MS = 30_000;
 /** Messages that come without anybody doing anything. */
 const BACKGROUND = new Set(["pong", "audio.ack", "ready"]);
 
@@ -67,6 +69,8 @@ export class Kiosk {
     this.idle = new IdleClock(Infinity, Infinity);
     this.failures = 0;
     this.looking = 0;
+    /** The newest look counts. */
+    this.looks = 0;
     this.shownAt = 0;
     this.reachable = false;
     /** Whether the offer is in the language that was chosen. */
@@ -136,14 +140,14 @@ export class Kiosk {
   /** Asks the server what is on offer, and whether it is there at all; again and again. */
   async look() {
     clearTimeout(this.looking);
-    const turn = (this.turn = (this.turn ?? 0) + 1);
+    const turn = (this.looks += 1);
     const { language } = this.flow;
     this.worded = language === "" || this.t.language === language || this.flow.offer?.language === language;
     let delayMs = LOOK_MS;
     try {
       const offer = await this.server.offer(this.concept, language);
       const t = await loadTexts([language, offer.language], "kiosk");
-      if (turn !== this.turn || this.flow.language !== language) return;
+      if (turn !== this.looks || this.flow.language !== language) return;
       this.reachable = true;
       this.failures = 0;
       this.#word(t);
@@ -152,7 +156,7 @@ export class Kiosk {
       this.worded = true;
       this.dispatch({ type: "offered", offer });
     } catch (error) {
-      if (turn !== this.turn) return;
+      if (turn !== this.looks) return;
       const code = error instanceof Refusal ? error.code : "network";
       this.reachable = code !== "network";
       delayMs = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)] ?? LOOK_MS;
@@ -164,7 +168,7 @@ export class Kiosk {
 
   /** @param {Texts} t */
   #word(t) {
-    if (t.language === this.t.language && this.screens.t === t) return;
+    if (t.language === this.t.language) return;
     this.t = this.screens.t = t;
     fillTexts(document, t);
   }
@@ -238,7 +242,8 @@ export class Kiosk {
     if (flow.stage === "thanks" || flow.stage === "goodbye") {
       const left = (flow.offer?.kiosk.thanks_s ?? 20) * 1000 - (now - this.shownAt);
       this.screens.countdown(flow.stage, Math.max(0, Math.ceil(left / 1000)));
-      if (left <= 0 && !operator.open && !byId("dialog").hasAttribute("open")) this.dispatch({ type: "reset" });
+      const asking = /** @type {HTMLDialogElement} */ (byId("dialog")).open;
+      if (left <= (asking ? -DOUBT_MS : 0) && !operator.open) this.dispatch({ type: "reset" });
     }
     if (!ATTENDED.has(flow.stage) || operator.open || this.page?.speaking.voice?.reader.busy) {
       if (operator.open || !still.open) this.touch();

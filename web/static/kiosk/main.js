@@ -4,7 +4,7 @@ import { loadTexts, fillTexts } from "../texts/index.js";
 import { Chime } from "./chime.js";
 import { Guard } from "./guard.js";
 import { Installation } from "./installation.js";
-import { deviceToken, lastConcept } from "./keys.js";
+import { decoded, deviceToken, lastConcept } from "./keys.js";
 import { Kiosk, kept } from "./kiosk.js";
 import { emptyStorage } from "./purge.js";
 import { KioskServer } from "./server.js";
@@ -27,10 +27,14 @@ function alone() {
 }
 
 async function main() {
-  const concept = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+  const concept = decoded(location.pathname.split("/")[2] ?? "");
   const last = concept ? "" : lastConcept();
   if (last) return location.replace(`/kiosk/${encodeURIComponent(last)}`);
   const token = concept ? deviceToken(concept) : "";
+  window.addEventListener("hashchange", () => {
+    if (location.hash) location.reload();
+  });
+  void navigator.storage?.persist?.().catch(() => undefined);
   const guard = new Guard();
   followViewport();
   const installation = new Installation();

@@ -42,7 +42,7 @@ export class AudioShelf {
     this.timer = 0;
     const batch = this.waiting;
     this.waiting = [];
-    if (batch.length > 0) await this.#with("readwrite", (store) => batch.forEach((row) => store.put(row)));
+    if (batch.length > 0) await this.#with("readwrite", (store) => batch.forEach((row) => store.put(row)), "strict");
   }
 
   /** @param {number} seq everything below goes. */
@@ -79,12 +79,16 @@ export class AudioShelf {
     return IDBKeyRange.bound([this.session, 0], [this.session, Infinity]);
   }
 
-  /** @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => void} act */
-  async #with(mode, act) {
+  /**
+   * @param {IDBTransactionMode} mode
+   * @param {(store: IDBObjectStore) => void} act
+   * @param {IDBTransactionDurability} [durability] strict where a power cut must cost no word.
+   */
+  async #with(mode, act, durability = "default") {
     const base = await this.#base();
     if (!base) return;
     try {
-      const transaction = base.transaction(STORE, mode);
+      const transaction = base.transaction(STORE, mode, { durability });
       act(transaction.objectStore(STORE));
       await new Promise((resolve) => {
         transaction.oncomplete = resolve;
