@@ -22,6 +22,8 @@ FULL_CONTEXT_S = 30
 """What Whisper's encoder was trained on."""
 MIN_CONTEXT_S = 10
 """With less the model loops."""
+LONGEST_WORD_S = 2.0
+"""Nobody takes longer to say a word, the silence beside it included; of a window no more is kept."""
 LEAST_REST_S = 0.7
 """So much audio after the place where a reading left off may hold a word; less is the silence in which it was made."""
 MOST_READINGS = 4
@@ -107,7 +109,8 @@ def decode_carefully(
 ) -> Careful:
     """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
 
-    A loop is decoded again with the full context and without `before`; what still repeats is cut at the repetition.
+    A loop, or a text with a hole in it, is decoded again with the full context and without `before`; what still repeats
+    is cut at the repetition.
     What echoes `before`, or is doubtful with it, is decoded again without it.
 
     Args:
@@ -126,9 +129,10 @@ def decode_carefully(
     context_s = context_for(len(samples))
     found = engine.decode(audio, context_s=context_s, beam=beam, language=language, before=before)
     decodes, looped = 1, is_loop(found.text, duration_s)
-    doubtful = looped or (before != "" and (is_echo(found.text, before) or doubts(found)))
+    lost = looped or passes_over(found)
+    doubtful = lost or (before != "" and (is_echo(found.text, before) or doubts(found)))
     if doubtful and not abandoned() and (context_s < FULL_CONTEXT_S or before):
-        wider = FULL_CONTEXT_S if looped else context_s
+        wider = FULL_CONTEXT_S if lost else context_s
         found = engine.decode(audio, context_s=wider, beam=beam, language=language, before="")
         decodes = 2
     phantom = doubts(found)
@@ -171,6 +175,11 @@ def continued(found: Decoded, more: Decoded, rest_s: float) -> Decoded:
         words=(*found.words, *words),
         left_off_s=None if more.left_off_s is None else more.left_off_s + rest_s,
     )
+
+
+def passes_over(found: Decoded) -> bool:
+    """Whether a sentence may be missing: what is left out is taken for a part of the word beside it."""
+    return any(word.end_s - word.start_s > LONGEST_WORD_S for word in found.words)
 
 
 def doubts(found: Decoded) -> bool:

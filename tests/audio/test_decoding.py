@@ -36,7 +36,8 @@ class ScriptedEngine:
         text = self.texts[min(len(self.asked), len(self.texts)) - 1]
         words = text.split()
         step = len(audio) / RATE_HZ / max(1, len(words))
-        placed = [Spoken(w, n * step, (n + 1) * step, self.first if n == 0 else 0.9) for n, w in enumerate(words)]
+        takes = min(step, 1.0)
+        placed = [Spoken(w, n * step, n * step + takes, self.first if n == 0 else 0.9) for n, w in enumerate(words)]
         return Decoded(text, tuple(placed), self.no_speech, self.avg_logprob)
 
 
@@ -50,7 +51,7 @@ class HastyEngine(ScriptedEngine):
         found = super().decode(audio, context_s=context_s, beam=beam, language=language, before=before)
         place = self.left_off_s[len(self.asked) - 1]
         step = (place or len(audio) / RATE_HZ) / max(1, len(found.words))
-        words = [Spoken(word.text, n * step, (n + 1) * step, word.probability) for n, word in enumerate(found.words)]
+        words = [Spoken(word.text, n * step, n * step + 0.5, word.probability) for n, word in enumerate(found.words)]
         return replace(found, words=tuple(words), left_off_s=place)
 
 
@@ -208,3 +209,20 @@ def test_rest_in_which_nobody_spoke_adds_no_words() -> None:
 
 def test_reading_that_keeps_leaving_off_ends() -> None:
     assert decode(HastyEngine(["again"], left_off_s=[1.0] * 9), 28.0).decodes == 4
+
+
+def test_text_with_a_hole_is_decoded_again_with_the_full_context() -> None:
+    class Skipping(ScriptedEngine):
+        def decode(
+            self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str
+        ) -> Decoded:
+            found = super().decode(audio, context_s=context_s, beam=beam, language=language, before=before)
+            if len(self.asked) > 1:
+                return found
+            first = replace(found.words[0], end_s=found.words[0].start_s + 2.1)
+            return replace(found, words=(first, *found.words[1:]))
+
+    engine = Skipping(["Please try again.", "I am sorry. Please try it again."])
+    found = decode(engine, 9.0)
+    assert (found.transcript.text, found.decodes) == ("I am sorry. Please try it again.", 2)
+    assert [context_s for context_s, _, _ in engine.asked] == [12, 30]
