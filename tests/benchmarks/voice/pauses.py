@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +16,14 @@ from audio.types import RATE_HZ
 from audio.whisper import FasterWhisper
 from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording, Utterance
 from tests.benchmarks.voice.hearing import model_name
+from tests.benchmarks.voice.scoring import steps, words_of
 from tests.support.speech_sounds import FRAME, Sound, at_dbfs, coloured, frames_of, loudness
 
 LONGEST_S = 29.0
-REACH_S = 0.08
+REACH_S = 0.05
 """How far from where the aligner sees two words meet the quietest place is looked for."""
 FADE_S = 0.008
-QUIET_DB = 18.0
+QUIET_DB = 22.0
 """A place where a pause may be is so much quieter than the loudest piece."""
 
 
@@ -59,10 +60,12 @@ class Aligner:
             self._engine = FasterWhisper(find_model(model_name()), workers=1)
         audio = utterance.sound[: frames_of(LONGEST_S)].astype(np.float32)
         heard = self._engine.decode(audio, context_s=30, beam=5, language="en", before="")
-        return _between(utterance.sound, heard.words)
+        return _between(utterance.sound, heard.words, utterance.text)
 
 
-def _between(sound: Sound, words: Sequence[Spoken]) -> list[Gap]:
+def _between(sound: Sound, words: Sequence[Spoken], text: str) -> list[Gap]:
+    """Quiet places between two words that were both understood: where one was not, nobody knows where it begins."""
+    right = _understood(words, text)
     loud = loudness(sound)
     limit = loud.max(initial=0.0) * 10 ** (-QUIET_DB / 20)
     found: list[Gap] = []
@@ -70,12 +73,20 @@ def _between(sound: Sound, words: Sequence[Spoken]) -> list[Gap]:
         low = int((one.end_s - REACH_S) * RATE_HZ) // FRAME
         high = int((other.start_s + REACH_S) * RATE_HZ) // FRAME + 1
         low, high = max(1, low), min(len(loud) - 1, high)
-        if low >= high:
+        if low >= high or not (right[number - 1] and right[number]):
             continue
         best = low + int(np.argmin(loud[low:high]))
         if loud[best] <= limit and best * FRAME > (found[-1].at if found else 0):
             found.append(Gap(best * FRAME + FRAME // 2, number))
     return found
+
+
+def _understood(words: Sequence[Spoken], text: str) -> list[bool]:
+    """Of each word, whether it was said like that."""
+    plain = [words_of(word.text) for word in words]
+    pairs = steps(words_of(text), [each for one in plain for each in one])
+    found = iter([ours == theirs for ours, theirs in pairs if theirs is not None])
+    return [all(list(islice(found, len(one)))) for one in plain]
 
 
 def with_pause(sound: Sound, at: int, seconds: float, rng: np.random.Generator) -> Sound:
