@@ -6,6 +6,8 @@ tell of it. `Step.state` is the same object where nothing changes. What is not a
     created ──opening──► active ⇄ paused
                            │ ╲
                         closing ► completed (terminal)      any but completed ⇄ abandoned
+
+A moderator's wish for another question takes an interview that is closing back to active.
 """
 
 from __future__ import annotations

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import structlog
 
 from server.store.copies import Unsent
 from server.sync import NotTaken, SyncError
-from server.sync.client import Central, Welcome
 from server.sync.sources import Opened, Source
+
+if TYPE_CHECKING:
+    from server.sync.client import Central, Welcome
 
 log = structlog.get_logger("askwell.sync")
 

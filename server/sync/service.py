@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import structlog
 
@@ -19,15 +19,23 @@ from server.recordings import FileRecorder
 from server.store.copies import Copies
 from server.store.errors import StoreError
 from server.sync import SyncError
-from server.sync.client import Central, central
 from server.sync.send import Progress, Report, Tell, send_all
 from server.sync.sources import StoreSource
+
+if TYPE_CHECKING:
+    from server.sync.client import Central
 
 log = structlog.get_logger("askwell.sync")
 
 LONGEST_PAUSE_S = 1800.0
 SyncState = Literal["off", "idle", "sending", "waiting"]
-Connect = Callable[[str, str], AbstractAsyncContextManager[Central]]
+
+
+def _connect(url: str, token: str) -> AbstractAsyncContextManager[Central]:
+    """As `client.central`, which is loaded when something is sent."""
+    from server.sync.client import central
+
+    return central(url, token)
 
 
 @dataclass
@@ -65,7 +73,7 @@ class Sync:
         *,
         erase: Callable[[str], Awaitable[object]],
         now: Callable[[], datetime],
-        connect: Connect = central,
+        connect: Callable[[str, str], AbstractAsyncContextManager[Central]] = _connect,
     ) -> None:
         self._settings = settings
         self._copies = copies

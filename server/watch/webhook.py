@@ -7,13 +7,15 @@ import hashlib
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import httpx
 import structlog
 
 from server.ending import told_to_end
 from server.hot.errors import StorageUnavailable
+
+if TYPE_CHECKING:
+    import httpx
 
 log = structlog.get_logger("askwell.watch")
 
@@ -45,14 +47,14 @@ class Webhook:
         secret: str | None,
         first: First,
         *,
-        client: Callable[[], httpx.AsyncClient] = lambda: httpx.AsyncClient(timeout=TIMEOUT_S),
+        client: Callable[[], httpx.AsyncClient] | None = None,
         pauses_s: tuple[float, ...] = PAUSES_S,
         on_lost: Callable[[], None] = lambda: None,
     ) -> None:
         self._url = url
         self._secret = secret
         self._first = first
-        self._client = client
+        self._client = client or _client
         self._pauses_s = pauses_s
         self._waiting: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(BOUND)
         self._on_lost = on_lost
@@ -86,6 +88,8 @@ class Webhook:
                     await self._post(client, self._url, alert)
 
     async def _post(self, client: httpx.AsyncClient, url: str, alert: Mapping[str, Any]) -> None:
+        import httpx
+
         body = json.dumps(alert, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         headers = {"content-type": "application/json", "user-agent": "askwell"}
         if self._secret is not None:
@@ -106,3 +110,10 @@ class Webhook:
                 log.warning("webhook.given_up", code=alert.get("code"), reason=reason)
                 return
             await asyncio.sleep(pause_s)
+
+
+def _client() -> httpx.AsyncClient:
+    """Loaded where alerts are posted: most processes post none."""
+    import httpx
+
+    return httpx.AsyncClient(timeout=TIMEOUT_S)

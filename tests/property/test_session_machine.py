@@ -23,6 +23,7 @@ ALLOWED = {
     ("active", "paused"),
     ("paused", "active"),
     ("active", "closing"),
+    ("closing", "active"),
     ("closing", "paused"),
     ("paused", "closing"),
     *((status, "completed") for status in ("created", "active", "paused", "closing", "abandoned")),
