@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -105,12 +105,16 @@ def spoken(utterance: Utterance) -> str:
     return utterance.text or SKIPPED
 
 
-def node_rows(state: InterviewState, configuration: SessionConfiguration) -> list[Row]:
-    """Concepts of the surface graph with their quotes, slot and level."""
+def node_rows(
+    state: InterviewState, configuration: SessionConfiguration, only: Collection[str] | None = None
+) -> list[Row]:
+    """Concepts of the surface graph with their quotes, slot and level; those of `only` if it is given."""
     ontology = configuration.methodology.ontology
     canonical = state.canonical_graph()
     rows = []
     for node in state.nodes:
+        if only is not None and node.id not in only:
+            continue
         slot = canonical.slot_of(node.id)
         rows.append(
             {
@@ -158,21 +162,17 @@ def tension_rows(state: InterviewState) -> list[Row]:
     return [tension.model_dump(mode="json") for tension in state.tensions]
 
 
-def slot_rows(state: InterviewState) -> list[Row]:
-    """Canonical slots with the surface nodes mapped to them."""
-    rows = []
-    for slot in state.slots:
-        members = [m for m in state.mappings if m.canonical_slot_id == slot.id]
-        rows.append(
-            {
-                **slot.model_dump(mode="json"),
-                "surface_nodes": [
-                    {"id": m.surface_node_id, "similarity": m.similarity, "assigned_turn": m.assigned_turn}
-                    for m in members
-                ],
-            }
-        )
-    return rows
+def slot_rows(state: InterviewState, only: Collection[str] | None = None) -> list[Row]:
+    """Canonical slots with the surface nodes mapped to them; those of `only` if it is given."""
+    members: dict[str, list[Row]] = {}
+    for m in state.mappings:
+        one = {"id": m.surface_node_id, "similarity": m.similarity, "assigned_turn": m.assigned_turn}
+        members.setdefault(m.canonical_slot_id, []).append(one)
+    return [
+        {**slot.model_dump(mode="json"), "surface_nodes": members.get(slot.id, [])}
+        for slot in state.slots
+        if only is None or slot.id in only
+    ]
 
 
 def usage_view(material: Material) -> Row:

@@ -273,11 +273,13 @@ class GraphDelta(SessionFrame):
     nodes_changed: tuple[dict[str, Any], ...]
     edges_added: tuple[dict[str, Any], ...]
     edges_changed: tuple[dict[str, Any], ...]
+    edges_removed: tuple[str, ...]
     mentions: tuple[str, ...] = Field(description="Nodes that were spoken of again.")
     superseded: tuple[str, ...] = Field(description="Nodes that another one replaces.")
     slots: tuple[dict[str, Any], ...] = Field(description="New and changed ones.")
     slots_removed: tuple[str, ...]
     canonical_edges: tuple[dict[str, Any], ...] = Field(description="New and changed ones.")
+    canonical_edges_removed: tuple[str, ...]
     focus: dict[str, Any] | None = Field(description="What the question is about: node_id, key, label, strategy.")
 
 

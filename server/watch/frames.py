@@ -28,7 +28,7 @@ from server.protocol.watched import (
     WatchedTurnFailed,
     WatchedTurnStarted,
 )
-from server.watch.graphs import canonical_edge_rows, changed_slots, edge_rows_of, node_rows_of
+from server.watch.graphs import changed_nodes, changed_slots, edge_rows_of, node_rows_of
 
 CHAIN = "graph.chain_completion."
 
@@ -173,12 +173,12 @@ def of_graphs(before: InterviewState, after: InterviewState, configuration: Sess
     """What changed in both graphs between two states."""
     nodes_before = {node.id: node for node in before.nodes}
     edges_before = {edge.id: edge for edge in before.edges}
-    rows_before = node_rows_of(before, configuration)
-    rows = node_rows_of(after, configuration)
-    changed = [row for name, row in rows.items() if name in nodes_before and rows_before.get(name) != row]
+    added = {node.id for node in after.nodes if node.id not in nodes_before}
+    changed = changed_nodes(before, after)
+    rows = node_rows_of(after, configuration, added | changed)
     edges = edge_rows_of(after)
     slots, removed = changed_slots(before, after)
-    known_edges = canonical_edge_rows(before)
+    known_edges = {edge.id: edge for edge in before.canonical_edges}
     focus = after.focus_history[-1] if len(after.focus_history) > len(before.focus_history) else None
     mentioned = [
         node.id
@@ -188,17 +188,21 @@ def of_graphs(before: InterviewState, after: InterviewState, configuration: Sess
     return GraphDelta(
         session_id=after.session_id,
         turn_number=after.turn_count,
-        nodes_added=tuple(row for name, row in rows.items() if name not in nodes_before),
-        nodes_changed=tuple(changed),
+        nodes_added=tuple(row for name, row in rows.items() if name in added),
+        nodes_changed=tuple(row for name, row in rows.items() if name in changed),
         edges_added=tuple(row for name, row in edges.items() if name not in edges_before),
         edges_changed=tuple(
             edges[edge.id] for edge in after.edges if edge.id in edges_before and edges_before[edge.id] != edge
         ),
+        edges_removed=tuple(name for name in edges_before if name not in edges),
         mentions=tuple(mentioned),
         superseded=_superseded(before, after),
         slots=tuple(slots),
         slots_removed=tuple(removed),
-        canonical_edges=tuple(row for name, row in canonical_edge_rows(after).items() if known_edges.get(name) != row),
+        canonical_edges=tuple(
+            edge.model_dump(mode="json") for edge in after.canonical_edges if known_edges.get(edge.id) != edge
+        ),
+        canonical_edges_removed=tuple(known_edges.keys() - {edge.id for edge in after.canonical_edges}),
         focus=focus.model_dump(mode="json") if focus is not None else None,
     )
 

@@ -54,9 +54,9 @@ async def installed(kiosk: KioskPage) -> None:
 
 
 async def test_kiosk_reloaded_with_an_unsent_answer_sends_it_once_and_shows_nothing_before(
-    server: ServerProcess, wire: Wire, browser: Browser
+    server: ServerProcess, wire: Wire, browser: Browser, shots: Path | None
 ) -> None:
-    async with tablet(browser) as kiosk:
+    async with tablet(browser, shots, "kiosk-interrupted") as kiosk:
         page = kiosk.page
         await kiosk.open(wire.url)
         await installed(kiosk)
@@ -84,10 +84,11 @@ async def test_kiosk_reloaded_with_an_unsent_answer_sends_it_once_and_shows_noth
         assert kiosk.errors == []
 
 
-async def test_kiosk_draft_survives_a_reload(wire: Wire, browser: Browser) -> None:
+async def test_kiosk_reloaded_keeps_the_draft_and_hides_what_was_said_before(wire: Wire, browser: Browser) -> None:
     async with tablet(browser) as kiosk:
         await kiosk.open(wire.url)
         await kiosk.begin("Ref-1")
+        await kiosk.say(ANSWER, 1)
         await kiosk.page.locator("#answer").fill("Half a sent")
         async with asyncio.timeout(PATIENCE_MS / 1000):
             while "Half a sent" not in json.dumps(await kiosk.vault()):
@@ -95,7 +96,8 @@ async def test_kiosk_draft_survives_a_reload(wire: Wire, browser: Browser) -> No
         await kiosk.page.reload()
         await kiosk.scene("resume")
         await kiosk.tap("#resume-yes")
-        await kiosk.question(0)
+        await kiosk.question(1)
+        assert "Trieste" not in await kiosk.page.locator("#log").inner_text()
         await expect(kiosk.page.locator("#answer")).to_have_value("Half a sent")
 
 
