@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -99,6 +100,27 @@ async def test_kiosk_reloaded_keeps_the_draft_and_hides_what_was_said_before(wir
         await kiosk.question(1)
         assert "Trieste" not in await kiosk.page.locator("#log").inner_text()
         await expect(kiosk.page.locator("#answer")).to_have_value("Half a sent")
+
+
+async def test_kiosk_opening_retried_by_two_touches_opens_one_interview(
+    server: ServerProcess, wire: Wire, browser: Browser, shots: Path | None
+) -> None:
+    async with tablet(browser, shots, "kiosk-opening") as kiosk:
+        await kiosk.open(wire.url)
+        await kiosk.to_consent("Ref-twice")
+        wire.cut()
+        await kiosk.tap("#consent-agree")
+        await kiosk.tap("#mode-text")
+        await kiosk.page.locator("#opening-retry").wait_for()
+        await kiosk.sound("opening failed")
+        wire.mend()
+        await kiosk.page.evaluate("for (const _ of [1, 2]) document.querySelector('#opening-retry').click()")
+        await kiosk.question(0)
+        session = await kiosk.session_id()
+        await stored(server, session, "text")
+        with sqlite3.connect(f"file:{server.data}/askwell.db?mode=ro", uri=True) as store:
+            found = store.execute("select id from sessions where respondent_ref = 'Ref-twice'").fetchall()
+        assert found == [(session,)]
 
 
 async def test_kiosk_someone_else_starts_new_after_an_interruption_and_sees_nothing(

@@ -97,6 +97,16 @@ test("back_leads_to_the_step_before_and_keeps_what_was_said", () => {
   assert.equal(flow.reference, "B7");
 });
 
+test("opening_that_failed_is_tried_again_once_per_touch_of_a_failure", () => {
+  const { flow } = walk(INITIAL, { type: "offered", offer: offer() }, { type: "touch" }, { type: "agree" }, { type: "mode", mode: "text" });
+  assert.deepEqual(walk(flow, { type: "retry" }).effects, []);
+  const failed = walk(flow, { type: "not_opened", code: "network" });
+  assert.equal(failed.flow.problem, "network");
+  const again = walk(failed.flow, { type: "retry" }, { type: "retry" }, { type: "opened", interview: INTERVIEW }, { type: "opened", interview: { ...INTERVIEW, id: "other" } });
+  assert.deepEqual(again.effects, ["open", "mount"]);
+  assert.equal(again.flow.interview?.id, "s");
+});
+
 test("reset_forgets_everything_and_nothing_brings_it_back", () => {
   const { flow } = walk(INITIAL, { type: "offered", offer: offer() }, { type: "touch" }, { type: "agree" }, { type: "mode", mode: "text" }, { type: "opened", interview: INTERVIEW }, { type: "talking" });
   assert.equal(flow.stage, "talk");

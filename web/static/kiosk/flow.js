@@ -35,7 +35,7 @@
  * @typedef {{type: "found", interview: Interview} | {type: "offered", offer: Offer} | {type: "refused", code: string}
  *   | {type: "touch"} | {type: "language", language: string} | {type: "reference", text: string}
  *   | {type: "eligible", id: string, yes: boolean} | {type: "next"} | {type: "back"} | {type: "agree"} | {type: "decline"}
- *   | {type: "mode", mode: Mode} | {type: "opened", interview: Interview} | {type: "not_opened", code: string}
+ *   | {type: "mode", mode: Mode} | {type: "retry"} | {type: "opened", interview: Interview} | {type: "not_opened", code: string}
  *   | {type: "consent_moved", offer: Offer} | {type: "talking"} | {type: "over"} | {type: "withdrawn"} | {type: "shut", code: string}
  *   | {type: "resume"} | {type: "reset"}} Event
  */
@@ -139,9 +139,11 @@ export function step(flow, event) {
     }
     case "decline": return stage === "consent" ? [{ ...flow, stage: "goodbye" }, []] : [flow, []];
     case "mode": return stage === "mode" ? move({ ...flow, mode: event.mode }, 1) : [flow, []];
+    case "retry":
+      return stage === "opening" && flow.problem && !flow.interview ? [{ ...flow, problem: "" }, [{ type: "open" }]] : [flow, []];
     case "opened":
-      return stage === "opening" ? [{ ...flow, interview: event.interview, problem: "" }, [{ type: "mount" }]] : [flow, []];
-    case "not_opened": return stage === "opening" ? [{ ...flow, problem: event.code }, []] : [flow, []];
+      return stage === "opening" && !flow.interview ? [{ ...flow, interview: event.interview, problem: "" }, [{ type: "mount" }]] : [flow, []];
+    case "not_opened": return stage === "opening" && !flow.interview ? [{ ...flow, problem: event.code }, []] : [flow, []];
     case "consent_moved": return [{ ...flow, stage: "consent", offer: event.offer, problem: "kiosk.consent.moved" }, []];
     case "talking": return stage === "opening" || stage === "resume" ? [{ ...flow, stage: "talk", problem: "" }, []] : [flow, []];
     case "over": return stage === "goodbye" ? [flow, []] : [{ ...flow, stage: "thanks", problem: "" }, []];

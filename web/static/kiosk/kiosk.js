@@ -89,7 +89,7 @@ export class Kiosk {
     for (const name of ["pointerdown", "keydown", "input"]) {
       document.addEventListener(name, () => this.touch(), { capture: true, passive: true });
     }
-    byId("opening-retry").addEventListener("click", () => void this.#open());
+    byId("opening-retry").addEventListener("click", () => this.dispatch({ type: "retry" }));
     byId("speak").addEventListener("click", () => this.page?.speaking.choose());
     byId("continue-here").addEventListener("click", () => this.page?.continueHere());
     setInterval(() => this.#tick(), TICK_MS);
@@ -187,6 +187,7 @@ export class Kiosk {
       const interview = {
         id: made.session_id, token: made.respondent_token, concept, language: flow.language, mode: flow.mode, consent: flow.agreed,
       };
+      if (this.flow.stage !== "opening") return;
       this.vault.setItem(INTERVIEW, JSON.stringify(interview));
       await this.vault.settled();
       this.dispatch({ type: "opened", interview });
