@@ -127,14 +127,13 @@ class ModeratorSocket:
                 await self._tell(Error.of("invalid_message", f"This socket speaks {SUBPROTOCOL}."))
                 raise Left(CLOSE_PROTOCOL_ERROR)
             await self._greet()
-            code = await self._converse()
+            await self._converse()
         except Left as left:
-            code = left.code
+            await self._close(left.code)
         except WebSocketDisconnect:
             return
         finally:
             self._exchange.leave(self.mailbox)
-        await self._close(code)
 
     def close(self, code: int) -> None:
         """End the connection after the replies that are on their way."""
@@ -201,7 +200,7 @@ class ModeratorSocket:
 
     # What it says
 
-    async def _converse(self) -> int:
+    async def _converse(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             writer = tasks.create_task(self._sending.run())
             reader = tasks.create_task(self._listen(tasks))
@@ -211,7 +210,8 @@ class ModeratorSocket:
             await asyncio.wait({writer}, timeout=self._settings.close_wait_s)
             for task in (writer, reader, guard):
                 task.cancel()
-        return self.mailbox.close_code or CLOSE_NORMAL
+            # Commands that are on their way don't keep the connection open.
+            await self._close(self.mailbox.close_code or CLOSE_NORMAL)
 
     async def _listen(self, tasks: asyncio.TaskGroup) -> None:
         """Read frames until the client goes or must go. Commands go on after that: they are on their way."""

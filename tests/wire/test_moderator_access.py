@@ -78,6 +78,22 @@ async def test_revoked_token_ends_its_connections_and_no_other(here: Place) -> N
         await again.refused("unauthorised")
 
 
+async def test_revoked_token_ends_the_connection_though_a_command_is_on_its_way(here: Place) -> None:
+    made = await here.make_token()
+    session_id, token = await here.begin()
+    gate = here.providing.writer.close_gate(2)
+    async with here.moderator(made["token"]) as out, here.respondent(token) as respondent:
+        await out.hello()
+        await respondent.hello()
+        await here.providing.writer.at_gate.wait()
+        await out.begin("pause", session_id=session_id)
+        await here.settled_inbox(session_id)
+        await here.http.delete(f"/api/tokens/{made['id']}", headers=bearer(here.token))
+        assert await out.closed() == 4401
+        gate.set()
+        await respondent.until("session.state", state="paused")
+
+
 async def test_scope_holds_for_overview_subscription_and_commands(here: Place) -> None:
     coffee, token = await here.begin("coffee")
     tea, _ = await here.begin("tea")
