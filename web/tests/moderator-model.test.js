@@ -53,6 +53,14 @@ test("messages_that_come_twice_change_nothing_twice", () => {
   assert.deepEqual(whole.nodes.map((one) => one.label), ["A", "b", "c"]);
 });
 
+test("what_leaves_the_graphs_leaves_the_picture", () => {
+  const edge = { id: "e1", source_id: "a", target_id: "b", edge_type: "leads_to" };
+  const grown = applied(model(), /** @type {any} */ ({ type: "graph.delta", edges_added: [edge], slots: [{ id: "s1" }], canonical_edges: [{ id: "c1" }] }));
+  const before = [grown.edges.length, grown.slots.length, grown.slotEdges.length];
+  const less = applied(grown, /** @type {any} */ ({ type: "graph.delta", edges_removed: ["e1"], slots_removed: ["s1"], canonical_edges_removed: ["c1"] }));
+  assert.deepEqual([less.edges.length, less.slots.length, less.slotEdges.length], before.map((count) => count - 1));
+});
+
 test("partial_words_end_with_the_answer_and_unknown_messages_change_nothing", () => {
   const before = model();
   const speaking = applied(before, /** @type {any} */ ({ type: "transcript.partial", text: "I th", stable: 1 }));

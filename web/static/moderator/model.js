@@ -213,6 +213,13 @@ function merged(known, changed) {
   return [...byId.values()];
 }
 
+/** @template {{id: string}} T @param {T[]} rows @param {string[] | undefined} gone @returns {T[]} the rows that are left. */
+function without(rows, gone) {
+  if (!gone?.length) return rows;
+  const names = new Set(gone);
+  return rows.filter((row) => !names.has(row.id));
+}
+
 /** @param {Model} model @param {Line} line @returns {Line[]} the lines with one more, unless it is there already. */
 function withLine(model, line) {
   const there = model.lines.some((known) => known.turn_number === line.turn_number && known.speaker === line.speaker
@@ -267,9 +274,9 @@ const CHANGES = {
   "graph.delta": (model, message) => ({
     ...model,
     nodes: merged(model.nodes, [...list(message.nodes_added), ...list(message.nodes_changed)].map(nodeOf)),
-    edges: merged(model.edges, [...list(message.edges_added), ...list(message.edges_changed)]),
-    slots: merged(model.slots, list(message.slots)),
-    slotEdges: merged(model.slotEdges, list(message.canonical_edges)),
+    edges: without(merged(model.edges, [...list(message.edges_added), ...list(message.edges_changed)]), message.edges_removed),
+    slots: without(merged(model.slots, list(message.slots)), message.slots_removed),
+    slotEdges: without(merged(model.slotEdges, list(message.canonical_edges)), message.canonical_edges_removed),
     tensions: [...model.tensions, ...list(message.tensions)],
   }),
   continuation: (model, message) => withTurn(model, message.turn_number, {
