@@ -22,7 +22,7 @@ ACTIVE_DB = 35.0
 
 def frames_of(seconds: float) -> int:
     """Seconds as samples."""
-    return int(seconds * RATE_HZ)
+    return round(seconds * RATE_HZ)
 
 
 def sound_of(samples: Samples) -> Sound:
