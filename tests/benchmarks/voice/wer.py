@@ -17,7 +17,7 @@ from audio.types import Samples
 from tests.benchmarks.voice.corpus import Recording, answers, pooled_words, utterances
 from tests.benchmarks.voice.hearing import Ears, ears, hear, model_name
 from tests.benchmarks.voice.pauses import Aligner, hesitant
-from tests.benchmarks.voice.scoring import Errors, errors, rate
+from tests.benchmarks.voice.scoring import Errors, Rate, errors, rate
 from tests.benchmarks.voice.sources import Say
 from tests.support.speech_sounds import Sound, coloured, fan, mixed, samples_of
 
@@ -70,10 +70,10 @@ def under(condition: str, recording: Recording, number: int, aligner: Aligner) -
 
 
 class Offline:
-    """The same model by the library's own means: the whole file at once, five hypotheses, no chance.
+    """The same model by the library's own means: the whole file at once, five hypotheses, its own guard against loops.
 
-    Windows are read apart: with the text before as context, as the library has it by default, this model repeats itself
-    (21 % of words wrong instead of what the table says), and nobody should win against that.
+    The guard draws lots at rising temperatures where a window repeats itself; without it this model adds hundreds of
+    words that nobody said, and nobody should win against that. For the same reason windows are read apart.
 
     What it read is remembered in `place`: it does not change with what is measured here.
     """
@@ -92,7 +92,7 @@ class Offline:
 
     def read(self, samples: Samples) -> str:
         """The words of a whole file."""
-        key = hashlib.sha256(f"{model_name()}, windows apart".encode() + samples.tobytes()).hexdigest()
+        key = hashlib.sha256(f"{model_name()}, guarded, windows apart".encode() + samples.tobytes()).hexdigest()
         if key not in self._known:
             self._known[key] = self._read(samples)
         return self._known[key]
@@ -106,7 +106,6 @@ class Offline:
             samples.astype(np.float32) / 32768.0,
             language="en",
             beam_size=5,
-            temperature=0.0,
             condition_on_previous_text=False,
         )
         return " ".join(segment.text.strip() for segment in segments)
@@ -171,6 +170,7 @@ def _print(results: Sequence[Result], recordings: Sequence[Recording]) -> None:
         condition: [result for result in results if result.condition == condition]
         for condition in dict.fromkeys(result.condition for result in results)
     }
+    verdicts: list[str] = []
     for condition, some in (*by_condition.items(), ("all", list(results))):
         streaming = [result.streaming_errors for result in some]
         offline = [result.offline_errors for result in some]
@@ -180,12 +180,18 @@ def _print(results: Sequence[Result], recordings: Sequence[Recording]) -> None:
             f"| {condition} | {sum(words)} | {rate([e.total for e in streaming], words)} |"
             f" {rate([e.total for e in offline], words)} | {apart} | {sum(result.answers - 1 for result in some)} |"
         )
-        if condition == "all":
-            reached = "reached" if apart.value <= TARGET else "within the interval" if apart.low <= TARGET else "missed"
-            print(f"\nTarget: at most {TARGET} points more than offline: {reached} ({apart}).")
+        verdicts.append(f"{condition} {verdict_of(apart)}")
+    print(f"\nTarget: at most {TARGET} points more than offline: {'; '.join(verdicts)}.")
     for way in ("streaming", "offline"):
         total = sum((getattr(result, f"{way}_errors") for result in results), Errors(0))
         print(f"{way}: {total.substituted} substituted, {total.deleted} lost, {total.inserted} added")
+
+
+def verdict_of(apart: Rate) -> str:
+    """Whether a difference keeps the target, for sure or as far as so many words can tell."""
+    if apart.value <= TARGET:
+        return "reached"
+    return "missed, but within the interval" if apart.low <= TARGET else "missed"
 
 
 async def _print_real_time(
