@@ -20,6 +20,8 @@ SPEAKERS, ANSWERS = 10, 4
 ANSWER_S = 8.0
 CANARY = 3
 """Words in a row that only one of the speakers says."""
+OWN = 2
+"""Words in a row that somebody said themselves, in a phrase they were shown: their own, with a word misread."""
 
 
 @dataclass
@@ -30,10 +32,10 @@ class Person:
     spoken: list[Spoken] = field(default_factory=list)
 
 
-def phrases(text: str) -> set[tuple[str, ...]]:
-    """All runs of CANARY words."""
+def phrases(text: str, length: int = CANARY) -> set[tuple[str, ...]]:
+    """All runs of so many words."""
     words = words_of(text)
-    return {tuple(words[at : at + CANARY]) for at in range(len(words) - CANARY + 1)}
+    return {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
 
 
 async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
@@ -62,7 +64,14 @@ def crossings(people: Sequence[Person]) -> tuple[int, list[str]]:
     canaries = [{each for each in phrases_of_one if said_by[each] == 1} for phrases_of_one in own]
     crossed = []
     for number, person in enumerate(people):
-        shown = {each for spoken in person.spoken for text in spoken.heard for each in phrases(text)}
+        pairs = {pair for recording in person.recordings for pair in phrases(recording.text, OWN)}
+        shown = {
+            each
+            for spoken in person.spoken
+            for text in spoken.heard
+            for each in phrases(text)
+            if not pairs & phrases(" ".join(each), OWN)
+        }
         for other, theirs in enumerate(canaries):
             if other != number:
                 crossed += [f"{' '.join(each)}: {other + 1} to {number + 1}" for each in shown & theirs]
