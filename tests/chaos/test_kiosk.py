@@ -71,6 +71,7 @@ async def ordeal(base: Path, kills: int) -> Outcome:
             await browser.kill()
             await server.stop()
     database = base / "data" / "askwell.db"
+    note_unseen(database, people)
     conversations = list(people.conversations.values())
     return Outcome(seen or complaints(database, conversations) + accounts(database, people), deaths, people)
 
@@ -105,12 +106,26 @@ def write(orders: Path, number: int, boundary: str, nth: int, victim: int) -> No
     fresh.replace(orders)
 
 
-def accounts(database: Path, people: People) -> list[str]:
-    """What people typed against what is stored: every accepted answer once, nothing twice, nobody's words elsewhere."""
+def note_unseen(database: Path, people: People) -> None:
+    """A browser that dies right after sending does not live to report it: what was typed and is stored was sent."""
+    typed = {text for sitting in people.sittings for text in sitting.typed.values()}
+    for session, text in words(database):
+        conversation = people.conversations.get(session)
+        if conversation is not None and text in typed and text not in conversation.answers.values():
+            conversation.answers[f"unseen {text}"] = text
+
+
+def words(database: Path) -> list[tuple[str, str]]:
+    """Session and text of every stored answer, in order."""
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as store:
-        rows = store.execute(
+        return store.execute(
             "select session_id, text from utterances where speaker = 'respondent' order by session_id, turn_number"
         ).fetchall()
+
+
+def accounts(database: Path, people: People) -> list[str]:
+    """What people typed against what is stored: every accepted answer once, nothing twice, nobody's words elsewhere."""
+    rows = words(database)
     found: list[str] = []
     said = Counter(text for _, text in rows)
     texts = {key: text for one in people.conversations.values() for key, text in one.answers.items()}
