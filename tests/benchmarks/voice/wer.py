@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from faster_whisper import WhisperModel
 
+from audio.endpoint import Patience
 from audio.models import find_model
 from audio.types import Samples
 from tests.benchmarks.voice.corpus import Recording, answers, pooled_words, utterances
@@ -21,7 +22,8 @@ from tests.benchmarks.voice.scoring import Errors, Rate, errors, rate
 from tests.benchmarks.voice.sources import Say
 from tests.support.speech_sounds import Sound, coloured, fan, mixed, samples_of
 
-CONDITIONS = ("clean", "10 dB noise", "0 dB noise", "pauses")
+CONDITIONS = ("clean", "10 dB noise", "0 dB noise", "pauses", "pauses, patient")
+"""The last two are the same sound; what a pause ends is understood without what was said around it."""
 PAUSE_EVERY_S = 5.0
 PAUSE_S = (0.3, 1.5)
 AT_ONCE = 2
@@ -59,7 +61,8 @@ class Result:
 
 
 def under(condition: str, recording: Recording, number: int, aligner: Aligner) -> Samples:
-    """A recording as it is heard under a condition; pink, fan, brown and white noise take turns."""
+    """A recording as it is heard under a condition: pink, fan, brown and white noise take turns."""
+    condition = condition.partition(",")[0]
     rng = np.random.default_rng([number, CONDITIONS.index(condition)])
     if condition == "pauses":
         return samples_of(hesitant(recording, aligner, rng, every_s=PAUSE_EVERY_S, length_s=PAUSE_S).sound)
@@ -144,7 +147,9 @@ async def _condition(
     async def one(number: int, recording: Recording) -> None:
         async with free:
             heard_as = await asyncio.to_thread(under, condition, recording, number, aligner)
-            listened = await hear(heard_as, listening.transcriber.for_session(number), listening.activity)
+            patience: Patience = "patient" if condition.endswith("patient") else "normal"
+            session = listening.transcriber.for_session(number)
+            listened = await hear(heard_as, session, listening.activity, patience=patience)
             read = await asyncio.to_thread(offline.read, heard_as)
         spoken = sum(1 for answer in listened.answers if answer.text)
         found[number] = Result(condition, recording.name, recording.text, listened.text, read, spoken)
