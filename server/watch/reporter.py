@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -19,6 +20,7 @@ from server.protocol.base import Message
 from server.protocol.codec import encode
 from server.protocol.outbound import QuestionDelta, QuestionStarted, SpeechStarted, SpeechStopped, TranscriptPartial
 from server.protocol.watched import (
+    Action,
     Activity,
     AlertCode,
     Alerts,
@@ -41,6 +43,7 @@ log = structlog.get_logger("askwell.watch")
 
 TYPING_S = 5.0
 TOLD_IN_FULL = 5
+KEPT_ACTIONS = 50
 Raised = Callable[[InterviewState, AlertCode, datetime], None]
 """Told of every new alert."""
 
@@ -100,8 +103,9 @@ class Reporter:
         self._question: RunningQuestion | None = None
         self._caption: TranscriptPartial | None = None
         self._answer: WatchedTranscriptFinal | None = None
+        self._actions: deque[Action] = deque(maxlen=KEPT_ACTIONS)
+        """What moderators did here: the store learns of it later than the state does."""
         self._standing = Standing()
-        self._released_at: datetime | None = None
         self.kiosk_offline = False
         exchange.register(self)
 
@@ -169,6 +173,7 @@ class Reporter:
                 )
         if self._record is not None:
             found += frames.of_record(self._ledger.state, self._record, self._ledger.committed_ms)
+        found += self._actions
         return [encode(message) for message in found]
 
     # What the owner tells
@@ -273,8 +278,10 @@ class Reporter:
     def acted(self, action: Mapping[str, Any]) -> None:
         """A moderator's command took effect."""
         with quietly:
+            told = frames.of_action(self.session_id, action)
+            self._actions.append(told)
             if self._exchange.wanted(self.session_id):
-                self._publish([frames.of_action(self.session_id, action)])
+                self._publish([told])
 
     def left(self) -> None:
         """The session does not live here any more."""

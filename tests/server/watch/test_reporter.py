@@ -87,6 +87,27 @@ async def test_answer_that_nobody_fetches_is_given_back_to_the_engine(here: Plac
     assert [(one["action"], one["moderator"]) for one in actions] == [("claim", "moderator"), ("release", "askwell")]
 
 
+async def test_who_looks_before_the_store_knows_of_a_command_is_told_of_it(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id, token = await here.begin()
+
+    async def behind(session_id: str) -> list[Any]:
+        return []
+
+    async with here.moderator() as first, here.moderator() as later, here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await first.hello()
+        await first.watch(session_id)
+        await first.order("pause")
+        monkeypatch.setattr(here.parts.store, "moderator_actions", behind)
+        await later.hello()
+        snapshot = await later.watch(session_id)
+        assert (snapshot["state"]["state"], snapshot["state"]["moderator_actions"]) == ("paused", [])
+        assert (await later.until("action"))["action"]["action"] == "pause"
+
+
 async def test_defect_in_showing_harms_no_interview(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     session_id, token = await here.begin()
 
