@@ -17,7 +17,7 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from config.kiosk import KioskSettings
 from server.store.copied import COPIED
@@ -411,14 +411,19 @@ async def test_full_disk_there_is_told_and_later_it_goes_on(tmp_path: Path, monk
         await full_interview(both.kiosk)
         async with both.centre.storage.database.write() as connection:
             pages = (await connection.execute(text("PRAGMA page_count"))).scalar_one()
-        # The limit is the connection's own, and the pool may have several.
-        async with both.centre.storage.database.engine.connect() as connection:
-            await connection.execute(text(f"PRAGMA max_page_count = {pages + 4}"))
+        # The limit is the connection's own, and the pool may have several: each gets it when it is taken out.
+        limit = pages + 4
+
+        @event.listens_for(both.centre.storage.database.engine.sync_engine, "checkout")
+        def limited(connection: Any, *_: Any) -> None:
+            cursor = connection.cursor()
+            cursor.execute(f"PRAGMA max_page_count = {limit}")
+            cursor.close()
+
         with pytest.raises(SyncError, match="The server's disk is full") as failed:
             await both.send()
         assert failed.value.retryable
-        async with both.centre.storage.database.engine.connect() as connection:
-            await connection.execute(text("PRAGMA max_page_count = 1073741823"))
+        limit = 1_073_741_823
         assert (await both.send()).sent == 1
 
 
