@@ -29,6 +29,7 @@ from audio.endpoint import (
     worded_end,
 )
 from audio.readings import middle
+from audio.tails import SEARCHED_SAMPLES, sound_end
 from audio.types import (
     RATE_HZ,
     AlmostUp,
@@ -281,8 +282,8 @@ class SpeechMachine:
         self._paused = True
         self._uncaptioned = 0
         self._windows.pause(end + PAUSE_FRAMES // 2)
-        self._stretches.append((self._runs.onset * FRAME_SAMPLES, end * FRAME_SAMPLES))
-        self._out.append(SpeechStopped(end * FRAME_SAMPLES))
+        self._stretches.append((self._runs.onset * FRAME_SAMPLES, self._sound_end()))
+        self._out.append(SpeechStopped(self._stretches[-1][1]))
         self._understood.drop_caption()
         self._understood.last(self._windows.stretch(), self._place, "guess")
 
@@ -322,7 +323,7 @@ class SpeechMachine:
         if not self._paused or self._runs.rising or self._place < self._hold_until:
             return
         spoken = self._runs.voiced * FRAME_SAMPLES
-        if self._place - self._runs.end * FRAME_SAMPLES < least_silence(self._patience, spoken=spoken):
+        if self._place - self._stretches[-1][1] < least_silence(self._patience, spoken=spoken):
             return
         if not self._understood.known:
             self._stalled = True
@@ -332,8 +333,19 @@ class SpeechMachine:
         if self._place - self._speech_end() >= needed:
             self._close("silence", self._place, self._after_silence())
 
+    def _sound_end(self) -> int:
+        """Where the speech that has just stopped was last heard."""
+        end = self._runs.end
+        recent = self._windows.recent(max(self._runs.onset, end - SEARCHED_SAMPLES // FRAME_SAMPLES))
+        before = [frame.samples for frame in recent if frame.index < end]
+        after = [frame.samples for frame in recent if frame.index >= end]
+        if not before or not after:
+            return end * FRAME_SAMPLES
+        found = sound_end(np.concatenate(before), np.concatenate(after))
+        return (end - len(before)) * FRAME_SAMPLES + found
+
     def _speech_end(self) -> int:
-        last = self._runs.end * FRAME_SAMPLES
+        last = self._stretches[-1][1] if self._stretches else self._runs.end * FRAME_SAMPLES
         words = self._understood.words
         return worded_end(self._stretches, middle(words[-1]), default=last) if words else last
 

@@ -68,7 +68,7 @@ test("framer_cuts_frames_of_40_ms_and_measures_them", () => {
   framer.push(new Float32Array(FRAME_SAMPLES), (frame) => frames.push(frame));
   assert.deepEqual(frames.map(({ pcm }) => pcm.byteLength), [1280, 1280]);
   assert.equal(new Int16Array(frames[0].pcm)[0], 32767);
-  assert.deepEqual([frames[0].rms, frames[0].peak, frames[0].clipped, frames[1].rms], [1, 1, 640, 0]);
+  assert.deepEqual([frames[0].rms, frames[0].peak, frames[0].clipped, frames[1].rms], [1, 1, FRAME_SAMPLES, 0]);
 });
 
 test("several_channels_become_one", () => {

@@ -36,7 +36,7 @@ from config.speech import SpeechSettings
 
 CHUNK_S = 0.5
 """Fed at once. The events do not depend on it (`tests/audio/property`)."""
-FRAME_S = 0.04
+FRAME_S = 0.032
 """What a page sends at once."""
 PATIENT_DEADLINES_S: Mapping[Purpose, float] = {"partial": 600.0, "guess": 600.0, "final": 600.0}
 """A busy machine is no reason to understand less here."""

@@ -1,6 +1,6 @@
 """People who speak over a real socket in real time, and who look at the clock; the server is another process.
 
-A frame leaves when its last sample would have been recorded, 40 ms apart as a page sends them. A microphone never
+A frame leaves when its last sample would have been recorded, 32 ms apart as a page sends them. A microphone never
 stops: after the words comes the quiet room, until the words are understood.
 """
 

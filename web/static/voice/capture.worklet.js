@@ -1,11 +1,11 @@
 /**
- * Runs on the audio thread: what the microphone gives becomes frames of 40 ms, 16 kHz, 16 bit, mono.
+ * Runs on the audio thread: what the microphone gives becomes frames of 32 ms, 16 kHz, 16 bit, mono.
  *
  * A module of its own without imports, since not every browser lets worklets import.
  */
 
 export const RATE_HZ = 16_000;
-export const FRAME_SAMPLES = 640;
+export const FRAME_SAMPLES = 512;
 
 /** Half the length of the low-pass filter, in periods of the lower rate. */
 const LOBES = 16;

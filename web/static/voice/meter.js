@@ -7,11 +7,11 @@ import { barHeights, meterValue } from "./levels.js";
 /** @typedef {import("../texts/index.js").Texts} Texts */
 
 const BARS = 28;
-/** Frames of 40 ms per bar. */
+/** Frames of 32 ms per bar. */
 const FRAMES = 2;
 /** Where nothing is to move, the bar is set anew this rarely, in frames. */
-const STILL_FRAMES = 12;
-const TELL_FRAMES = 25;
+const STILL_FRAMES = 15;
+const TELL_FRAMES = 31;
 
 export class Meter {
   /** @param {Texts} t */

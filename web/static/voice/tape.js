@@ -5,12 +5,12 @@
  * `cursor` on have not been sent over the present connection.
  */
 
-/** Length of a frame. */
-export const FRAME_MS = 40;
+/** Length of a frame: what the server's voice activity model looks at, so that no part of one waits for the next message. */
+export const FRAME_MS = 32;
 /** Sent beyond the newest acknowledgement before waiting for the next one: about five seconds. */
-export const WINDOW_FRAMES = 128;
+export const WINDOW_FRAMES = 160;
 /** What the server takes from one connection, with room to spare: four seconds of speech per second. */
-const FRAMES_PER_S = 100;
+const FRAMES_PER_S = 125;
 const HEADER_BYTES = 4;
 
 /** @typedef {{seq: number, pcm: Uint8Array}} Frame */
