@@ -87,7 +87,7 @@ test("frames_are_paced_to_four_times_the_speed_of_speech", () => {
     sent += tape.take(Infinity, now).length;
     tape.ack(sent - 1);
   }
-  assert.ok(sent >= 280 && sent <= 302, String(sent));
+  assert.ok(sent >= 350 && sent <= 377, String(sent));
 });
 
 test("full_socket_is_not_filled_further", () => {

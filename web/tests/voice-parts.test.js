@@ -57,16 +57,16 @@ test("resampler_gives_the_same_however_the_sound_is_cut", () => {
   assert.ok(pieces.every((value, index) => Math.abs(value - (whole[index] ?? 9)) < 1e-6));
 });
 
-test("framer_cuts_frames_of_40_ms_and_measures_them", () => {
+test("framer_cuts_frames_of_32_ms_and_measures_them", () => {
   const framer = new Framer();
   /** @type {any[]} */
   const frames = [];
   const loud = new Float32Array(FRAME_SAMPLES).fill(1.5);
-  framer.push(loud.subarray(0, 600), (frame) => frames.push(frame));
+  framer.push(loud.subarray(0, 500), (frame) => frames.push(frame));
   assert.equal(frames.length, 0);
-  framer.push(loud.subarray(600), (frame) => frames.push(frame));
+  framer.push(loud.subarray(500), (frame) => frames.push(frame));
   framer.push(new Float32Array(FRAME_SAMPLES), (frame) => frames.push(frame));
-  assert.deepEqual(frames.map(({ pcm }) => pcm.byteLength), [1280, 1280]);
+  assert.deepEqual(frames.map(({ pcm }) => pcm.byteLength), [1024, 1024]);
   assert.equal(new Int16Array(frames[0].pcm)[0], 32767);
   assert.deepEqual([frames[0].rms, frames[0].peak, frames[0].clipped, frames[1].rms], [1, 1, FRAME_SAMPLES, 0]);
 });

@@ -124,12 +124,12 @@ def _print(results: dict[float, list[Spoken]], detector_ms: dict[str, float]) ->
     print(f"\n## From the last word to its text and to the next question, {model_name()}, patience normal, ms\n")
     print(
         "True end of speech: the last sound of the recording by its loudness. Counted is what comes on top of the"
-        " silence that the rules ask for after that text. Part of both figures: how much later the voice activity"
-        " detector puts the end of speech (column), and that a silence is whole frames of 32 ms and never cut short"
-        " (900 ms are 928, 765 are 768). The rest is the 40 ms frames of a page, work and the wire.\n"
+        " silence that the rules ask for after that text. The voice activity detector alone would put the end later"
+        " (column); the rules correct it by loudness. A silence is whole frames of 32 ms and never cut short, which is"
+        " up to 32 ms of both figures; the rest is work and the wire.\n"
     )
     print(
-        "| answers of | answers | silence applied | detector, median / p95 | to the text: median / p95 / worst |"
+        "| answers of | answers | silence applied | detector late, median / p95 | to the text: median / p95 / worst |"
         " to the next question: median / p95 / worst |"
     )
     print("|---|---|---|---|---|---|")
