@@ -76,7 +76,7 @@ async def test_states_axe_clean_and_no_sideways_scrolling(
     await sound(page, "paused")
     await respondent.shot("5-paused")
     await page.locator("#resume").click()
-    await expect(page.locator("#answer")).to_be_enabled()
+    await page.locator('#status[data-state="yours"]').wait_for(state="attached")
     wire.cut()
     await page.locator('#status[data-state="reconnecting"]').wait_for()
     await sound(page, "reconnecting")

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
+from audio.endpoint import FRAME_SAMPLES
 from tests.e2e.speaking import MICROPHONE_HZ, NO_VOICES, SpeakingPage, microphone, written
 from tests.support.voice_double import VoiceDouble, voice_double
 
@@ -19,6 +20,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 DESK = {"viewport": {"width": 1440, "height": 900}}
+FRAME_BYTES = 2 * FRAME_SAMPLES
+"""What the page sends at once: one frame of the voice activity model."""
 SAID = "I like the smell of it, and that the kitchen is quiet"
 
 
@@ -133,7 +136,7 @@ async def test_speech_becomes_an_answer_in_the_log(speaker: Browser, double: Voi
     speaking = await opened(speaker, double)
     key = (await double.expect("audio.start"))["turn_key"]
     await double.until(lambda: len(double.frames) >= 25)
-    assert set(map(len, double.frames.values())) == {1280}
+    assert set(map(len, double.frames.values())) == {FRAME_BYTES}
     await double.take(key, SAID, 1, "What does the quiet give you?", last_seq=20)
     await expect(speaking.page.locator("#log")).to_contain_text(SAID)
     following = await double.expect("audio.start")
@@ -223,7 +226,7 @@ async def test_reload_in_mid_sentence_keeps_what_was_said(
     again = await double.expect("audio.start")
     await double.expect("audio.stop")
     assert (again["turn_key"], again["first_seq"]) == (start["turn_key"], 0)
-    assert len(double.heard_since(0)) >= 150 * 1280
+    assert len(double.heard_since(0)) >= 150 * FRAME_BYTES
     await double.take(start["turn_key"], SAID, 1, "And why?")
     await expect(page.locator("#log")).to_contain_text(SAID)
     await expect(page.locator("#composer")).to_be_visible()
@@ -262,7 +265,7 @@ async def test_space_bar_held_talks_and_let_go_ends(speaker: Browser, double: Vo
         await page.keyboard.down(key)
         start = await double.expect("audio.start")
         first = start["first_seq"]
-        await double.until(lambda first=first: len(double.heard_since(first)) > 12 * 1280)  # type: ignore[misc]
+        await double.until(lambda first=first: len(double.heard_since(first)) > 12 * FRAME_BYTES)  # type: ignore[misc]
         await page.keyboard.up(key)
         await double.expect("audio.stop")
         await double.say("notice", code="didnt_catch", text="")
