@@ -15,8 +15,9 @@ TOOLS  := $(VENV)/.test-installed
 WEB    := web/node_modules/.installed
 VENDOR := web/static/vendor/cytoscape.js
 SKIPS  := $(VENV)/.skipped
-# Processes that run tests beside one another; tests in a browser run one by one.
-JOBS   ?= 2
+# Processes that run tests beside one another. Tests wait for browsers and for spoken words more than they work, so that
+# two cores bear four; machines with little memory (four take about 6 GB) may set fewer.
+JOBS   ?= 4
 RECIPE := pyproject.toml constraints.txt
 PYCODE := server pipeline audio web config tests
 say     = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
@@ -84,11 +85,8 @@ test: $(TOOLS) ## every check and every test
 	@$(MAKE) --no-print-directory check
 	$(call say,Tests)
 	@failed=0; \
-	if [ -n "$(strip $(PYTEST_ARGS))" ]; then $(BIN)/python -m pytest $(PYTEST_ARGS) || failed=$$?; else \
-	    $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --ignore tests/e2e || failed=$$?; \
-	    printf '\n\033[1m== %s\033[0m\n' 'Tests in a browser'; \
-	    $(BIN)/python -m pytest tests/e2e || failed=$$?; \
-	fi; \
+	if [ -n "$(strip $(PYTEST_ARGS))" ]; then $(BIN)/python -m pytest $(PYTEST_ARGS) || failed=$$?; \
+	else $(BIN)/python -m pytest -n $(JOBS) --dist loadfile || failed=$$?; fi; \
 	if [ -s $(SKIPS) ]; then printf '\nLeft out on this machine:\n'; sed 's/^/  /' $(SKIPS); fi; exit $$failed
 
 check: lint types imports docker-lint web-check ## what can be checked without running askwell

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
+from tests.e2e.page_language import DIRECTIONS, in_language
 from tests.e2e.respondent_page import RespondentPage, axe_violations
 from tests.e2e.test_states import DESK, PHONE, settled
 from tests.e2e.tongues import ANSWERS, CONSENT, OPENING, QUESTIONS, polyglot_server
@@ -26,24 +26,6 @@ pytestmark = [
 TABLET = {"width": 768, "height": 1024}
 MOST_BYTES = 150_000
 NAMES = {"de": "German", "ar": "Arabic"}
-DIRECTIONS = {"de": "ltr", "ar": "rtl", "en": "ltr"}
-ENGLISH = re.compile(
-    r"\b(the|your|you|and|please|answer|question|interview is|begin|send|finish|withdraw|connection|thank)\b",
-    re.I,
-)
-VISIBLE = """() => {
-  const words = [];
-  const own = at => at.checkVisibility() && at.closest('[lang]').lang === document.documentElement.lang;
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const at = node.parentElement;
-    if (own(at) && !at.closest('noscript')) words.push(node.textContent);
-  }
-  for (const at of document.querySelectorAll('[aria-label], [placeholder]')) {
-    if (own(at)) words.push(at.getAttribute('aria-label') ?? '', at.getAttribute('placeholder') ?? '');
-  }
-  return words.join(' \\n ');
-}"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -56,10 +38,7 @@ async def polyglot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Se
 async def whole(page: Page, language: str, what: str) -> None:
     """In the language, in its direction, clean by axe, and nowhere wider than the screen."""
     await settled(page)
-    root = page.locator("html")
-    assert (await root.get_attribute("lang"), await root.get_attribute("dir")) == (language, DIRECTIONS[language]), what
-    found = ENGLISH.search(await page.evaluate(VISIBLE))
-    assert found is None, f"{what}: {found}"
+    await in_language(page, language, what)
     assert await axe_violations(page) == [], what
     wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"{what}: {wide} px too wide"

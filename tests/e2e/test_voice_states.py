@@ -13,6 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from audio.endpoint import FRAME_SAMPLES
+from tests.e2e.page_language import in_language
 from tests.e2e.speaking import MICROPHONE_HZ, NO_VOICES, SpeakingPage, microphone, written
 from tests.support.voice_double import VoiceDouble, voice_double
 
@@ -22,6 +23,12 @@ PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobil
 DESK = {"viewport": {"width": 1440, "height": 900}}
 FRAME_BYTES = 2 * FRAME_SAMPLES
 """What the page sends at once: one frame of the voice activity model."""
+WORDS = {
+    "en": ("Your coffee", "What do you like about it?", "I like the smell of it", "And why?", "I wake up slowly"),
+    "de": ("Kaffee", "Was mögen Sie daran?", "Ich mag, wie er riecht", "Und warum?", "Ich kann langsam wach werden"),
+    "ar": ("القهوة", "ماذا يعجبك فيها؟", "أحب رائحتها", "ولماذا؟", "أستيقظ على مهل"),
+}
+"""Title, opening, an answer, the next question, the next answer."""
 SAID = "I like the smell of it, and that the kitchen is quiet"
 
 
@@ -59,76 +66,90 @@ async def opened(browser: Browser, double: VoiceDouble, **context: object) -> Sp
 
 
 @pytest.mark.parametrize(
-    ("name", "size", "scheme"), [("phone", PHONE, "light"), ("phone", PHONE, "dark"), ("desk", DESK, "dark")]
+    ("name", "size", "scheme", "language"),
+    [("phone", PHONE, "light", "en"), ("phone", PHONE, "dark", "ar"), ("desk", DESK, "dark", "de")],
 )
 async def test_states_of_speaking_axe_clean_and_in_reach(
-    speaker: Browser, double: VoiceDouble, shots: Path | None, name: str, size: dict[str, object], scheme: str
+    speaker: Browser,
+    double: VoiceDouble,
+    shots: Path | None,
+    name: str,
+    size: dict[str, object],
+    scheme: str,
+    language: str,
 ) -> None:
-    context = await speaker.new_context(color_scheme=scheme, **size)  # type: ignore[arg-type]
+    title, opening, said, question, more = WORDS[language]
+    double.speak(language, title, opening)
+    context = await speaker.new_context(color_scheme=scheme, locale=language, **size)  # type: ignore[arg-type]
     page = await context.new_page()
-    speaking = SpeakingPage(page, shots, f"voice-{name}-{scheme}")
+    speaking = SpeakingPage(page, shots, f"voice-{name}-{scheme}-{language}")
+
+    async def looked(state: str) -> None:
+        await speaking.sound(state)
+        await in_language(page, language, state)
+
     await page.goto(double.page)
     await page.locator("#speak").wait_for()
-    await speaking.sound("offered")
+    await looked("offered")
     await speaking.speak()
     key = (await double.expect("audio.start"))["turn_key"]
     await speaking.mood("listening")
-    await speaking.sound("listening")
+    await looked("listening")
     await double.say("speech.started", at_ms=100)
-    await double.say("transcript.partial", text=SAID, stable=24)
+    await double.say("transcript.partial", text=said, stable=len(said))
     await speaking.mood("hearing")
-    await speaking.sound("hearing")
+    await looked("hearing")
     await page.locator("#voice-wait").click()
     await double.say("speech.stopped", at_ms=3000)
     await speaking.mood("patient")
-    await speaking.sound("patient")
+    await looked("patient")
     await double.say("notice", code="time_almost_up", text="20 seconds")
     await speaking.mood("almost_up")
-    await speaking.sound("almost-up")
+    await looked("almost-up")
     await page.locator("#voice-done").click()
     await speaking.mood("transcribing")
-    await speaking.sound("transcribing")
+    await looked("transcribing")
     await double.expect("audio.stop")
-    await double.take(key, SAID, 1, None)
+    await double.take(key, said, 1, None)
     await speaking.mood("thinking")
-    await speaking.sound("thinking")
-    await double.ask(key, 1, "What does the quiet give you?")
+    await looked("thinking")
+    await double.ask(key, 1, question)
     await double.expect("audio.start")
     await speaking.mood("listening")
     await double.say("notice", code="didnt_catch", text="")
     await speaking.mood("didnt_catch")
-    await speaking.sound("didnt-catch")
+    await looked("didnt-catch")
     await page.locator("#voice-mute").click()
     await speaking.mood("muted")
-    await speaking.sound("muted")
+    await looked("muted")
     await page.locator("#voice-mute").click()
-    await double.say("transcript.partial", text="It lets me", stable=7)
-    await expect(page.locator("#caption")).to_contain_text("It lets me")
+    await double.say("transcript.partial", text=more[:10], stable=7)
+    await expect(page.locator("#caption")).to_contain_text(more[:10])
     await double.drop()
     await speaking.mood("reconnecting")
-    await speaking.sound("reconnecting")
+    await looked("reconnecting")
     key = (await double.expect("audio.start"))["turn_key"]
-    await double.say("transcript.partial", text="It lets me wake up slowly", stable=25, turn_key=key)
+    await double.say("transcript.partial", text=more, stable=len(more), turn_key=key)
     await speaking.mood("review")
-    await speaking.sound("review")
+    await looked("review")
     await page.locator("#voice-send").click()
-    assert (await double.expect("answer"))["text"] == "It lets me wake up slowly"
-    await double.take(key, "It lets me wake up slowly", 2, "And why does that matter to you?")
+    assert (await double.expect("answer"))["text"] == more
+    await double.take(key, more, 2, question)
     await speaking.mood("listening")
     await page.locator("#voice-settings").click()
-    await speaking.sound("settings")
+    await looked("settings")
     await page.locator("#voice-set-mode-push").check()
     await page.locator("#voice-dialog-close").click()
     await speaking.mood("ready")
-    await speaking.sound("push-ready")
+    await looked("push-ready")
     await page.locator("#voice-talk").click()
     await speaking.mood("held")
-    await speaking.sound("push-latched")
+    await looked("push-latched")
     await page.locator("#voice-talk").click()
     await double.expect("audio.stop")
     await page.locator("#voice-type").click()
     await page.locator("#answer").wait_for()
-    await speaking.sound("typing-again")
+    await looked("typing-again")
     assert speaking.errors == []
 
 

@@ -54,6 +54,7 @@ class VoiceDouble:
         self.url = ""
         self.speech = {**SPEECH, **speech}
         self.state = "active"
+        self.language, self.title = "en", "Your coffee"
         self.messages: list[dict[str, Any]] = []
         """Everything received, in order; of all connections."""
         self.frames: dict[int, bytes] = {}
@@ -144,6 +145,11 @@ class VoiceDouble:
             first += 1
         return b"".join(parts)
 
+    def speak(self, language: str, title: str, opening: str) -> None:
+        """Hold the interview in another language."""
+        self.language, self.title = language, title
+        self._rows = [self._row("interviewer", 0, opening, "opening")]
+
     # The wire
 
     @staticmethod
@@ -153,8 +159,9 @@ class VoiceDouble:
     async def _detail(self, request: Request) -> Response:
         return JSONResponse(
             {
-                "id": SESSION, "state": self.state, "reason": "", "language": "en", "languages": ["en"],
-                "concept": {"id": "coffee", "name": "coffee", "title": "Your coffee"}, "consent": None,
+                "id": SESSION, "state": self.state, "reason": "",
+                "language": self.language, "languages": [self.language],
+                "concept": {"id": "coffee", "name": "coffee", "title": self.title}, "consent": None,
                 "max_turns": 12, "progress": 0.0, "closing_text": "Thank you.", "stimulus": None,
                 "transcript": self._rows, "speech": self.speech,
             }

@@ -13,7 +13,7 @@ export default {
   "voice.hold.latched": "Tippen, wenn Sie fertig sind",
   "voice.hush": "Nicht vorlesen",
   "voice.again.read": "Noch einmal vorlesen",
-  "voice.settings": "Spracheinstellungen",
+  "voice.settings": "Einstellungen zum Sprechen",
   "voice.meter": "Mikrofonpegel",
   "voice.meter.none": "kein Ton",
   "voice.meter.low": "leise",
@@ -122,7 +122,7 @@ export default {
   "voice.tell.stalled": "Das Aufschreiben dauert länger als üblich. Sie können es noch einmal versuchen oder tippen.",
   "voice.tell.understood": "Sie haben gesagt: {text}",
 
-  "voice.set.title": "Spracheinstellungen",
+  "voice.set.title": "Einstellungen zum Sprechen",
   "voice.set.close": "Fertig",
   "voice.set.mode": "Wie Sie sprechen",
   "voice.set.mode.hands": "Freihändig",
