@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
+from tests.e2e.moderator_page import tab, token_of
 from tests.e2e.respondent_page import RespondentPage, stored
 from tests.e2e.speaking import SpeakingPage, microphone, spoken
 from tests.support.cutting import Wire, wire_to
@@ -138,17 +139,29 @@ async def test_interview_spoken_hands_free_with_connection_cut_and_server_killed
         assert speaking.errors == []
 
 
-async def test_done_button_ends_an_answer_before_any_silence(
-    listening_server: ServerProcess, line: Wire, tmp_path: Path
+async def test_moderator_reads_along_and_done_button_ends_an_answer_before_any_silence(
+    listening_server: ServerProcess, line: Wire, tmp_path: Path, shots: Path | None
 ) -> None:
-    async with microphone(await spoken(tmp_path / "done.wav", [1.0, LONG, LONG])) as browser:
-        speaking, respondent = await begun(browser, line.url, None, "done")
-        await speaking.mood("hearing")
-        await asyncio.sleep(3.0)
-        await speaking.page.locator("#voice-done").click()
-        await question_of_turn(speaking.page, 1)
+    async with (
+        microphone(await spoken(tmp_path / "done.wav", [1.0, LONG, LONG])) as browser,
+        tab(browser, listening_server.url) as desk,
+    ):
+        page = await browser.new_page()
+        respondent, speaking = RespondentPage(page, None, "done"), SpeakingPage(page)
+        await respondent.begin(line.url, "coffee_mec")
+        await desk.sign_in(token_of(listening_server))
+        await desk.open(respondent.session_id)
+        await speaking.speak()
+        forming = desk.page.locator(".line.respondent.forming")
+        await expect(forming).to_contain_text(re.compile(r"\w+ \w+ \w+"), timeout=30_000)
+        if shots is not None:
+            await desk.page.screenshot(path=shots / "moderator-partial.png")
+        await page.locator("#voice-done").click()
+        await question_of_turn(page, 1)
         first = (await answers_of(listening_server, respondent.session_id, 3))[0]
         assert 4 <= len(words(first)) < len(words(LONG))
+        await expect(desk.page.locator(".line-text").filter(has_text=first)).to_have_count(1)
+        await expect(forming).to_be_hidden()
 
 
 async def test_transcript_is_corrected_before_it_counts_and_typing_takes_over(
