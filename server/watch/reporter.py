@@ -44,6 +44,8 @@ log = structlog.get_logger("askwell.watch")
 TYPING_S = 5.0
 TOLD_IN_FULL = 5
 KEPT_ACTIONS = 50
+PASSING: frozenset[Activity] = frozenset({"working", "asking"})
+"""Mostly over in a moment: the overview learns of them at the next tick, if they last so long."""
 Raised = Callable[[InterviewState, AlertCode, datetime], None]
 """Told of every new alert."""
 
@@ -106,6 +108,8 @@ class Reporter:
         self._actions: deque[Action] = deque(maxlen=KEPT_ACTIONS)
         """What moderators did here: the store learns of it later than the state does."""
         self._standing = Standing()
+        self._row_stale = False
+        self._told_row: OverviewItem | None = None
         self.kiosk_offline = False
         exchange.register(self)
 
@@ -304,7 +308,7 @@ class Reporter:
                 self._typing_until = None
                 if self._activity == "typing":
                     self._become(self._at_rest())
-            if self._check(now):
+            if self._check(now) or self._row_stale:
                 self._tell_row()
 
     def _check(self, now: datetime) -> bool:
@@ -335,8 +339,10 @@ class Reporter:
         self._activity = activity
         if self._exchange.wanted(self.session_id):
             self._publish([self._respondent()])
-        self._check(self._now())
-        self._tell_row()
+        if self._check(self._now()) or activity not in PASSING:
+            self._tell_row()
+        else:
+            self._row_stale = True
 
     def _facts(self) -> Facts:
         return Facts(
@@ -360,8 +366,13 @@ class Reporter:
         return Alerts(session_id=self.session_id, alerts=self._standing.view())
 
     def _tell_row(self) -> None:
-        if self._exchange.overview_wanted:
-            self._exchange.publish_row(self.row())
+        self._row_stale = False
+        if not self._exchange.overview_wanted:
+            return
+        row = self.row()
+        if row != self._told_row:
+            self._told_row = row
+            self._exchange.publish_row(row)
 
     def _publish_commit(self, before: InterviewState, after: InterviewState, record: TurnRecord | None) -> None:
         found: list[Message] = []

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pipeline.state import InterviewState
+from server.hot.values import DurableEvent
 from server.protocol.watched import OverviewItem
 from server.watch.mailbox import Mailbox
 from server.watch.parties import Follower
@@ -106,6 +107,32 @@ async def test_who_looks_before_the_store_knows_of_a_command_is_told_of_it(
         snapshot = await later.watch(session_id)
         assert (snapshot["state"]["state"], snapshot["state"]["moderator_actions"]) == ("paused", [])
         assert (await later.until("action"))["action"]["action"] == "pause"
+
+
+async def test_work_that_is_over_in_a_moment_costs_the_overview_no_row(here: Place) -> None:
+    session_id, token = await here.begin()
+    rows: list[OverviewItem] = []
+
+    def told(row: OverviewItem) -> bool:
+        rows.append(row)
+        return True
+
+    here.parts.watch.exchange.follow(Follower(Mailbox(), told))
+    async with here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        rows.clear()
+        await respondent.turn("I like the taste.")
+        found = reporter(here, session_id)
+        assert [(row.turn_number, row.activity) for row in rows][-1] == (1, "thinking")
+        assert [(row.turn_number, row.activity) for row in rows] == [(1, "thinking")]
+        rows.clear()
+        found.told([DurableEvent(1, {"type": "turn.started", "turn_number": 2, "turn_key": "k"})])
+        assert rows == []
+        found.tick(here.parts.now())
+        assert [row.activity for row in rows] == ["working"]
+        found.tick(here.parts.now())
+        assert len(rows) == 1
 
 
 async def test_defect_in_showing_harms_no_interview(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
