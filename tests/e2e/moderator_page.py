@@ -124,7 +124,8 @@ class ModeratorPage:
     async def sound(self, what: str) -> None:
         """Axe is content, nothing has to be scrolled sideways, and the browser's policy refused nothing."""
         await self.settled()
-        assert await axe_violations(self.page) == [], what
+        found = await axe_violations(self.page)
+        assert found == [], f"{what}: {found}"
         wide = await self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{what}: {wide} px too wide"
         assert self.errors == [], what

@@ -240,6 +240,32 @@ async def test_ended_interview_says_that_nothing_can_be_changed(server: ServerPr
         await expect(page.locator(".acting")).to_be_hidden()
 
 
+async def test_interview_is_taken_home_in_every_format(server: ServerProcess, browser: Browser) -> None:
+    async with interview(server) as one:
+        await one.answers(*ANSWERS[:2])
+        await finish(server, one)
+    async with tab(browser, server.url) as desk:
+        page = desk.page
+        await desk.sign_in(token_of(server))
+        await desk.open(one.id)
+        zipped = dict.fromkeys(("docx", "csv", "qdpx"), b"PK")
+        begins = {**zipped, "graphml": b"<?xml", "vtt": b"WEBVTT", "json": b"{", "md": b"#"}
+        links = page.locator(".taking-files a")
+        await expect(links).to_have_count(len(begins))
+        for name, first in begins.items():
+            await page.locator(".taking summary").focus()
+            await page.keyboard.press("Enter")
+            async with page.expect_download() as waiting:
+                await page.locator(f'.taking-files a[href$="format={name}"]').click()
+            download = await waiting.value
+            assert download.suggested_filename.startswith(f"askwell-coffee_mec-{one.id[:8]}.{name}")
+            assert (await download.path()).read_bytes().startswith(first)
+            await expect(links.first).to_be_hidden()
+        await page.locator(".taking summary").click()
+        await page.locator("h1").click()
+        await expect(links.first).to_be_hidden()
+
+
 async def test_finished_interview_is_found_and_replayed_turn_by_turn(
     server: ServerProcess, browser: Browser, shots: Path | None
 ) -> None:

@@ -100,6 +100,11 @@ async def test_states_axe_clean_and_no_sideways_scrolling(
         await page.locator("#act-end").click()
         await desk.sound("ending")
         await page.keyboard.press("Escape")
+        await page.locator(".taking summary").click()
+        await by_day_and_night(desk, f"{size}-6-downloads")
+        await page.keyboard.press("Escape")
+        await expect(page.locator(".taking summary")).to_be_focused()
+        await expect(page.locator(".taking-files")).to_be_hidden()
 
 
 async def test_interview_that_is_not_there_is_explained(server: ServerProcess, browser: Browser) -> None:

@@ -12,6 +12,7 @@ import { asOf, fromSnapshot, isOver, lastTurn, turnAt } from "./model.js";
 import { rankingPanel } from "./ranking.js";
 import { turnBar } from "./replay.js";
 import { signalsPanel } from "./signals.js";
+import { takingHome } from "./taking.js";
 
 /** @typedef {import("./main.js").App} App */
 /** @typedef {import("./model.js").Model} Model */
@@ -64,7 +65,7 @@ export function detailView(app, id) {
     h("div", "detail-said", conversation.section), h("div", "detail-why", ranking.section, graph.section, signals.section),
     h("div", "detail-figures", ending.section, costs.section, audit.section));
   const waiting = h("div", "empty", h("span", { class: "ripple", "aria-hidden": "true" }, h("span"), h("span"), h("span")), h("p", {}, t("mod.detail.loading")));
-  const head = h("header", { class: "detail-head", hidden: true }, h("div", "detail-name", badges, title, facts), acting.element);
+  const head = h("header", { class: "detail-head", hidden: true }, h("div", "detail-name", badges, h("div", "detail-title", title, takingHome(app, id)), facts), acting.element);
   const element = h("div", "detail",
     h("p", "trail", h("a", { href: "#/" }, t("mod.overview.title"))), head, status, jumps, bar.element, waiting, body);
   jumps.hidden = true;
