@@ -130,6 +130,7 @@ async def test_draft_survives_a_reload_and_an_answer_is_sent_once(
     await page.reload()
     await respondent.asked()
     await expect(page.locator("#answer")).to_have_value("half a thou")
+    await page.locator('#status[data-state="yours"]').wait_for(state="attached")
     wire.cut()
     await page.locator('#status[data-state="reconnecting"]').wait_for()
     await respondent.answer("half a thought about foam")
