@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audio.gates import is_echo, is_phantom
-from audio.loops import is_loop, repeated_from
+from audio.loops import is_loop, repetition
 from audio.types import RATE_HZ, Samples, Transcript, Word
 
 SHORTEST = RATE_HZ // 10
@@ -110,7 +110,7 @@ def decode_carefully(
     """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
 
     A loop, or a text with a hole in it, is decoded again with the full context and without `before`; what still repeats
-    is cut at the repetition.
+    is said once.
     What echoes `before`, or is doubtful with it, is decoded again without it.
 
     Args:
@@ -193,16 +193,20 @@ def doubts(found: Decoded) -> bool:
 
 
 def without_loop(found: Decoded) -> Decoded:
-    """The same up to where it begins to repeat itself."""
-    cut = repeated_from([word.text for word in found.words])
-    if cut is None:
+    """The same without what only repeats."""
+    again = repetition([word.text for word in found.words])
+    if again is None:
         return found
-    kept = found.words[:cut]
+    spans: list[tuple[int, int]] = []
     length = 0
-    for word in kept:
-        place = found.text.find(word.text, length)
-        length = place + len(word.text) if place >= 0 else length
-    return replace(found, text=found.text[:length], words=kept)
+    for word in found.words:
+        place = max(length, found.text.find(word.text, length))
+        length = min(len(found.text), place + len(word.text))
+        spans.append((place, length))
+    text = found.text[: spans[again.start - 1][1]]
+    if again.stop < len(spans):
+        text += found.text[spans[again.stop - 1][1] :]
+    return replace(found, text=text, words=found.words[: again.start] + found.words[again.stop :])
 
 
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})

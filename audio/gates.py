@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from audio.loops import repeated_from
+from audio.loops import repetition
 
 NO_SPEECH = 0.6
 """Above this the model thinks that nobody spoke; Whisper's own limit."""
@@ -139,7 +139,7 @@ def is_phantom(
         return True
     if no_speech > BAD_NO_SPEECH and first < UNSURE and avg_logprob < BAD_LOGPROB:
         return True
-    if no_speech > STOCK_NO_SPEECH and repeated_from(words) is not None:
+    if no_speech > STOCK_NO_SPEECH and repetition(words) is not None:
         return True
     if no_speech <= NO_SPEECH:
         return False
@@ -149,6 +149,6 @@ def is_phantom(
 
 def _sure(words: Sequence[str], probabilities: Sequence[float]) -> bool:
     """Whether the model knew these words, however it began."""
-    if len(probabilities) < SURE_WORDS or repeated_from(list(words)) is not None:
+    if len(probabilities) < SURE_WORDS or repetition(list(words)) is not None:
         return False
     return sum(probabilities) / len(probabilities) >= SURE

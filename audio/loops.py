@@ -16,6 +16,8 @@ MAX_WORDS_PER_S = 5.5
 """Fast speakers reach 5."""
 REPEATS = 3
 """So many equal runs of words in a row are a loop and not emphasis."""
+LOOP_TIMES = 4
+"""A run of words that comes so often is a loop even in a text that is varied otherwise; numbers are dictated so."""
 
 _WORD = re.compile(r"[\w'’]+")
 
@@ -27,7 +29,7 @@ def compression_ratio(text: str) -> float:
 
 
 def is_loop(text: str, duration_s: float) -> bool:
-    """Whether the text repeats itself too much, or has more words than anybody says in that time.
+    """Whether the text repeats itself too much, as a whole or in one place, or is more than anybody says in that time.
 
     Args:
         text: what a model wrote.
@@ -36,22 +38,26 @@ def is_loop(text: str, duration_s: float) -> bool:
     text = text.strip()
     if len(text) > MIN_CHARS and compression_ratio(text) > MAX_RATIO:
         return True
-    words = len(text.split())
-    return words > 3 and words > MAX_WORDS_PER_S * max(duration_s, 0.1)
+    words = text.split()
+    if len(words) > 3 and len(words) > MAX_WORDS_PER_S * max(duration_s, 0.1):
+        return True
+    again = repetition(words, LOOP_TIMES)
+    return again is not None and any(c.isalpha() for word in words[again.start : again.stop] for c in word)
 
 
-def repeated_from(words: list[str]) -> int | None:
-    """Where in a list of words a run of 1 to 8 words begins to be said for the second of at least `REPEATS` times.
+def repetition(words: list[str], times: int = REPEATS) -> range | None:
+    """Which words of a list only say again what was just said: a run of 1 to 8 words from its second round to its last.
 
-    Runs of one word must come `REPEATS` + 2 times ("no, no, no" is said by people). None where nothing is repeated.
+    Runs of one word must come `times` + 2 times ("no, no, no" is said by people). None where nothing is repeated.
     """
     plain = [" ".join(_WORD.findall(word.lower())) for word in words]
     for start in range(len(plain)):
-        for size in range(1, min(8, (len(plain) - start) // REPEATS) + 1):
+        for size in range(1, min(8, (len(plain) - start) // times) + 1):
             run = plain[start : start + size]
-            times = 1
-            while plain[start + times * size : start + (times + 1) * size] == run:
-                times += 1
-            if times >= (REPEATS + 2 if size == 1 else REPEATS):
-                return start + size
+            end = start + size
+            while plain[end : end + size] == run:
+                end += size
+            if end - start >= size * (times + 2 if size == 1 else times):
+                # A last round may be broken off by the end of the text.
+                return range(start + size, len(plain) if plain[end:] == run[: len(plain) - end] else end)
     return None

@@ -182,6 +182,13 @@ def test_loop_without_spaces_is_cut_in_text_and_words() -> None:
     assert [word.text for word in cut.words] == ["我", "喜欢"]
 
 
+def test_what_follows_a_loop_stays_in_text_and_words() -> None:
+    said = "It is open source. Open source. Open source. Open source. And free."
+    cut = without_loop(Decoded(said, tuple(pieces(*said.split())), 0.1, -0.1))
+    assert cut.text == "It is open source. And free."
+    assert " ".join(word.text for word in cut.words) == cut.text
+
+
 def test_reading_that_left_off_is_continued_where_it_did() -> None:
     engine = HastyEngine(["I like it", "and buy it"], left_off_s=[6.0, None])
     found = decode(engine, 12.0)

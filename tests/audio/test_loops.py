@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.loops import compression_ratio, is_loop, repeated_from
+from audio.loops import compression_ratio, is_loop, repetition
 
 ANSWERS = [
     ("I usually buy oat milk because it makes my coffee creamy and it does not upset my stomach.", 5.2),
@@ -26,6 +26,11 @@ LOOPS = [
         25,
     ),
     ("Yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah, yeah,", 20),
+    (
+        "Congratulations, you have installed the exchange. Open source. Open source. Open source. Open source. "
+        "It comes with sounds and with files that should help you to get started.",
+        14,
+    ),
     ("one two three four five six seven eight nine ten", 1.0),
     ("coffee coffee coffee coffee coffee coffee coffee coffee coffee coffee", 1.9),
 ]
@@ -34,7 +39,7 @@ LOOPS = [
 @pytest.mark.parametrize(("text", "duration_s"), ANSWERS)
 def test_answer_is_no_loop(text: str, duration_s: float) -> None:
     assert not is_loop(text, duration_s)
-    assert repeated_from(text.split()) is None
+    assert repetition(text.split()) is None
 
 
 @pytest.mark.parametrize(("text", "duration_s"), LOOPS)
@@ -53,20 +58,34 @@ def test_loop_is_seen(text: str, duration_s: float) -> None:
 )
 def test_loop_is_cut_after_its_first_round(text: str, kept: str) -> None:
     words = text.split()
-    cut = repeated_from(words)
+    cut = repetition(words)
     assert cut is not None
-    assert " ".join(words[:cut]) == kept
+    assert " ".join(words[: cut.start] + words[cut.stop :]) == kept
 
 
 @given(
-    st.lists(st.sampled_from("abcdefgh"), max_size=6),
+    st.lists(st.sampled_from("abcdefgh"), max_size=6, unique=True),
     st.lists(st.sampled_from("ijklmnop"), min_size=1, max_size=6, unique=True),
     st.integers(5, 9),
 )
 def test_cut_keeps_what_was_before_and_one_round(before: list[str], run: list[str], times: int) -> None:
-    cut = repeated_from(before + run * times)
+    cut = repetition(before + run * times)
     assert cut is not None
-    assert cut <= len(before) + len(run)
+    assert cut.start <= len(before) + len(run)
+    assert cut.stop == len(before) + len(run) * times
+
+
+def test_what_follows_a_repetition_is_kept() -> None:
+    words = "It runs the open source open source open source open source exchange, and that is what I like.".split()
+    cut = repetition(words)
+    assert cut is not None
+    assert words[: cut.start] + words[cut.stop :] == (
+        "It runs the open source exchange, and that is what I like.".split()
+    )
+
+
+def test_dictated_numbers_are_no_loop() -> None:
+    assert not is_loop("My number is 12 34 12 34 12 34 12 34, and that of my sister is nearly the same.", 9.0)
 
 
 def test_compression_ratio_of_nothing_is_zero() -> None:
