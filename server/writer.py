@@ -15,7 +15,7 @@ from secrets import token_hex
 
 import structlog
 
-from server.ending import told_to_end
+from server.ending import to_the_end, told_to_end
 from server.hot.errors import HotError, SessionNotHot
 from server.hot.journal import START, Journal, JournalRecord, position_key
 from server.hot.redis import HotStore
@@ -23,6 +23,8 @@ from server.store.apply import Applier
 from server.store.errors import RecordRefused, StalePosition, StoreError, StoreUnavailable
 
 log = structlog.get_logger()
+LET_GO_S = 1.0
+"""How long a writer that ends may take to give its locks back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class Writer:
                     group.create_task(self._keep_writing(partition), name=f"writer-{partition}")
                 group.create_task(self._keep_measuring(), name="writer-lag")
         finally:
-            await self._let_go()
+            await to_the_end(self._let_go(), within_s=LET_GO_S)
 
     async def drain(self, deadline_s: float) -> bool:
         """Write what waits now, whether or not `run` runs too.
@@ -180,7 +182,7 @@ class Writer:
         pause_s = settings.first_pause_s
         while not told_to_end():
             try:
-                if await self._journal.lock(partition, self._holder, settings.lock_ttl_s):
+                if await self._lock(partition):
                     await self._step(partition, wait_ms=settings.wait_ms)
                     wait_s = 0.0
                 else:
@@ -199,7 +201,7 @@ class Writer:
 
     async def _drain(self, partition: int) -> bool:
         while True:
-            if not await self._journal.lock(partition, self._holder, self._settings.lock_ttl_s):
+            if not await self._lock(partition):
                 return await self._journal.length(partition) == 0
             try:
                 await self._step(partition, wait_ms=None)
@@ -301,10 +303,20 @@ class Writer:
         self._hooks.retried(partition, str(error))
         log.warning("writer.retry", partition=partition, reason=str(error))
 
+    async def _lock(self, partition: int) -> bool:
+        """Ask for the partition, and wait for the answer even if cancelled.
+
+        A lock that comes after the writer has let go of all would keep the next writer out until it runs out.
+        """
+        asking = self._journal.lock(partition, self._holder, self._settings.lock_ttl_s)
+        return await to_the_end(asking, within_s=LET_GO_S)
+
     async def _let_go(self) -> None:
+        unlocking = (self._journal.unlock(partition, self._holder) for partition in self._partitions)
         try:
-            async with asyncio.timeout(1.0):
-                for partition in self._partitions:
-                    await self._journal.unlock(partition, self._holder)
-        except (TimeoutError, HotError):
+            async with asyncio.timeout(LET_GO_S):
+                results = await asyncio.gather(*unlocking, return_exceptions=True)
+        except TimeoutError as error:
+            results = [error]
+        if any(isinstance(result, Exception) for result in results):
             log.info("writer.locks_left", reason="they end by themselves")

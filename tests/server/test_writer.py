@@ -107,6 +107,47 @@ async def test_run_cancelled_gives_its_locks_back(hot: HotStore, writer: Writer,
     await journal.unlock(0, "somebody else")
 
 
+class Slow(Journal):
+    """A journal on a slow machine: what is sent arrives later, whether or not its sender still waits for it."""
+
+    late_s = 0.05
+    network: asyncio.TaskGroup
+
+    async def lock(self, partition: int, holder: str, ttl_s: float) -> bool:
+        async def arrive() -> bool:
+            await asyncio.sleep(self.late_s)
+            return await super(Slow, self).lock(partition, holder, ttl_s)
+
+        return await asyncio.shield(self.network.create_task(arrive()))
+
+    async def unlock(self, partition: int, holder: str) -> None:
+        await asyncio.sleep(self.late_s)
+        await super().unlock(partition, holder)
+
+
+async def held(hot: HotStore) -> list[int]:
+    """The partitions whose lock somebody has."""
+    keys = [hot.keys.writer_lock(partition) for partition in range(hot.keys.partitions)]
+    return [number for number, key in enumerate(keys) if await hot.client.execute_command("EXISTS", key)]
+
+
+@pytest.mark.parametrize("wait_s", [0.0, 0.02, 0.06, 0.2], ids=["asking", "on its way", "again", "working"])
+@pytest.mark.parametrize("times", [1, 20], ids=["once", "again and again"])
+async def test_slow_writer_cancelled_leaves_no_lock(
+    hot: HotStore, embedded_url: str, database: Database, wait_s: float, times: int
+) -> None:
+    journal = Slow.connect(embedded_url, hot.keys)
+    async with asyncio.TaskGroup() as journal.network:
+        running = journal.network.create_task(Writer(hot, journal, Applier(database), FAST).run())
+        await asyncio.sleep(wait_s)
+        for _ in range(times):
+            running.cancel()
+            await asyncio.wait({running}, timeout=0.02)
+    assert running.cancelled()
+    assert await held(hot) == []
+    await journal.close()
+
+
 async def test_session_in_use_keeps_its_keys(hot: HotStore, writer: Writer) -> None:
     interview = await talk(hot, "s1", 1)
     assert await writer.drain(5)
