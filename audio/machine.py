@@ -270,7 +270,7 @@ class SpeechMachine:
         if not self._paused:
             return
         self._paused = False
-        if self._windows.ends_at_pause(onset - before):
+        if self._windows.long:
             edge = max(before + PAUSE_FRAMES, (before + onset) // 2)
             self._windows.cut(edge, forced=False)
             self._understood.last_is_closed(onset * FRAME_SAMPLES, edge * FRAME_SAMPLES)

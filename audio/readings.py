@@ -126,7 +126,8 @@ def join(left: Sequence[Word], right: Sequence[Word], stretch: Stretch) -> tuple
     Returns:
         Words in order. Of a cut within speech the left reading's last words may be halves: from the last word that
         both agree on the right reading counts. In a pause both heard whole words: the left reading counts up to the
-        cut, the right one after it, and agreement says which is which where the times are off.
+        cut, the right one after it, and agreement says which is which where the times are off. What follows the left
+        reading's last word in the right one is new, wherever it was placed.
     """
     cut, tail = stretch.own, stretch.offset
     trusted = [word for word in left if not stretch.forced or word.end <= cut - SPLIT]
@@ -134,12 +135,12 @@ def join(left: Sequence[Word], right: Sequence[Word], stretch: Stretch) -> tuple
     pairs = agreement(trusted[first:], [word for word in right if word.start < cut + NEAR])
     if pairs:
         last, begin = first + pairs[-1][0], pairs[-1][1] + 1
-        if stretch.forced:
+        if stretch.forced or last == len(left) - 1:
             return (*trusted[: last + 1], *right[begin:])
         return (*left, *(word for word in right[begin:] if word.end > cut + JITTER))
     if len(trusted) - first >= SKIPPED_WORDS:
         new = list(right)
-    elif stretch.forced:
+    elif stretch.forced or first == len(trusted):
         edge = trusted[-1].end if trusted else tail
         new = [word for word in right if middle(word) >= edge]
     else:

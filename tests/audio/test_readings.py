@@ -49,6 +49,16 @@ def test_join_in_a_pause_keeps_a_new_word_that_was_stretched_back() -> None:
     assert joined(LEFT, right, stretch(10, 8.4)) == "he was not ill. He was"
 
 
+def test_join_in_a_pause_keeps_new_words_that_were_all_placed_before_the_cut() -> None:
+    right = words(("ill.", 9.0, 9.5), ("He", 9.5, 9.7), ("was", 9.7, 10.0), ("old.", 11.0, 11.4))
+    assert joined(LEFT, right, stretch(10, 8.9)) == "he was not ill. He was old."
+
+
+def test_join_in_a_pause_hears_from_the_right_reading_what_the_left_one_stopped_before() -> None:
+    right = words(("Nobody", 10.2, 10.6), ("knew.", 10.6, 11.0), ("He", 12.4, 12.6), ("was", 12.6, 12.8))
+    assert joined(LEFT, right, stretch(12, 10.0)) == "he was not ill. Nobody knew. He was"
+
+
 def test_join_where_the_right_reading_left_its_tail_out_keeps_all_it_has() -> None:
     right = words(("She", 8.1, 9.0), ("is", 9.0, 10.6), ("fine.", 10.6, 11))
     assert joined(LEFT, right, stretch(10, 8.1)) == "he was not ill. She is fine."

@@ -11,8 +11,6 @@ from audio.windows import (
     KEPT_AFTER_FRAMES,
     KEPT_BEFORE_FRAMES,
     LEAST_TAIL_FRAMES,
-    LONG_PAUSE_FRAMES,
-    LONG_PAUSE_WINDOW_FRAMES,
     LONG_WINDOW_FRAMES,
     LONGEST_READ_FRAMES,
     LONGEST_WINDOW_FRAMES,
@@ -82,17 +80,9 @@ def test_windows_short_silence_is_kept_whole() -> None:
     assert read(windows.stretch()) == list(range(11 + KEPT_AFTER_FRAMES + KEPT_BEFORE_FRAMES))
 
 
-@pytest.mark.parametrize(
-    ("length", "silence", "ends"),
-    [
-        (LONG_WINDOW_FRAMES - 1, LONG_PAUSE_FRAMES - 1, False),
-        (LONG_WINDOW_FRAMES, 7, True),
-        (LONG_PAUSE_WINDOW_FRAMES, LONG_PAUSE_FRAMES, True),
-        (LONG_PAUSE_WINDOW_FRAMES - 1, 1000, False),
-    ],
-)
-def test_windows_end_at_a_pause_when_they_are_long(length: int, silence: int, ends: bool) -> None:
-    assert filled(length).ends_at_pause(silence) is ends
+def test_windows_end_at_the_next_pause_when_they_are_long() -> None:
+    assert not filled(LONG_WINDOW_FRAMES - 1).long
+    assert filled(LONG_WINDOW_FRAMES).long
 
 
 def test_windows_are_full_at_twenty_eight_seconds() -> None:
@@ -109,7 +99,7 @@ def test_windows_cut_keep_a_tail_and_nothing_more() -> None:
     assert (stretch.own, stretch.forced) == (800 * FRAME_SAMPLES, True)
 
 
-@pytest.mark.parametrize("own", [0, 1 * SECOND, 3 * SECOND, 5 * SECOND, 7 * SECOND, 20 * SECOND, LONGEST_WINDOW_FRAMES])
+@pytest.mark.parametrize("own", [0, 3 * SECOND, 5 * SECOND, 9 * SECOND, 13 * SECOND, 20 * SECOND, LONGEST_WINDOW_FRAMES])
 def test_windows_tail_is_longer_for_a_short_window(own: int) -> None:
     windows = filled(400)
     windows.cut(400, forced=False)
@@ -127,7 +117,7 @@ def test_windows_tail_begins_in_a_pause_where_there_is_one() -> None:
     windows.pause(300)
     windows.pause(330)
     windows.cut(400, forced=False)
-    speak(windows, 5 * SECOND, 400)
+    speak(windows, 11 * SECOND, 400)
     assert read(windows.stretch())[0] == 300
 
 
@@ -136,7 +126,7 @@ def test_windows_tail_begins_where_it_is_quiet_where_there_is_no_pause() -> None
     speak(windows, 1, 300, probability=0.4)
     speak(windows, 99, 301)
     windows.cut(400, forced=False)
-    speak(windows, 5 * SECOND, 400)
+    speak(windows, 11 * SECOND, 400)
     assert read(windows.stretch())[0] == 300
 
 
