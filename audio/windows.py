@@ -28,9 +28,10 @@ hypotheses and word times included."""
 CUT_SEARCH_FRAMES = 6 * RATE_HZ // FRAME_SAMPLES
 """Where there is no pause, a window is cut at the quietest place of its last 6 s."""
 LEAST_TAIL_FRAMES = 2 * RATE_HZ // FRAME_SAMPLES
-MOST_TAIL_FRAMES = 10 * RATE_HZ // FRAME_SAMPLES
-READ_AT_LEAST_FRAMES = 14 * RATE_HZ // FRAME_SAMPLES
-"""A tail is 2 to 10 s, such that tail and window make 14 s where they can."""
+MOST_TAIL_FRAMES = 6 * RATE_HZ // FRAME_SAMPLES
+READ_AT_LEAST_FRAMES = 8 * RATE_HZ // FRAME_SAMPLES
+"""A tail is 2 to 6 s, such that tail and window make 8 s where they can. Twice that is understood a little better still
+(0.1 points where there are pauses) and is too often not read before the silence is over."""
 TAIL_SNAP_FRAMES = 2 * RATE_HZ // FRAME_SAMPLES
 """How much longer a tail may be to begin in a pause."""
 TAIL_SEARCH_FRAMES = RATE_HZ // FRAME_SAMPLES
