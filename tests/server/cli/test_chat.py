@@ -283,15 +283,15 @@ async def test_server_killed_and_started_again_in_the_middle_goes_on(tmp_path: P
         await start()
         created = await Client(url).create_session(concept_id="headphones_mec")
         screen = Script("yes", ANSWER, killed_and_started, "/finish")
-        chat = Chat(Client(url, created["respondent_token"]), created["session_id"], screen, pause_s=0.5)
-        async with asyncio.timeout(90):
+        chat = Chat(Client(url, created["respondent_token"]), created["session_id"], screen, pause_s=2.0)
+        async with asyncio.timeout(180):
             end = await chat.run()
+        assert end is End.COMPLETED
         detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
     finally:
         for server in servers:
             server.kill()
             server.wait()
-    assert end is End.COMPLETED
     assert screen.text.count("connection lost") == 1
     said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
     assert said == [ANSWER, "And it makes the train bearable"]
