@@ -318,5 +318,9 @@ class Writer:
                 results = await asyncio.gather(*unlocking, return_exceptions=True)
         except TimeoutError as error:
             results = [error]
-        if any(isinstance(result, Exception) for result in results):
-            log.info("writer.locks_left", reason="they end by themselves")
+        failures = [result for result in results if isinstance(result, BaseException)]
+        for failure in failures:
+            if not isinstance(failure, (TimeoutError, HotError)):
+                raise failure
+        if failures:
+            log.info("writer.locks_left", reason=f"{failures[0]}; they end by themselves")
