@@ -28,7 +28,7 @@ _TITLES = {
     "models": "Language models",
     "speech": "Speech",
     "kiosk": "Kiosks and sync",
-    "watching": "Watching",
+    "alerts": "Alerts",
     "logs": "Logs",
     "pipeline": "Pipeline",
 }

@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
+from config.alerts import AlertSettings
 from config.bounds import LimitSettings, SessionSettings
 from config.group import Group, check_url
 from config.kiosk import KioskSettings
@@ -31,7 +32,6 @@ from config.models import (
     checked_key,
 )
 from config.speech import SpeechSettings
-from config.watching import WatchingSettings
 from pipeline.calls import Role
 from pipeline.concept import PipelineSettings
 
@@ -193,7 +193,7 @@ class Settings(Group):
     models: ModelSettings = ModelSettings()
     speech: SpeechSettings = SpeechSettings()
     kiosk: KioskSettings = KioskSettings()
-    watching: WatchingSettings = WatchingSettings()
+    alerts: AlertSettings = AlertSettings()
     logs: LogSettings = LogSettings()
     pipeline: PipelineSettings = PipelineSettings()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -10,10 +12,11 @@ from starlette.middleware.cors import CORSMiddleware
 from server import pages
 from server.api import catalogue, kiosk, moderation, operations, sessions, sync, tokens
 from server.api.http import on_error
+from server.bounds import socket_settings
 from server.middleware import Gate, Problems
 from server.parts import Parts
-from server.session.connection import respondent_route
-from server.session.settings import SocketSettings
+from server.sockets.moderator import ModeratorServices
+from server.sockets.respondent import RespondentServices
 
 
 def build_app(parts: Parts) -> Starlette:
@@ -22,15 +25,20 @@ def build_app(parts: Parts) -> Starlette:
     Args:
         parts: what the process is made of; they live as long as the application.
     """
-    limits = parts.settings.limits
-    socket = SocketSettings(
-        allowed_origins=_socket_origins(parts),
-        handshake_s=limits.handshake_s,
-        max_message_bytes=limits.max_message_bytes,
-        messages_per_s=limits.messages_per_s,
-        message_burst=limits.message_burst,
-        outbox_events=limits.outbox_events,
+    sockets = socket_settings(parts.settings)
+
+    def count_error(code: str) -> None:
+        parts.metrics.errors.labels(code).inc()
+
+    respondents = RespondentServices(
+        parts.hub,
+        parts.listeners,
+        parts.auth.respondent_session,
+        sockets,
+        on_error=count_error,
+        words_of=lambda language: parts.library.texts(language).find,
     )
+    moderators = ModeratorServices(parts.watch, parts.auth, sockets, time.monotonic, count_error)
     middleware = [Middleware(Gate, parts=parts)]
     if parts.settings.server.allowed_origins:
         middleware.append(
@@ -51,14 +59,8 @@ def build_app(parts: Parts) -> Starlette:
             *moderation.ROUTES,
             *kiosk.ROUTES,
             *sync.ROUTES,
-            respondent_route(
-                parts.hub,
-                parts.auth.respondent_session,
-                socket,
-                on_error=lambda code: parts.metrics.errors.labels(code).inc(),
-                words_of=lambda language: parts.library.texts(language).find,
-            ),
-            parts.watch.route(socket, lambda code: parts.metrics.errors.labels(code).inc()),
+            respondents.route(),
+            moderators.route(),
             *pages.routes(),
         ],
         middleware=middleware,
@@ -66,9 +68,3 @@ def build_app(parts: Parts) -> Starlette:
     )
     app.state.parts = parts
     return app
-
-
-def _socket_origins(parts: Parts) -> tuple[str, ...]:
-    server = parts.settings.server
-    own = (server.public_url.rstrip("/"),) if server.public_url else ()
-    return (*server.allowed_origins, *own)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from config.settings import Settings
 from server.hot.values import HotSettings
-from server.session.settings import HubSettings, ListeningSettings
+from server.session.settings import HubSettings
+from server.sockets.settings import SocketSettings
+from server.speech.settings import ListeningSettings
 
 
 def hot_settings(settings: Settings) -> HotSettings:
@@ -38,4 +40,18 @@ def listening_settings(settings: Settings) -> ListeningSettings:
         max_answer_s=speech.max_answer_s,
         barge_in=speech.barge_in,
         hold_s=speech.take_your_time_s,
+    )
+
+
+def socket_settings(settings: Settings) -> SocketSettings:
+    """Of the sockets of respondents and moderators."""
+    server, limits = settings.server, settings.limits
+    own = (server.public_url.rstrip("/"),) if server.public_url else ()
+    return SocketSettings(
+        allowed_origins=(*server.allowed_origins, *own),
+        handshake_s=limits.handshake_s,
+        max_message_bytes=limits.max_message_bytes,
+        messages_per_s=limits.messages_per_s,
+        message_burst=limits.message_burst,
+        outbox_events=limits.outbox_events,
     )

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 
-class Bucket:
+class TokenBucket:
     """Allows `burst` at once and `per_s` per second on average.
 
     Args:
@@ -18,11 +18,11 @@ class Bucket:
 
     __slots__ = ("_burst", "_clock", "_level", "_per_s", "_seen")
 
-    def __init__(self, per_s: float, burst: int, clock: Callable[[], float]) -> None:
+    def __init__(self, per_s: float, burst: float, clock: Callable[[], float]) -> None:
         self._per_s = per_s
-        self._burst = float(burst)
+        self._burst = burst
         self._clock = clock
-        self._level = float(burst)
+        self._level = burst
         self._seen = clock()
 
     def take(self) -> float:
@@ -42,13 +42,13 @@ class KeyedBuckets:
     def __init__(self, per_s: float, burst: int, clock: Callable[[], float], capacity: int = 10_000) -> None:
         self._shape = (per_s, burst, clock)
         self._capacity = capacity
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
 
     def take(self, key: str) -> int:
         """Take one token of that key: 0 if there was one, else the whole seconds to wait."""
         bucket = self._buckets.get(key)
         if bucket is None:
-            bucket = self._buckets[key] = Bucket(*self._shape)
+            bucket = self._buckets[key] = TokenBucket(*self._shape)
             if len(self._buckets) > self._capacity:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(key)

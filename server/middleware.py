@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.api.http import on_error
 from server.errors import ApiError, WireError, wire_error
 from server.parts import Parts
-from server.watch.socket import MODERATOR_PATH
+from server.sockets.moderator import MODERATOR_PATH
 
 log = structlog.get_logger()
 

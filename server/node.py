@@ -15,13 +15,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from config.settings import Settings
 from config.speech import NO_MODEL
-from server.api.reading import load_material
 from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
 from server.export import FORMATS
 from server.language import cautions, who_does_what
 from server.serving import bind, serving, url_of
-from server.speech import Speech
+from server.speech.engine import Speech
 from server.wiring import HUB_DRAIN_S, Overrides, Say, Storage, open_storage, running
 
 LOOPBACK = "127.0.0.1"
@@ -160,5 +159,5 @@ async def export(settings: Settings, session_id: str, name: str) -> bytes:
     """
     async with open_storage(settings) as storage:
         await storage.writer.drain(EXPORT_DRAIN_S)
-        material = await load_material(storage, session_id, Principal("moderator"))
+        material = await storage.reader.material(session_id, Principal("moderator"))
         return FORMATS[name].write(material)

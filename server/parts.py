@@ -14,21 +14,23 @@ from server.limits import KeyedBuckets
 from server.metrics import Metrics
 from server.origins import Origins
 from server.pipelines import Pipelines
+from server.reading import SessionReader
 from server.recordings import FileRecorder
 from server.session.hub import Hub
-from server.speech import Speech
+from server.speech.engine import Speech
+from server.speech.listening import Listeners
 from server.store.copies import Copies
 from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
 from server.unlocking import Unlocking
-from server.watch.watch import Watch
+from server.watch.service import WatchService
 from server.writer import Writer
 
 
 @dataclass
 class Readiness:
-    """How far the process is; `models` once they are loaded and warm, `leaving` once it shuts down."""
+    """How far the process is: `models` are loaded and warm, `leaving` says that it shuts down."""
 
     models: bool = False
     leaving: bool = False
@@ -63,10 +65,12 @@ class Parts:
     hot: HotStore
     store: Repository
     writer: Writer
-    pipeline: Pipelines
+    pipelines: Pipelines
     hub: Hub
-    watch: Watch
+    reader: SessionReader
+    watch: WatchService
     speech: Speech
+    listeners: Listeners
     recorder: FileRecorder
     auth: Authenticator
     metrics: Metrics

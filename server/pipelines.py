@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
 from typing import Final
 
 import structlog
@@ -16,14 +15,10 @@ from config.loader import Library, UnknownName
 from config.prices import load_prices
 from config.settings import Settings
 from pipeline.concept import SessionConfiguration
-from pipeline.context import SlotNames, TurnContext, Wishes, no_names
 from pipeline.methodology import Methodology
-from pipeline.ports import Clock, QuestionSink, SlotProposal, Vectors
-from pipeline.previewing import Preview
+from pipeline.ports import Clock
 from pipeline.question.checker import prepare
-from pipeline.signals.base import SignalMatrix
-from pipeline.state import Directive, InterviewState
-from pipeline.turn import Answer, Outcome, Providers, TurnPipeline
+from pipeline.turn import Providers, TurnPipeline
 from server.language import Language
 from server.metrics import Metrics
 
@@ -37,7 +32,7 @@ MOST: Final = 64
 
 
 class Pipelines:
-    """Implements `server.session.ports.Pipeline` for sessions of any configuration.
+    """The pipelines of sessions of any configuration.
 
     Args:
         language: has the providers of each configuration.
@@ -85,87 +80,6 @@ class Pipelines:
     def deadline_s(self, configuration: SessionConfiguration) -> float:
         """The longest that a turn of such a session may take, in seconds."""
         return self._language.deadline_s(configuration)
-
-    async def open(
-        self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
-    ) -> Outcome:
-        """The opening question; see `TurnPipeline.open`."""
-        return await self.of(configuration).open(state, configuration, now=now, sink=sink)
-
-    async def run(
-        self,
-        state: InterviewState,
-        answer: Answer,
-        configuration: SessionConfiguration,
-        *,
-        now: datetime,
-        sink: QuestionSink,
-        embeddings: Mapping[str, Vectors],
-        names: SlotNames = no_names,
-        wishes: Wishes | None = None,
-    ) -> Outcome:
-        """One turn; see `TurnPipeline.run`."""
-        return await self.of(configuration).run(
-            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names, wishes=wishes
-        )
-
-    async def preview(
-        self,
-        state: InterviewState,
-        configuration: SessionConfiguration,
-        wish: Directive,
-        *,
-        signals: SignalMatrix | None,
-    ) -> Preview:
-        """The question that a moderator's wish would lead to; see `TurnPipeline.preview`."""
-        return await self.of(configuration).preview(state, configuration, wish, signals=signals)
-
-    async def decide(
-        self,
-        state: InterviewState,
-        answer: Answer,
-        configuration: SessionConfiguration,
-        *,
-        now: datetime,
-        sink: QuestionSink,
-        embeddings: Mapping[str, Vectors],
-        names: SlotNames = no_names,
-    ) -> TurnContext:
-        """One turn up to its question; see `TurnPipeline.decide`."""
-        return await self.of(configuration).decide(
-            state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names
-        )
-
-    async def speak(self, context: TurnContext) -> Outcome:
-        """The rest of a turn; see `TurnPipeline.speak`."""
-        return await self.of(context.configuration).speak(context)
-
-    async def rephrase(
-        self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
-    ) -> Outcome:
-        """The present question in other words; see `TurnPipeline.rephrase`."""
-        return await self.of(configuration).rephrase(state, configuration, now=now, sink=sink)
-
-    def defers_naming(self, configuration: SessionConfiguration) -> bool:
-        """Whether slots get their names after the question is out."""
-        return self.of(configuration).defers_naming(configuration)
-
-    async def name_slots(
-        self, state: InterviewState, configuration: SessionConfiguration, *, named: Collection[str] = ()
-    ) -> list[SlotProposal]:
-        """Names for the oldest nodes of the backlog; see `TurnPipeline.name_slots`."""
-        return await self.of(configuration).name_slots(state, configuration, named=named)
-
-    async def settle(
-        self,
-        state: InterviewState,
-        configuration: SessionConfiguration,
-        names: Sequence[SlotProposal],
-        *,
-        embeddings: Mapping[str, Vectors],
-    ) -> Outcome | None:
-        """An interview that is over, with names in place; see `TurnPipeline.settle`."""
-        return await self.of(configuration).settle(state, configuration, names, embeddings=embeddings)
 
 
 @asynccontextmanager

@@ -27,7 +27,7 @@ from config.settings import Settings
 from pipeline.calls import Role
 from pipeline.language.support import speaks_offline
 from pipeline.turn import Providers
-from server import watching
+from server import measuring
 from server.auth import Authenticator, moderator_token
 from server.bounds import hot_settings, hub_settings, listening_settings
 from server.database import migrate, open_database
@@ -45,9 +45,13 @@ from server.metrics import Metrics
 from server.origins import Origins
 from server.parts import Parts
 from server.pipelines import Load, open_pipelines
+from server.reading import SessionReader
 from server.recordings import FileRecorder
+from server.session.context import SessionServices
 from server.session.hub import Hub
-from server.speech import LoadSpeech, load_heard, open_speech
+from server.speech.engine import LoadSpeech, load_models, open_speech
+from server.speech.listening import Listeners
+from server.speech.spoken_turns import SpeechServices
 from server.store.apply import Applier
 from server.store.copies import Copies
 from server.store.engine import Database
@@ -55,7 +59,7 @@ from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
 from server.unlocking import Unlocking
-from server.watch.opening import open_watch
+from server.watch.service import WatchService
 from server.writer import Writer, WriterHooks
 
 if TYPE_CHECKING:
@@ -97,7 +101,7 @@ class Overrides:
     writer: Callable[[Writer], Writer] = _same_writer
     providers: Callable[[Providers], Providers] = _same_providers
     load: Load = load_providers
-    hear: LoadSpeech = load_heard
+    hear: LoadSpeech = load_models
     speaks: Callable[[Role, str], bool] = speaks_offline
 
 
@@ -113,6 +117,7 @@ class Storage:
     hot: HotStore
     database: Database
     store: Repository
+    reader: SessionReader
     writer: Writer
     recorder: FileRecorder
     metrics: Metrics
@@ -163,7 +168,7 @@ async def open_storage(
             hot, journal = _connect(settings, url, metrics)
             database = open_database(settings, data_dir.path)
             try:
-                report = await hot.prepare(embedded=embedded is not None)
+                report = await hot.checks.prepare(embedded=embedded is not None)
                 say("migrating the store")
                 await migrate(database)
                 recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_gone, metrics)
@@ -173,7 +178,7 @@ async def open_storage(
                         journal,
                         Applier(database),
                         hooks=WriterHooks(
-                            lag=watching.lags(metrics), buried=watching.burials(metrics), erase_files=recorder.erase
+                            lag=measuring.lags(metrics), buried=measuring.burials(metrics), erase_files=recorder.erase
                         ),
                     )
                 )
@@ -185,12 +190,14 @@ async def open_storage(
                     if embedded is not None:
                         working.append(tasks.create_task(embedded.supervise(), name="valkey"))
                     try:
+                        used, store = overrides.hot(hot), Repository(database)
                         yield Storage(
                             settings=settings,
                             data_dir=data_dir,
-                            hot=overrides.hot(hot),
+                            hot=used,
                             database=database,
-                            store=Repository(database),
+                            store=store,
+                            reader=SessionReader(used, store),
                             writer=writer,
                             recorder=recorder,
                             metrics=metrics,
@@ -254,25 +261,34 @@ async def running(
         ) as pipelines,
     ):
         auth = Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id)
-        watch = open_watch(settings, storage, auth, pipelines, storage.metrics, now=_now)
+        metrics = storage.metrics
         hub = Hub(
-            hot=storage.hot,
-            snapshots=storage.store,
-            configurations=storage.store,
-            pipeline=pipelines,
-            settings=hub_settings(settings),
-            now=_now,
-            new_id=_new_id,
-            observe=watching.turns(storage.metrics),
+            SessionServices(
+                hot=storage.hot,
+                store=storage.store,
+                pipeline_of=pipelines.of,
+                settings=hub_settings(settings),
+                now=_now,
+                clock=time.monotonic,
+                new_id=_new_id,
+                turn_deadline_s=pipelines.deadline_s,
+                on_turn=measuring.turns(metrics),
+            ),
             drain_s=HUB_DRAIN_S,
-            turn_deadline_s=pipelines.deadline_s,
-            voice=speech,
-            listening=listening_settings(settings),
-            observe_heard=watching.spoken_answers(storage.metrics),
-            recorder=storage.recorder,
-            witnesses=watch,
         )
-        watch.attend(hub)
+        listeners = Listeners(
+            SpeechServices(speech, listening_settings(settings), storage.recorder, measuring.spoken_answers(metrics))
+        )
+        watch = WatchService(
+            hub,
+            storage.reader,
+            pipelines,
+            settings.alerts,
+            public_url=settings.server.public_url,
+            metrics=metrics,
+            now=_now,
+            clock=time.monotonic,
+        )
         copies, folder = Copies(storage.database), storage.data_dir.path
         sync = Sync(settings.kiosk, copies, storage.recorder, folder, erase=hub.erase, now=_now)
         async with _running(watch.run(), "watch"), hub, _running(sync.run(), "sync"):
@@ -282,13 +298,15 @@ async def running(
                 hot=storage.hot,
                 store=storage.store,
                 writer=storage.writer,
-                pipeline=pipelines,
+                pipelines=pipelines,
                 hub=hub,
+                reader=storage.reader,
                 watch=watch,
                 speech=speech,
+                listeners=listeners,
                 recorder=storage.recorder,
                 auth=auth,
-                metrics=storage.metrics,
+                metrics=metrics,
                 origins=Origins(settings.server),
                 requests=KeyedBuckets(settings.limits.requests_per_s, settings.limits.request_burst, time.monotonic),
                 copies=copies,
@@ -362,10 +380,11 @@ def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, 
     connection = Connection(
         client,
         bounds,
+        keys,
         on_retry=lambda name: metrics.hot_retries.labels(name).inc(),
         on_unconfirmed=lambda name: log.warning("redis.unconfirmed", operation=name),
     )
-    return HotStore(connection, keys), Journal.connect(url, keys, bounds)
+    return HotStore(connection), Journal.connect(url, keys, bounds)
 
 
 async def _written(recorder: FileRecorder) -> None:

@@ -295,7 +295,7 @@ class Writer:
             await self._hooks.erase_files(record.session_id)
         await self._applier.database.forget_deleted()
         await self._hot.confirm_erased(record.session_id, record.id)
-        await self._hot.forget_deleted()
+        await self._hot.checks.forget_deleted()
         log.info("session.erased", session=record.session_id)
 
     def _note_failure(self, partition: int, error: Exception) -> None:

@@ -10,10 +10,10 @@ from starlette.routing import Route
 
 from server.api.access import moderator, session_id_of
 from server.api.http import json_response, parts_of, read_object_body
-from server.api.reading import load_visible, plain
 from server.errors import ApiError
 from server.protocol.codec import ProtocolProblem
 from server.protocol.moderator import AnyCommand
+from server.reading import public_rows
 from server.watch.commands import read_command
 
 
@@ -31,8 +31,10 @@ async def actions(request: Request) -> Response:
     parts = parts_of(request)
     principal = await moderator(request)
     session_id = session_id_of(request)
-    await load_visible(parts, session_id, principal)
-    return json_response({"session_id": session_id, "items": plain(await parts.store.moderator_actions(session_id))})
+    await parts.reader.visible(session_id, principal)
+    return json_response(
+        {"session_id": session_id, "items": public_rows(await parts.store.moderator_actions(session_id))}
+    )
 
 
 async def command(request: Request) -> Response:
@@ -43,7 +45,7 @@ async def command(request: Request) -> Response:
     wanted = _command(await read_object_body(request))
     if wanted.session_id not in (None, session_id):
         raise ApiError("invalid_input", "session_id: should be the one of the address, or left out.")
-    done = await parts.watch.commands.do(session_id, wanted, principal)
+    done = await parts.watch.commands.apply(session_id, wanted, principal)
     return json_response(done.model_dump(mode="json", exclude={"type"}))
 
 

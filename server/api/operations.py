@@ -30,7 +30,7 @@ async def readiness(parts: Parts) -> tuple[bool, dict[str, Any]]:
     redis_ok, database_ok = False, False
     try:
         async with asyncio.timeout(_CHECK_S):
-            redis_ok, database_ok = await asyncio.gather(parts.hot.ping(), parts.store.database.is_usable())
+            redis_ok, database_ok = await asyncio.gather(parts.hot.checks.ping(), parts.store.database.is_usable())
     except TimeoutError:
         pass
     behind = parts.writer.degraded

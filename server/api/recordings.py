@@ -13,7 +13,7 @@ from starlette.responses import Response
 from pipeline.state import InterviewState, Receipt
 from server.api.access import respondent
 from server.api.http import json_response, parts_of
-from server.api.reading import now_view
+from server.api.views import now_view
 from server.errors import ApiError
 from server.parts import Parts
 from server.protocol.base import UUID_PATTERN
@@ -35,7 +35,8 @@ async def post_audio(request: Request) -> Response:
         raise ApiError("invalid_input", "turn_key: should be a UUID, in the query.")
 
     async def ready(owner: SessionOwner) -> tuple[Receipt | None, float]:
-        return owner.listening.recordings.expect(turn_key), owner.listening.recordings.max_answer_s
+        uploads = parts.listeners.of(owner).uploads
+        return uploads.expect(turn_key), uploads.max_answer_s
 
     known, max_s = await parts.hub.use(session_id, ready)
     with SpooledTemporaryFile(IN_MEMORY_BYTES) as body:
@@ -46,10 +47,10 @@ async def post_audio(request: Request) -> Response:
             recording = await run_in_threadpool(_decode, body, max_s)
     pcm = recording.samples.astype("<i2").tobytes()
 
-    async def hear(owner: SessionOwner) -> Receipt:
-        return await owner.listening.recordings.hear(turn_key, pcm)
+    async def submit(owner: SessionOwner) -> Receipt:
+        return await parts.listeners.of(owner).uploads.submit(turn_key, pcm)
 
-    receipt = await parts.hub.use(session_id, hear)
+    receipt = await parts.hub.use(session_id, submit)
     return await _answered(parts, session_id, receipt, complete=recording.complete)
 
 

@@ -18,23 +18,15 @@ from server.api.access import moderator, principal_of, respondent, respondent_or
 from server.api.http import json_response, parts_of, read_body
 from server.api.kiosk import check_admission
 from server.api.models import CreateSession, PostTurn, StartSession
-from server.api.reading import (
-    load_configuration,
-    load_material,
-    load_state,
-    load_visible,
-    moderator_view,
-    now_view,
-    plain,
-    respondent_view,
-)
 from server.api.recordings import post_audio
+from server.api.views import moderator_view, now_view, respondent_view
 from server.auth import Principal
 from server.errors import ApiError
 from server.export import FORMATS
 from server.export.material import Material, iso, usage_view, utterance_rows
 from server.hot.values import Erasure
 from server.parts import Parts
+from server.reading import public_rows
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
 from server.store.errors import StoreError
@@ -163,7 +155,7 @@ async def listing(request: Request) -> Response:
     except ValueError as exc:
         raise ApiError("invalid_input", "cursor: this is not a cursor of this list.") from exc
     came = await parts.copies.received_at([row["id"] for row in page.items])
-    items = [{**row, "received_at": iso(came.get(row["id"]))} for row in plain(page.items)]
+    items = [{**row, "received_at": iso(came.get(row["id"]))} for row in public_rows(page.items)]
     return json_response({"items": items, "next_cursor": page.next_cursor})
 
 
@@ -179,9 +171,9 @@ async def detail(request: Request) -> Response:
     parts = parts_of(request)
     session_id, principal = await respondent_or_moderator(request)
     if principal.kind == "respondent":
-        state = await load_state(parts, session_id)
-        return json_response(respondent_view(parts, state, await load_configuration(parts, state)))
-    material = await load_material(parts, session_id, principal)
+        state = await parts.reader.state(session_id)
+        return json_response(respondent_view(parts, state, await parts.reader.configuration(state)))
+    material = await parts.reader.material(session_id, principal)
     recordings = await run_in_threadpool(parts.recorder.of, session_id)
     came = await parts.copies.received_at([session_id])
     return json_response({**moderator_view(material, recordings), "received_at": iso(came.get(session_id))})
@@ -195,7 +187,7 @@ async def erase(request: Request) -> Response:
     if erasure is Erasure.ERASED:
         raise ApiError("not_found", "There is no such interview, or it was erased.")
     if erasure is Erasure.NONE:
-        await load_visible(parts, session_id, principal)
+        await parts.reader.visible(session_id, principal)
         await parts.hub.erase(session_id)
         parts.watch.exchange.publish_gone(session_id)
     return json_response({"session_id": session_id, "state": "erasing"}, 202)
@@ -251,7 +243,7 @@ async def _material(request: Request) -> Material:
     session_id, principal = await respondent_or_moderator(request)
     if principal.kind != "moderator":
         raise ApiError("forbidden", "This is for moderators only.")
-    return await load_material(parts_of(request), session_id, principal)
+    return await parts_of(request).reader.material(session_id, principal)
 
 
 ROUTES = [

@@ -77,7 +77,7 @@ async def listing(request: Request) -> Response:
         scope = principal.concepts
         if scope is not None and (entry.concepts is None or not scope.issuperset(entry.concepts)):
             continue
-        seen = await parts.hot.last_heard_of(entry.id) if entry.kind == "device" else None
+        seen = await parts.hot.broadcasts.last_heard_of(entry.id) if entry.kind == "device" else None
         items.append(
             {
                 "id": entry.id,
@@ -101,7 +101,7 @@ async def revoke(request: Request) -> Response:
         raise ApiError("forbidden", "Only a moderator for all concepts may revoke the tokens of others.")
     if token_id == ROOT or not await parts.auth.revoke(token_id):
         raise ApiError("not_found", "There is no such token.")
-    parts.watch.exchange.revoked(token_id)
+    parts.watch.exchange.revoke(token_id)
     return Response(status_code=204, headers={"cache-control": "no-store"})
 
 

@@ -7,15 +7,22 @@ import asyncio
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from server.hot.base import HotBase
+from server.hot.connection import Connection
 from server.hot.errors import HotMisconfigured, PartitionMismatch, ScriptFailed
 from server.hot.keys import PARTITIONS_KEY
 from server.hot.replies import text_of
 from server.hot.values import ServerReport
 
 
-class Checks(HotBase):
-    """The part of hot storage that looks at the server itself."""
+class ServerChecks:
+    """The server itself.
+
+    Args:
+        connection: to it.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     async def prepare(self, *, embedded: bool) -> ServerReport:
         """Check, at start, that the server keeps what it is given and that the partitions fit the data.
@@ -36,9 +43,9 @@ class Checks(HotBase):
             raise HotMisconfigured(f"Redis must not evict keys: maxmemory-policy is {found}, set it to noeviction")
         if not embedded:
             caveats += await self._durability_caveats()
-        count = str(self.keys.partitions)
-        await self._ask("SET", PARTITIONS_KEY, count, "NX", writes=True)
-        made_with = (await self._ask("GET", PARTITIONS_KEY)).decode()
+        count = str(self._connection.keys.partitions)
+        await self._connection.ask("SET", PARTITIONS_KEY, count, "NX", writes=True)
+        made_with = (await self._connection.ask("GET", PARTITIONS_KEY)).decode()
         if made_with != count:
             raise PartitionMismatch(f"the data were made with {made_with} partitions, the setting says {count}")
         return ServerReport(version=await self._version(), caveats=tuple(caveats))
@@ -46,8 +53,8 @@ class Checks(HotBase):
     async def ping(self) -> bool:
         """Whether the server answers now, without trying again."""
         try:
-            async with asyncio.timeout(self.settings.attempt_timeout_s):
-                return bool(await self.client.execute_command("PING"))
+            async with asyncio.timeout(self._connection.settings.attempt_timeout_s):
+                return bool(await self._connection.client.execute_command("PING"))
         except (RedisError, OSError):
             return False
 
@@ -57,20 +64,20 @@ class Checks(HotBase):
         A rewrite that is running already does not begin again; a server that refuses is left alone.
         """
         try:
-            await self._of_each_server("BGREWRITEAOF")
+            await self._connection.ask_each_server("BGREWRITEAOF")
         except ScriptFailed:
             return
 
     async def _config(self, name: str) -> set[str]:
         """The values of a setting on every server; empty where it can't be read."""
         try:
-            answers = await self._of_each_server("CONFIG GET", name)
+            answers = await self._connection.ask_each_server("CONFIG GET", name)
         except (ScriptFailed, HotMisconfigured):
             return set()
         return {text_of(value) for answer in answers for key, value in answer.items() if text_of(key) == name}
 
     async def _version(self) -> str:
-        [info, *_] = await self._of_each_server("INFO", "server")
+        [info, *_] = await self._connection.ask_each_server("INFO", "server")
         return str(info.get("valkey_version") or info.get("redis_version") or "unknown")
 
     async def _durability_caveats(self) -> list[str]:
@@ -79,10 +86,12 @@ class Checks(HotBase):
             caveats.append("appendonly is no: a crash of the server loses every turn since its last snapshot")
         elif await self._config("appendfsync") - {"always"}:
             caveats.append("appendfsync is not always: a crash of the server may lose the last second")
-        if not self.settings.wait_replicas:
+        if not self._connection.settings.wait_replicas:
             caveats.append("no replica confirms a turn before it counts (WAIT is off)")
-        if not self.settings.wait_aof:
+        if not self._connection.settings.wait_aof:
             caveats.append("no disk confirms a turn before it counts (WAITAOF is off)")
-        if (self.settings.wait_replicas or self.settings.wait_aof) and not isinstance(self.client, Redis):
+        if (self._connection.settings.wait_replicas or self._connection.settings.wait_aof) and not isinstance(
+            self._connection.client, Redis
+        ):
             caveats.append("WAIT and WAITAOF are not used on a cluster")
         return caveats

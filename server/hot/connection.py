@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from hashlib import sha1
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -28,9 +28,13 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from server.hot.errors import HotMisconfigured, OutcomeUnknown, ScriptFailed, StorageUnavailable
+from server.hot.keys import KeySpace
+from server.hot.replies import refusal, text_of
 from server.hot.values import HotSettings
 
 T = TypeVar("T")
+LISTEN_S = 1.0
+FIRST_PAUSE_S = 0.05
 Client = Redis | RedisCluster
 
 SCRIPT_NAMES = (
@@ -110,6 +114,8 @@ class Connection:
     Args:
         client: made by `open_client`.
         settings: deadlines and what to wait for after a write.
+        keys: names, for the number of partitions that the data were made with.
+        listener: the client that receives messages, where `client` is a cluster's.
         scripts: other scripts than the packaged ones, for tests of the guards.
         on_retry: called with the name of an operation that is tried again.
         on_unconfirmed: called when fewer replicas or disks than asked for confirmed a write in time.
@@ -119,13 +125,17 @@ class Connection:
         self,
         client: Client,
         settings: HotSettings,
+        keys: KeySpace | None = None,
         *,
+        listener: Redis | None = None,
         scripts: Mapping[str, str] | None = None,
         on_retry: Callable[[str], None] | None = None,
         on_unconfirmed: Callable[[str], None] | None = None,
     ) -> None:
         self.client = client
         self.settings = settings
+        self.keys = keys or KeySpace()
+        self.listener = listener if isinstance(client, RedisCluster) else client
         texts = load_scripts() if scripts is None else dict(scripts)
         self._scripts = {
             name: (sha1(text.encode(), usedforsecurity=False).hexdigest(), text) for name, text in texts.items()
@@ -134,15 +144,40 @@ class Connection:
         self._on_unconfirmed = on_unconfirmed
         self._waits = self._wait_commands()
 
-    async def run(self, name: str, keys: Sequence[str], *arguments: str | bytes | int, writes: bool) -> list[Any]:
-        """Run a script and return its reply, a list that begins with a status word.
+    async def run(self, name: str, session_id: str, *arguments: str | bytes | int, writes: bool = True) -> list[Any]:
+        """Run a script on one session's keys and return its reply, a list that begins with a status word.
 
         Raises:
             OutcomeUnknown: a write got no answer within the deadline.
             StorageUnavailable: a read got none, or the server can't write.
             ScriptFailed: the server refused it.
+            HotError: the script's own refusal, as `server.hot.replies.refusal` says.
         """
+        keys = self.keys.session(session_id).all()
+        reply = await self.run_on(name, keys, session_id, *arguments, writes=writes)
+        if (error := refusal(text_of(reply[0]), reply)) is not None:
+            raise error
+        return reply
+
+    async def run_on(self, name: str, keys: Sequence[str], *arguments: str | bytes | int, writes: bool) -> list[Any]:
+        """Run a script on these keys and return its reply; errors as in `run`, but for refusals."""
         return await self.insist(name, lambda: self._evaluate(name, keys, arguments, confirm=writes), writes=writes)
+
+    async def ask(self, *command: str | bytes | int, writes: bool = False) -> Any:
+        """The server's answer to one command; errors as in `run_on`."""
+        return await self.insist(str(command[0]), lambda: self.client.execute_command(*command), writes=writes)
+
+    async def ask_each_server(self, *command: str) -> list[Any]:
+        """The answers of every server that writes: one, or the primaries of a cluster."""
+        cluster = self.client
+        if isinstance(cluster, Redis):
+            return [await self.ask(*command)]
+        await cluster.initialize()
+
+        def asking(node: Any) -> Callable[[], Awaitable[Any]]:
+            return lambda: cluster.execute_command(*command, target_nodes=node)
+
+        return [await self.insist(command[0], asking(node), writes=False) for node in cluster.get_primaries()]
 
     async def insist(self, name: str, send: Callable[[], Awaitable[T]], *, writes: bool) -> T:
         """Call `send` until it answers or the deadline of an operation passes; errors as in `run`."""
@@ -177,6 +212,8 @@ class Connection:
     async def close(self) -> None:
         """Close every connection."""
         await self.client.aclose()
+        if self.listener is not None and self.listener is not self.client:
+            await self.listener.aclose()
 
     async def _evaluate(
         self, name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int], *, confirm: bool
@@ -234,3 +271,31 @@ class Connection:
             ):
                 return False
         return True
+
+
+async def subscription(connection: Connection, *channels: str) -> AsyncGenerator[bytes | None, None]:
+    """Messages published on channels, as they come; never ends.
+
+    None comes first, and after each time in which messages may have been lost.
+
+    Raises:
+        HotMisconfigured: a cluster without a listener.
+    """
+    if connection.listener is None:
+        raise HotMisconfigured("a cluster needs a listener of its own")
+    pause_s = FIRST_PAUSE_S
+    while True:
+        pubsub = connection.listener.pubsub(ignore_subscribe_messages=True)
+        try:
+            await pubsub.subscribe(*channels)
+            yield None
+            while True:
+                message = await pubsub.get_message(timeout=LISTEN_S)
+                pause_s = FIRST_PAUSE_S
+                if message is not None:
+                    yield message["data"]
+        except (RedisError, OSError):
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, 1.0)
+        finally:
+            await pubsub.aclose()  # type: ignore[no-untyped-call]

@@ -78,12 +78,11 @@ class Journal:
 
     Args:
         connection: to the server, with room for one waiting read per partition.
-        keys: names, for the number of partitions that the data were made with.
     """
 
-    def __init__(self, connection: Connection, keys: KeySpace) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.keys = keys
+        self.keys = connection.keys
 
     @classmethod
     def connect(cls, url: str, keys: KeySpace, settings: HotSettings | None = None, *, cluster: bool = False) -> Self:
@@ -96,7 +95,7 @@ class Journal:
             cluster=cluster,
         )
         patient = replace(settings, attempt_timeout_s=settings.attempt_timeout_s + LONGEST_WAIT_MS / 1000)
-        return cls(Connection(client, patient, scripts={}), keys)
+        return cls(Connection(client, patient, keys, scripts={}))
 
     async def close(self) -> None:
         """Close every connection."""
@@ -120,7 +119,7 @@ class Journal:
         if wait_ms is not None:
             command += ["BLOCK", max(1, min(wait_ms, LONGEST_WAIT_MS))]
         command += ["STREAMS", self.keys.journal(partition), after]
-        reply = await self._ask(*command)
+        reply = await self.connection.ask(*command)
         if not reply:
             return []
         entries = reply[0][1]
@@ -129,15 +128,15 @@ class Journal:
     async def trim(self, partition: int, position: str, *, keep_last: bool = False) -> None:
         """Remove every record up to `position`, and the one there too unless `keep_last`."""
         ms, n = position_key(position)
-        await self._ask("XTRIM", self.keys.journal(partition), "MINID", f"{ms}-{n if keep_last else n + 1}")
+        await self.connection.ask("XTRIM", self.keys.journal(partition), "MINID", f"{ms}-{n if keep_last else n + 1}")
 
     async def length(self, partition: int) -> int:
         """Records that wait."""
-        return int(await self._ask("XLEN", self.keys.journal(partition)))
+        return int(await self.connection.ask("XLEN", self.keys.journal(partition)))
 
     async def lag_s(self, partition: int) -> float:
         """Age in seconds of the oldest record that waits, 0 when there is none."""
-        reply = await self._ask("XRANGE", self.keys.journal(partition), "-", "+", "COUNT", 1)
+        reply = await self.connection.ask("XRANGE", self.keys.journal(partition), "-", "+", "COUNT", 1)
         if not reply:
             return 0.0
         return max(0.0, time.time() - position_key(_text(reply[0][0]))[0] / 1000)
@@ -145,9 +144,9 @@ class Journal:
     async def last_id(self, partition: int) -> str:
         """Id of the last record ever written to the journal, `START` when there was none."""
         key = self.keys.journal(partition)
-        if not await self._ask("EXISTS", key):
+        if not await self.connection.ask("EXISTS", key):
             return START
-        info = await self._ask("XINFO STREAM", key)
+        info = await self.connection.ask("XINFO STREAM", key)
         return _text(info["last-generated-id"])
 
     async def continue_after(self, partition: int, position: str) -> None:
@@ -159,27 +158,23 @@ class Journal:
         if position_key(await self.last_id(partition)) >= position_key(position):
             return
         key = self.keys.journal(partition)
-        if not await self._ask("XLEN", key):
-            await self._ask("DEL", key)
-            await self._ask("XADD", key, position, "kind", "mark")
-            await self._ask("XDEL", key, position)
+        if not await self.connection.ask("XLEN", key):
+            await self.connection.ask("DEL", key)
+            await self.connection.ask("XADD", key, position, "kind", "mark")
+            await self.connection.ask("XDEL", key, position)
         else:
-            await self._ask("XSETID", key, position)
+            await self.connection.ask("XSETID", key, position)
 
     async def lock(self, partition: int, holder: str, ttl_s: float) -> bool:
         """Become, or stay, the partition's only writer for `ttl_s`; False while another is."""
         key, ttl_ms = self.keys.writer_lock(partition), int(ttl_s * 1000)
-        if await self._ask("EVAL", _RENEW, 1, key, holder, ttl_ms):
+        if await self.connection.ask("EVAL", _RENEW, 1, key, holder, ttl_ms):
             return True
-        return bool(await self._ask("SET", key, holder, "NX", "PX", ttl_ms))
+        return bool(await self.connection.ask("SET", key, holder, "NX", "PX", ttl_ms))
 
     async def unlock(self, partition: int, holder: str) -> None:
         """Let another writer take the partition at once."""
-        await self._ask("EVAL", _RELEASE, 1, self.keys.writer_lock(partition), holder)
-
-    async def _ask(self, *command: str | int) -> Any:
-        client = self.connection.client
-        return await self.connection.insist(str(command[0]), lambda: client.execute_command(*command), writes=False)
+        await self.connection.ask("EVAL", _RELEASE, 1, self.keys.writer_lock(partition), holder)
 
 
 def _text(value: Any) -> str:

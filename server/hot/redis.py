@@ -13,11 +13,11 @@ from secrets import token_hex
 from typing import Any, Self
 
 from server.hot.broadcast import Broadcasts
-from server.hot.checks import Checks
+from server.hot.checks import ServerChecks
 from server.hot.connection import Connection, open_client, plain_client
 from server.hot.keys import DEFAULT_PARTITIONS, KeySpace
-from server.hot.messages import Messages
-from server.hot.packing import event_text
+from server.hot.messages import CommandInbox
+from server.hot.packing import event_text, pack_off_loop
 from server.hot.replies import committed, hot_session, text_of
 from server.hot.values import (
     Accepted,
@@ -35,14 +35,27 @@ from server.hot.values import (
 )
 
 
-class HotStore(Checks, Messages, Broadcasts):
+class HotStore:
     """Hot storage of every session; one per process, shared by all tasks of one event loop.
 
     Args:
         connection: to the server.
-        keys: names, for the number of partitions that the data were made with.
-        listener: the client that hears wakes, where that of the connection is a cluster's.
     """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.keys = connection.keys
+        """Names of the keys."""
+        self.settings = connection.settings
+        """Bounds and times in use."""
+        self.inbox = CommandInbox(connection)
+        """Commands for the owners of sessions."""
+        self.broadcasts = Broadcasts(connection)
+        """Messages between nodes about what is watched."""
+        self.checks = ServerChecks(connection)
+        """The server itself."""
+        self._run = connection.run
+        self._ask = connection.ask
 
     @classmethod
     def connect(
@@ -64,16 +77,18 @@ class HotStore(Checks, Messages, Broadcasts):
             scripts: other scripts than the packaged ones, for tests of the guards.
         """
         settings = settings or HotSettings()
-        client = open_client(
-            url,
-            timeout_s=settings.attempt_timeout_s,
-            max_connections=settings.max_connections,
-            cluster=cluster,
-        )
-        connection = Connection(client, settings, scripts=scripts)
+        timeout_s, most = settings.attempt_timeout_s, settings.max_connections
+        client = open_client(url, timeout_s=timeout_s, max_connections=most, cluster=cluster)
         # A cluster passes messages on to every server, so that any of them will do to listen.
-        listener = plain_client(url, timeout_s=settings.attempt_timeout_s, max_connections=2) if cluster else None
-        return cls(connection, KeySpace(partitions), listener=listener)
+        listener = plain_client(url, timeout_s=timeout_s, max_connections=2) if cluster else None
+        return cls(Connection(client, settings, KeySpace(partitions), listener=listener, scripts=scripts))
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.connection.close()
+
+    async def _pack(self, data: bytes) -> bytes:
+        return await pack_off_loop(data, compress_above=self.settings.compress_above)
 
     async def create(
         self,

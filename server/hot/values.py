@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from config.settings import StorageSettings
+
+_DECLARED = StorageSettings()
+
 
 @dataclass(frozen=True, slots=True)
 class HotSettings:
@@ -29,16 +33,16 @@ class HotSettings:
 
     op_deadline_s: float = 10.0
     attempt_timeout_s: float = 2.0
-    hot_ttl_s: float = 86_400.0
+    hot_ttl_s: float = _DECLARED.hot_ttl_s
     tombstone_ttl_s: float = 90 * 86_400.0
     inbox_ttl_s: float = 3_600.0
     inbox_limit: int = 100
     journal_limit: int = 10_000
     compress_above: int = 1_024
     max_connections: int = 64
-    wait_replicas: int = 0
-    wait_aof: int = 0
-    wait_timeout_ms: int = 500
+    wait_replicas: int = _DECLARED.wait_replicas
+    wait_aof: int = _DECLARED.wait_aof
+    wait_timeout_ms: int = _DECLARED.wait_timeout_ms
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,12 @@
-"""Sessions that live on this node: who owns them, what may be done in which state, and the respondent's socket.
+"""Sessions that live on this node: who owns them, what may be done in which state, and how that becomes true.
 
 How to put it together (`server/wiring.py`)::
 
-    hub = Hub(
-        hot=HotStore, snapshots=Repository, configurations=Repository, pipeline=TurnPipeline,
-        settings=HubSettings(...), observe=lambda measure: metrics.turn(...),
-    )
+    hub = Hub(SessionServices(hot=HotStore, store=Repository, pipeline_of=..., settings=HubSettings(...), ...))
     async with hub:      # owns every session task; leaving it drains: running turns finish, sockets close with 1012
-        Starlette(routes=[respondent_route(hub, authenticate, SocketSettings(...)), ...])
+        ...
 
-How to use it (`server/api`)::
+How to use it (`server/api`, `server/sockets`)::
 
     state  = await hub.create(NewSession(session_id, configuration, config_hash, language, seed, ...))
     owner  = await hub.attach(session_id)                 # claims, rebuilds if cold; raises SessionProblem, HotError
@@ -21,7 +18,10 @@ How to use it (`server/api`)::
     await owner.pause() / .resume() / .finish() / .change_settings({...})
     await hub.erase(session_id)                           # also `withdraw`
     await hub.command(session_id, command, who="name")    # a command of server.protocol.moderator, from any node
-    authenticate: async (token) -> session id, or None
+
+How an answer becomes true: `Turns.begin` queues it, `TurnRunner` accepts it (`Ledger.accept`), runs the pipeline and
+commits (`SessionContext.commit`, the only way in which a state changes). `SessionContext.observers` are told what
+happens, as events of `server.session.events`.
 
 `SessionProblem(code, message, retryable)` is every refusal; `code` is a wire code. Storage's own errors (`HotError`,
 `StoreError`) pass through; `problems.problem_of` turns any error into a `SessionProblem`.

@@ -1,95 +1,80 @@
-"""A session's truth as its owner holds it: the last committed state, and the writes that make the next one.
-
-Every write goes through here, so that revision, event ids and ownership are looked after in one place.
-"""
+"""A session in hot storage as its owner sees it: the last committed state, and every write that changes it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from dataclasses import replace
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
 from pipeline.calls import CallLog, LLMCall
 from pipeline.ports import Vectors
 from pipeline.state import InterviewState, Receipt
-from pipeline.turn import Answer, Outcome, answer_digest
-from server.hot.errors import HotError, JournalFull, NotOwner, StorageUnavailable
-from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, Committed, DurableEvent, HotSession, Pending
+from pipeline.turn import Answer, answer_digest
+from server.hot.errors import HotError, JournalFull, NotOwner
+from server.hot.redis import HotStore
+from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, DurableEvent, HotSession, Pending
 from server.protocol.codes import ErrorCode
-from server.session.machine import Step
-from server.session.ports import Hot
-from server.session.records import (
-    answer_of,
-    answer_payload,
-    calls_record,
-    packed_vectors,
-    record_of,
-    turn_record,
-)
+from server.session.change import Change, answer_of, answer_payload, packed_vectors, record_json
 
 T = TypeVar("T")
-LONGEST_PAUSE_S = 2.0
-ROOM_PAUSE_S = 0.1
+PendingAnswer = Literal["clear", "keep", "supersede"]
+"""What a commit does with a pending answer: it is the turn of that answer, it leaves it alone, or it gives it up."""
+JOURNAL_RETRY_S = 0.1
 
 
 class Ledger:
-    """One session in hot storage, seen by its owner.
+    """One session in hot storage, written by its owner only.
 
     Args:
         hot: hot storage.
         session_id: the session.
-        owner_id: who we are; every write requires that we still own the session.
+        owner_id: this owner's id; every write fails with NotOwner once another owner has claimed the session.
         session: as the claim returned it.
-        room_wait_s: how long an answer waits for room in the journal.
+        journal_wait_s: how long an answer waits while the journal is full.
     """
 
     def __init__(
-        self,
-        hot: Hot,
-        session_id: str,
-        owner_id: str,
-        session: HotSession,
-        *,
-        room_wait_s: float = 0.0,
+        self, hot: HotStore, session_id: str, owner_id: str, session: HotSession, *, journal_wait_s: float = 0.0
     ) -> None:
         self._hot = hot
-        self._room_wait_s = room_wait_s
+        self._journal_wait_s = journal_wait_s
         self.session_id = session_id
         self.owner_id = owner_id
         self.stale = False
         """The outcome of a write is unknown: `refresh` before anything else."""
         self.calls = CallLog()
-        """Calls of language models made for this session; whatever is written next puts them on record."""
+        """Calls of language models made for this session; the next write puts them on record."""
         self._offered: tuple[str, tuple[LLMCall, ...]] | None = None
         self._published_id = session.last_event_id
         self.committed_ms: int | None = None
         """When the latest commit was made, in milliseconds since 1970 by the clock of hot storage."""
         self._embeddings: dict[str, Vectors] | None = None
-        self._take(session)
+        self._load(session)
 
     @classmethod
-    async def claim(cls, hot: Hot, session_id: str, owner_id: str, *, room_wait_s: float = 0.0) -> Self:
+    async def claim(cls, hot: HotStore, session_id: str, owner_id: str, *, journal_wait_s: float = 0.0) -> Self:
         """Own the session from now on; arguments as of the class.
 
         Raises:
-            SessionNotHot: hot storage does not know it.
+            SessionNotHot: hot storage does not have it.
             Gone: it was erased.
             StateVersionError: a newer version of this program wrote its state.
             StorageUnavailable: hot storage can't be reached.
         """
         session = await hot.claim(session_id, owner_id)
-        return cls(hot, session_id, owner_id, session, room_wait_s=room_wait_s)
+        return cls(hot, session_id, owner_id, session, journal_wait_s=journal_wait_s)
 
-    def _take(self, session: HotSession) -> None:
+    def _load(self, session: HotSession) -> None:
         self.state = InterviewState.load(session.state)
         self.epoch = session.epoch
         self.last_event_id = session.last_event_id
         self.pending = session.pending
 
     async def refresh(self) -> list[DurableEvent]:
-        """See what hot storage holds, after an unknown outcome.
+        """Read the session again, after a write of unknown outcome.
 
         Returns:
             Durable events that were not published yet.
@@ -100,7 +85,7 @@ class Ledger:
         session = await self._hot.read(self.session_id)
         if session.owner != self.owner_id:
             raise NotOwner("another connection took this session over", owner=session.owner)
-        self._take(session)
+        self._load(session)
         self._embeddings = None
         self._offered = None
         self.stale = False
@@ -113,10 +98,12 @@ class Ledger:
             self._embeddings = {name: np.frombuffer(data, dtype=np.float32) for name, data in found.items()}
         return self._embeddings
 
+    # Writes
+
     async def accept(
         self, answer: Answer, *, first: Sequence[Mapping[str, Any]] = (), rerun: bool = False
     ) -> tuple[Accepted | AlreadyPending | AlreadyCommitted, list[DurableEvent]]:
-        """Put an answer on disk; the events to publish are those named `first`, then its `turn.started`.
+        """Store an answer before its turn runs; the events to publish are `first`, then its `turn.started`.
 
         Raises:
             JournalFull: there was no room in time; nothing is written.
@@ -126,7 +113,7 @@ class Ledger:
         event = {"type": "turn.started", "turn_number": number, "turn_key": answer.turn_key}
         payload, digest = answer_payload(answer), answer_digest(answer)
         try:
-            accepted = await with_room(
+            accepted = await _while_journal_full(
                 lambda: self._hot.accept(
                     self.session_id,
                     owner=self.owner_id,
@@ -139,7 +126,7 @@ class Ledger:
                     first=first,
                     rerun=rerun,
                 ),
-                self._room_wait_s,
+                self._journal_wait_s,
             )
         except JournalFull:
             raise
@@ -149,118 +136,90 @@ class Ledger:
         if not isinstance(accepted, Accepted):
             return accepted, []
         self.pending = Pending(answer.turn_key, payload, digest, accepted.attempt, False, number)
-        told = [*first, {**event, "attempt": accepted.attempt}]
-        numbers = range(accepted.first_event_id, accepted.event_id + 1)
-        numbered = [{**one, "id": number} for one, number in zip(told[-len(numbers) :], numbers, strict=True)]
-        return accepted, await self._numbered(numbers.start, numbered)
+        started = {**event, "attempt": accepted.attempt}
+        ids = range(accepted.first_event_id, accepted.event_id + 1)
+        return accepted, await self._with_ids(ids, [*first, started][-len(ids) :])
 
-    async def commit_turn(
-        self, answer: Answer, outcome: Outcome, *, moderator: Mapping[str, Any] | None = None
-    ) -> list[DurableEvent]:
-        """Make a turn true; the events to publish, in order. Errors as `HotStore.commit`.
+    async def commit(self, key: str, change: Change, *, pending: PendingAnswer) -> list[DurableEvent]:
+        """Write a change; only `SessionContext.commit` calls this, which publishes and tells observers.
 
         Args:
-            answer: whose turn it is.
-            outcome: what it led to.
-            moderator: who did what that took effect in it, for the record.
+            key: the answer's turn key or the command's id; with the same key a commit can be repeated safely.
+            change: what becomes true.
+            pending: what happens to a pending answer.
+
+        Returns:
+            The events to publish, in order. Where the key was committed before by another run, those of that run.
+
+        Raises:
+            HotError: as `HotStore.commit`.
         """
-        receipt = outcome.state.receipt(answer.turn_key)
-        calls = self._offer(answer.turn_key)
+        calls = self._calls_for(key)
+        state, events, receipt = change.state, change.events, change.receipt
         committed = await self._hot.commit(
             self.session_id,
             owner=self.owner_id,
             rev=self.state.rev,
-            turn_key=answer.turn_key,
-            state=outcome.state.dump(),
-            events=outcome.events,
-            record=turn_record(outcome, calls, moderator),
+            turn_key=key,
+            state=state.dump(),
+            events=events,
+            record=change.record.dump(calls),
             receipt=receipt.model_dump_json().encode() if receipt is not None else b"",
-            embeddings=packed_vectors(outcome.embeddings),
+            embeddings=packed_vectors(change.embeddings),
+            keep_pending=pending == "keep",
+            drop_pending=pending == "supersede",
         )
-        self.pending = None
-        return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings, calls)
-
-    async def commit_outcome(self, command_id: str, outcome: Outcome) -> list[DurableEvent]:
-        """Make an opening or a rephrased question true; as `commit_turn`, leaving a pending answer alone."""
-        calls = self._offer(command_id)
-        committed = await self._hot.commit(
-            self.session_id,
-            owner=self.owner_id,
-            rev=self.state.rev,
-            turn_key=command_id,
-            state=outcome.state.dump(),
-            events=outcome.events,
-            record=turn_record(outcome, calls),
-            embeddings=packed_vectors(outcome.embeddings),
-            keep_pending=True,
-        )
-        return await self._committed(committed, outcome.state, outcome.events, outcome.embeddings, calls)
-
-    async def commit_step(
-        self, command_id: str, step: Step, *, moderator: Mapping[str, Any] | None = None, ends: bool = False
-    ) -> list[DurableEvent]:
-        """Make a command true.
-
-        Args:
-            command_id: makes repeating it safe.
-            step: what comes of it.
-            moderator: who did what, for the record.
-            ends: a pending answer is given up; it stays on record.
-        """
-        calls = self._offer(command_id)
-        committed = await self._hot.commit(
-            self.session_id,
-            owner=self.owner_id,
-            rev=self.state.rev,
-            turn_key=command_id,
-            state=step.state.dump(),
-            events=step.events,
-            record=record_of({"moderator": moderator} if moderator else {}, calls),
-            keep_pending=not ends,
-            drop_pending=ends,
-        )
-        if ends:
+        if pending != "keep":
             self.pending = None
-        return await self._committed(committed, step.state, step.events, {}, calls)
+        if committed.rev != state.rev or len(committed.event_ids) != len(events):
+            return await self.refresh()
+        self.calls.settle(calls)
+        self._offered = None
+        self.committed_ms = int(committed.journal_id.partition("-")[0])
+        self.state = state
+        if self._embeddings is not None:
+            self._embeddings.update(change.embeddings)
+        return await self._with_ids(committed.event_ids, events) if events else []
 
     async def fail(self, turn_key: str, code: ErrorCode, *, retryable: bool, detail: str) -> list[DurableEvent]:
-        """Put on record that a run failed; the answer stays pending. Errors as `HotStore.fail`."""
+        """Record that the pending answer's run failed; the answer stays pending. Errors as `HotStore.fail`."""
         event = {"type": "turn.failed", "turn_key": turn_key, "code": code, "retryable": retryable}
         calls = self.calls.peek()
-        record = record_of({"failure": {"code": code, "retryable": retryable, "detail": detail}}, calls)
+        record = record_json({"failure": {"code": code, "retryable": retryable, "detail": detail}}, calls)
         failed = await self._hot.fail(
             self.session_id, owner=self.owner_id, turn_key=turn_key, event=event, record=record
         )
         self.calls.settle(calls)
         if self.pending is not None and self.pending.turn_key == turn_key:
-            self.pending = _failed(self.pending)
-        return await self._numbered(failed.event_id, [{**event, "id": failed.event_id}])
+            self.pending = replace(self.pending, failed=True)
+        return await self._with_ids(range(failed.event_id, failed.event_id + 1), [event])
 
-    async def note_calls(self, *, owned: bool = True) -> None:
-        """Put the calls on record that no other write will carry; without calls, nothing is written.
+    async def record_calls(self, *, owned: bool = True) -> None:
+        """Record the calls of language models that no other write will carry; without calls, nothing is written.
 
         Args:
-            owned: False for an owner that another one displaced: its calls were paid for too.
+            owned: False for an owner whose session was taken over: its calls were paid for too.
 
         Raises:
             HotError: as `HotStore.note`; the calls stay for the next write.
         """
         calls = self.calls.peek()
-        if not calls:
-            return
-        record = calls_record(calls, self.state.turn_count)
-        await self._hot.note(self.session_id, owner=self.owner_id if owned else None, record=record)
-        self.calls.settle(calls)
+        if calls:
+            record = record_json({"turn_number": self.state.turn_count}, calls)
+            await self._hot.note(self.session_id, owner=self.owner_id if owned else None, record=record)
+            self.calls.settle(calls)
 
-    def as_kept(self, answer: Answer) -> Answer:
-        """The answer with what is known of it if it is pending already: a client sends only its words again."""
+    # What is known
+
+    def as_pending(self, answer: Answer) -> Answer:
+        """The answer as it is stored if it is pending already: a client that repeats it sends its text only."""
         pending = self.pending
         if pending is None or pending.turn_key != answer.turn_key or pending.digest != answer_digest(answer):
             return answer
         return answer_of(pending)
 
     def receipt(self, turn_key: str) -> Receipt | None:
-        """What the turn with this key answered, if it is committed."""
+        """The result of the turn with this key, if it is committed."""
         return self.state.receipt(turn_key)
 
     async def events_of(self, turn_key: str) -> list[DurableEvent]:
@@ -272,39 +231,20 @@ class Ledger:
             last = page[-1].id
         return found
 
-    def _offer(self, key: str) -> tuple[LLMCall, ...]:
+    def _calls_for(self, key: str) -> tuple[LLMCall, ...]:
         """The calls that a commit carries; the same when it is repeated, because storage keeps its first record."""
         if self._offered is None or self._offered[0] != key:
             self._offered = (key, self.calls.peek())
         return self._offered[1]
 
-    async def _committed(
-        self,
-        committed: Committed,
-        state: InterviewState,
-        events: tuple[dict[str, Any], ...],
-        embeddings: Mapping[str, Vectors],
-        calls: tuple[LLMCall, ...],
-    ) -> list[DurableEvent]:
-        if committed.rev != state.rev or len(committed.event_ids) != len(events):
-            # This key was committed before, by another run: what is in storage is what happened.
-            return await self.refresh()
-        self.calls.settle(calls)
-        self._offered = None
-        self.committed_ms = int(committed.journal_id.partition("-")[0])
-        self.state = state
-        if self._embeddings is not None:
-            self._embeddings.update(embeddings)
-        if not events:
-            return []
-        numbered = [{**event, "id": number} for number, event in zip(committed.event_ids, events, strict=True)]
-        return await self._numbered(committed.event_ids.start, numbered)
-
-    async def _numbered(self, first_id: int, events: list[dict[str, Any]]) -> list[DurableEvent]:
-        if first_id != self._published_id + 1:
+    async def _with_ids(self, ids: range, events: Sequence[Mapping[str, Any]]) -> list[DurableEvent]:
+        """The events with the ids they were given, preceded by any before them that were not published yet."""
+        if ids.start != self._published_id + 1:
             return await self._unpublished()
-        self._published_id = self.last_event_id = first_id + len(events) - 1
-        return [DurableEvent(id=event["id"], data=event) for event in events]
+        self._published_id = self.last_event_id = ids[-1]
+        return [
+            DurableEvent(id=number, data={**event, "id": number}) for number, event in zip(ids, events, strict=True)
+        ]
 
     async def _unpublished(self) -> list[DurableEvent]:
         found: list[DurableEvent] = []
@@ -315,51 +255,14 @@ class Ledger:
         return found
 
 
-async def with_room(write: Callable[[], Awaitable[T]], wait_s: float) -> T:
-    """Repeat a write while the journal has no room for it; nothing is written then.
-
-    Args:
-        write: the write.
-        wait_s: after this long, `JournalFull` is raised.
-    """
+async def _while_journal_full(write: Callable[[], Awaitable[T]], wait_s: float) -> T:
+    """Repeat a write that JournalFull refused, which wrote nothing; after `wait_s` seconds the error is raised."""
     loop = asyncio.get_running_loop()
     end = loop.time() + wait_s
     while True:
         try:
             return await write()
         except JournalFull:
-            if loop.time() + ROOM_PAUSE_S >= end:
+            if loop.time() + JOURNAL_RETRY_S >= end:
                 raise
-        await asyncio.sleep(ROOM_PAUSE_S)
-
-
-async def insist(
-    write: Callable[[], Awaitable[T]],
-    *,
-    pause_s: float,
-    patience_s: float,
-    on_trouble: Callable[[], Awaitable[None]],
-) -> T:
-    """Repeat a write that is safe to repeat until its outcome is known.
-
-    Args:
-        write: the write.
-        pause_s: first pause; doubles up to 2 s.
-        patience_s: after this long the last error is raised.
-        on_trouble: told after each try of unknown outcome.
-    """
-    loop = asyncio.get_running_loop()
-    end = loop.time() + patience_s
-    while True:
-        try:
-            return await write()
-        except StorageUnavailable:
-            if loop.time() + pause_s >= end:
-                raise
-        await on_trouble()
-        await asyncio.sleep(pause_s)
-        pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
-
-
-def _failed(pending: Pending) -> Pending:
-    return Pending(pending.turn_key, pending.payload, pending.digest, pending.attempt, True, pending.turn_number)
+        await asyncio.sleep(JOURNAL_RETRY_S)

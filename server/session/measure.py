@@ -1,8 +1,8 @@
-"""What is worth knowing about a turn, for the log and for metrics."""
+"""Measures of a turn, for the log and for metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -26,31 +26,3 @@ class TurnMeasure:
     stages_ms: Mapping[str, float] = field(default_factory=dict)
     fallback: bool = False
     code: str | None = None
-
-
-HeardOutcome = Literal["answer", "offered", "nothing", "failed", "missed"]
-
-
-@dataclass(frozen=True, slots=True)
-class HeardMeasure:
-    """One spoken answer.
-
-    `outcome`: it became an answer, was offered for correction, had no words, or could not be heard; `missed` is a sound
-    without words within an answer that goes on. `final_ms` is the
-    time from the arrival of its last sound to its words, the silence that ended it included; None without words.
-    """
-
-    session_id: str
-    outcome: HeardOutcome
-    ended_by: Literal["silence", "stop", "too_long"]
-    audio_s: float = 0.0
-    words: int = 0
-    final_ms: float | None = None
-
-
-HeardObserver = Callable[[HeardMeasure], None]
-Observer = Callable[[TurnMeasure], None]
-
-
-def ignore(measure: TurnMeasure | HeardMeasure) -> None:
-    """An observer for those who don't count."""

@@ -1,112 +1,112 @@
-"""Names for slots, found while nobody waits for them."""
+"""Names for canonical slots, found after the question is out, so that nobody waits for them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 import structlog
 
 from pipeline.calls import recording
-from pipeline.concept import SessionConfiguration
 from pipeline.errors import PipelineError
-from pipeline.ports import SlotProposal
-from pipeline.turn import Outcome
 from server.hot.errors import HotError
-from server.session import machine
-from server.session.ledger import Ledger
+from server.session import rules
+from server.session.change import Change
+from server.session.context import SessionContext
+from server.session.events import SessionCommitted, SessionEvent
 from server.session.problems import SessionProblem
-from server.session.surroundings import Surroundings
 
 log = structlog.get_logger("askwell.session")
 
-Settle = Callable[[Callable[[], Awaitable[Outcome | None]]], Awaitable[None]]
 
+class SlotNaming:
+    """Has a session's backlog of unnamed slots named after each commit, where the pipeline defers that.
 
-class Naming:
-    """Has a session's backlog named after each turn, where the pipeline defers that.
-
-    What is found is kept here for the next turn. Names that are lost, with this process or because the model failed,
-    are asked for again after the next turn: the backlog is part of the session's state.
+    Names that are found wait in the context for the next turn, which applies them. Names that are lost, with this
+    process or because the model failed, are asked for again after the next commit: the backlog is part of the state.
 
     Args:
-        around: what owners share.
-        ledger: the session.
-        configuration: what it is pinned to.
-        settle: commits what the names lead to, for a session that takes no more answers.
+        session: whose slots.
     """
 
-    def __init__(
-        self, around: Surroundings, ledger: Ledger, configuration: SessionConfiguration, settle: Settle
-    ) -> None:
-        self._around = around
-        self._ledger = ledger
-        self._configuration = configuration
-        self._settle = settle
+    def __init__(self, session: SessionContext) -> None:
+        self._session = session
         self._wanted = asyncio.Event()
-        self._names: list[SlotProposal] = []
-        self._busy = False
+        self._running = False
+        session.observers.append(self._observe)
 
     @property
     def busy(self) -> bool:
         """Whether names are being found."""
-        return self._busy or self._wanted.is_set()
+        return self._running or self._wanted.is_set()
 
-    def arrived(self) -> tuple[SlotProposal, ...]:
-        """The names that have come and were not applied yet."""
-        return tuple(self._names)
+    def _observe(self, event: SessionEvent) -> None:
+        if isinstance(event, SessionCommitted):
+            self.check()
 
-    def want(self) -> None:
-        """The session has changed: forget names that were applied, look for those that are missing."""
-        waiting = set(self._ledger.state.slot_backlog)
-        self._names = [proposal for proposal in self._names if waiting & set(proposal.node_ids)]
-        due = waiting - self._named() or (self._names and machine.is_over(self._ledger.state))
-        if due and self._around.pipeline.defers_naming(self._configuration):
+    def check(self) -> None:
+        """Forget names that were applied, and have missing ones found."""
+        session = self._session
+        waiting = set(session.state.slot_backlog)
+        session.slot_names[:] = [name for name in session.slot_names if waiting & set(name.node_ids)]
+        due = waiting - self._named() or (session.slot_names and rules.is_over(session.state))
+        if due and session.pipeline.defers_naming(session.configuration):
             self._wanted.set()
 
     async def run(self) -> None:
-        """Find names whenever they are wanted, until cancelled."""
-        self.want()
+        """Find names whenever they are missing, until cancelled."""
+        ledger = self._session.ledger
+        self.check()
         while True:
             await self._wanted.wait()
-            self._busy = True
+            self._running = True
             self._wanted.clear()
             try:
-                with recording(self._ledger.calls, self._ledger.state.turn_count):
-                    await self._name_what_can_be()
-                await self._ledger.note_calls()
+                with recording(ledger.calls, ledger.state.turn_count):
+                    await self._find()
+                await ledger.record_calls()
             except (HotError, SessionProblem) as exc:
-                log.info("slots.not_kept", session=self._ledger.session_id, error=repr(exc))
+                log.info("slots.not_kept", session=ledger.session_id, error=repr(exc))
             finally:
-                self._busy = False
+                self._running = False
 
-    async def _name_what_can_be(self) -> None:
+    async def _find(self) -> None:
         try:
-            await self._name_all()
+            await self._find_all()
         except (PipelineError, TimeoutError) as exc:
-            log.warning("slots.unnamed", session=self._ledger.session_id, error=repr(exc))
+            log.warning("slots.unnamed", session=self._session.session_id, error=repr(exc))
         except (HotError, SessionProblem):
             raise
         except Exception:
-            # Names are no reason to lose the session: they are looked for again after the next turn.
-            log.exception("slots.defect", session=self._ledger.session_id)
+            # The session goes on without names; they are asked for again after the next commit.
+            log.exception("slots.defect", session=self._session.session_id)
 
-    async def _name_all(self) -> None:
-        pipeline, ledger = self._around.pipeline, self._ledger
+    async def _find_all(self) -> None:
+        session = self._session
         while True:
-            async with asyncio.timeout(self._around.deadline_s(self._configuration)):
-                found = await pipeline.name_slots(ledger.state, self._configuration, named=self._named())
+            async with asyncio.timeout(session.deadline_s):
+                found = await session.pipeline.name_slots(session.state, session.configuration, named=self._named())
             if not found:
                 break
-            self._names += found
-        if machine.is_over(ledger.state) and self._names:
-            await self._settle(self._settled)
-            self._names.clear()
+            session.slot_names += found
+        if rules.is_over(session.state) and session.slot_names:
+            await session.worker.do("settle", self._settle)
+            session.slot_names.clear()
 
-    async def _settled(self) -> Outcome | None:
-        return await self._around.pipeline.settle(
-            self._ledger.state, self._configuration, self.arrived(), embeddings=await self._ledger.embeddings()
+    async def _settle(self) -> None:
+        """Apply the names to an interview that is over: no turn will."""
+        session = self._session
+        await session.worker.fresh()
+        if not rules.is_over(session.state):
+            return
+        outcome = await session.pipeline.settle(
+            session.state,
+            session.configuration,
+            tuple(session.slot_names),
+            embeddings=await session.ledger.embeddings(),
         )
+        if outcome is not None:
+            key = f"settle:{session.services.new_id()}"
+            await session.commit(key, Change.of_outcome(outcome), pending="keep", repeat=True)
 
     def _named(self) -> set[str]:
-        return {node_id for proposal in self._names for node_id in proposal.node_ids}
+        return {node_id for name in self._session.slot_names for node_id in name.node_ids}

@@ -40,8 +40,8 @@ class Outbox:
         self._close_code: int | None = None
         self._worded: Callable[[Message], Message] = lambda message: message
 
-    def speak(self, worded: Callable[[Message], Message]) -> None:
-        """Put every ephemeral message into other words from now on."""
+    def reword(self, worded: Callable[[Message], Message]) -> None:
+        """Translate every ephemeral message by this function from now on."""
         self._worded = worded
 
     @property

@@ -1,7 +1,7 @@
-"""Running ahead of time on a guess: the deciding half of a turn, before the answer is certain.
+"""Speculative turns: the first half of a turn, up to the question, run before the end of a spoken answer is certain.
 
-Nothing of it is ever written: a guess that is withdrawn leaves only the calls of language models that were paid for,
-put on record as discarded. Guesses use what confirmed work leaves free, and a session has one at most.
+A speculative turn writes nothing. One that is withdrawn leaves only its calls of language models, which were paid for
+and are recorded as discarded. A session has at most one, and certain turns have precedence over all of them.
 """
 
 from __future__ import annotations
@@ -20,114 +20,118 @@ from pipeline.state import InterviewState
 
 log = structlog.get_logger("askwell.session")
 
-GUESSES_AT_ONCE = 2
+TURNS_AT_ONCE = 2
 
 
-class Lanes:
-    """Room for guesses beside confirmed work on one node.
+class SpeculationLimiter:
+    """Makes speculative turns of one node wait while other turns run.
 
     Args:
-        slots: turns that may be worked on together; a guess waits until there are fewer. Confirmed work never waits.
+        most: turns of both kinds that may run together; a speculative one waits until there are fewer. Certain turns
+            never wait.
     """
 
-    def __init__(self, slots: int = GUESSES_AT_ONCE) -> None:
-        self._slots = slots
-        self._confirmed = 0
-        self._guesses = 0
+    def __init__(self, most: int = TURNS_AT_ONCE) -> None:
+        self._most = most
+        self._certain = 0
+        self._speculative = 0
         self._changed = asyncio.Event()
 
     @contextmanager
-    def confirmed(self) -> Iterator[None]:
-        """Around work whose result is wanted for certain."""
-        self._confirmed += 1
+    def certain(self) -> Iterator[None]:
+        """Around a turn whose answer is certain."""
+        self._certain += 1
         try:
             yield
         finally:
-            self._confirmed -= 1
+            self._certain -= 1
             self._changed.set()
 
     @asynccontextmanager
-    async def guess(self) -> AsyncIterator[None]:
-        """Around work on a guess; waits for room."""
-        while self._confirmed + self._guesses >= self._slots:
+    async def speculative(self) -> AsyncIterator[None]:
+        """Around a speculative turn; waits until it may run."""
+        while self._certain + self._speculative >= self._most:
             self._changed.clear()
             await self._changed.wait()
-        self._guesses += 1
+        self._speculative += 1
         try:
             yield
         finally:
-            self._guesses -= 1
+            self._speculative -= 1
             self._changed.set()
 
 
 class _NoSink:
-    """A question is never made on a guess."""
+    """The sink of a speculative turn, which ends before its question."""
 
     async def started(self, turn_number: int) -> None:
-        raise AssertionError("a guess has no question")
+        raise AssertionError("a speculative turn makes no question")
 
     async def delta(self, text: str) -> None:
-        raise AssertionError("a guess has no question")
+        raise AssertionError("a speculative turn makes no question")
 
     async def retracted(self) -> None:
-        raise AssertionError("a guess has no question")
+        raise AssertionError("a speculative turn makes no question")
 
 
 Decide = Callable[[Answer, QuestionSink], Awaitable[TurnContext]]
-"""The stages up to the question for an answer, on the session's present state."""
+"""Runs the stages up to the question for an answer, on the session's present state."""
 
 
-class Guess:
-    """What an answer would lead to, worked out before it is certain.
+class SpeculativeTurn:
+    """The decision on an answer that may not be complete yet.
 
     Args:
-        answer: the answer as guessed.
-        decide: does the work.
-        lanes: when it may.
-        calls: where calls of language models go: as they are once confirmed, as discarded else.
+        answer: as it stands.
+        decide: runs the stages.
+        limiter: says when they may run.
+        calls: where calls of language models are put: as they are if the turn is confirmed, else as discarded.
         turn_number: of the turn it would be.
     """
 
-    def __init__(self, answer: Answer, decide: Decide, lanes: Lanes, calls: CallLog, turn_number: int) -> None:
+    def __init__(
+        self, answer: Answer, decide: Decide, limiter: SpeculationLimiter, calls: CallLog, turn_number: int
+    ) -> None:
         self.answer = answer
         self._decide = decide
-        self._lanes = lanes
-        self._into = calls
+        self._limiter = limiter
+        self._session_calls = calls
         self._turn_number = turn_number
         self._calls = CallLog()
         self._task: asyncio.Task[TurnContext | None] | None = None
-        self._working = False
+        self._running = False
         self._settled = False
 
     def begin(self, tasks: asyncio.TaskGroup) -> None:
-        """Have it worked out in the background, as a task of that group."""
-        self._task = tasks.create_task(self._run(), name="guess")
+        """Run it in the background, as a task of that group."""
+        self._task = tasks.create_task(self._run(), name="speculative turn")
 
     async def _run(self) -> TurnContext | None:
         try:
-            async with self._lanes.guess():
-                self._working = True
+            async with self._limiter.speculative():
+                self._running = True
                 with recording(self._calls, self._turn_number):
                     return await self._decide(self.answer, _NoSink())
         except PipelineError as exc:
-            log.info("guess.failed", error=repr(exc))
+            log.info("speculation.failed", error=repr(exc))
         except Exception:
-            log.exception("guess.defect")
+            log.exception("speculation.defect")
         finally:
             if self._settled:
-                # Withdrawn while it ran: what its last calls cost is known only now.
+                # Withdrawn while it ran: its last calls are complete only now.
                 self._discard()
         return None
 
     async def confirmed(self, state: InterviewState, answer: Answer) -> TurnContext | None:
-        """The decision, if it was made for exactly this answer in exactly this state; None where there is none.
+        """The decision, if it was made for exactly this answer in exactly this state; else None.
 
-        Waits for a guess that is being worked on. One that waits for its turn is given up: confirmed work is faster.
+        Waits for a speculative turn that runs. One that still waits for the limiter is withdrawn, because running the
+        turn anew is faster.
         """
         task = self._task
         if task is None or self._settled:
             return None
-        if answer != self.answer or not (self._working or task.done()):
+        if answer != self.answer or not (self._running or task.done()):
             self.withdraw()
             return None
         try:
@@ -141,11 +145,11 @@ class Guess:
             return None
         self._settled = True
         for call in self._calls.peek():
-            self._into.add(call)
+            self._session_calls.add(call)
         return context
 
     def withdraw(self) -> None:
-        """It does not count: leave no trace but what it cost."""
+        """Discard it; its calls are recorded."""
         if self._settled:
             return
         self._settled = True
@@ -158,4 +162,5 @@ class Guess:
         calls = self._calls.peek()
         self._calls.settle(calls)
         for call in calls:
-            self._into.add(call.model_copy(update={"outcome": "discarded"}) if call.outcome == "completed" else call)
+            discarded = call.model_copy(update={"outcome": "discarded"}) if call.outcome == "completed" else call
+            self._session_calls.add(discarded)

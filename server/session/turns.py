@@ -1,4 +1,4 @@
-"""One turn from its acceptance to its commit."""
+"""The respondent's answers: one at a time, each a turn that is accepted, run and committed."""
 
 from __future__ import annotations
 
@@ -11,40 +11,35 @@ import structlog
 
 from pipeline.calls import recording
 from pipeline.concept import SessionConfiguration
-from pipeline.context import SlotNames, no_names
+from pipeline.context import TurnContext
 from pipeline.errors import InvalidAnswer, PipelineError
+from pipeline.ports import QuestionSink
 from pipeline.stages.utterance import check_answer
 from pipeline.state import Receipt
-from pipeline.turn import Answer, Outcome
-from server.hot.errors import Conflict, StorageUnavailable
-from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, DurableEvent
+from pipeline.turn import Answer, Outcome, answer_digest
+from server.hot.errors import Conflict, Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
+from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending
 from server.protocol.codes import ErrorCode
-from server.session import machine
-from server.session.audience import Audience
-from server.session.guidance import Guidance, Held
-from server.session.jobs import quiet_future
-from server.session.ledger import Ledger
+from server.protocol.outbound import Notice
+from server.session import rules
+from server.session.audience import QuestionStream
+from server.session.change import Change, answer_of
+from server.session.context import SessionContext
+from server.session.events import (
+    AnswerAccepted,
+    AnswerHeld,
+    AnswerTaken,
+    ReadyForAnswer,
+    SessionEvent,
+    SessionRefreshed,
+)
+from server.session.interventions import Held, Interventions
 from server.session.measure import TurnMeasure
-from server.session.problems import SessionProblem, TurnFailed
-from server.session.speculation import Guess
-from server.session.stream import QuestionStream
-from server.session.surroundings import Surroundings
-from server.session.witness import Witness
-from server.session.worker import Worker
+from server.session.problems import Moved, SessionProblem, TurnFailed
+from server.session.speculation import SpeculativeTurn
+from server.session.worker import quiet_future
 
 log = structlog.get_logger("askwell.session")
-
-
-def checked(answer: Answer, configuration: SessionConfiguration) -> Answer:
-    """The answer as it is taken. Raises SessionProblem: `invalid_input`, `answer_too_long`."""
-    if answer.kind == "skip":
-        return Answer(turn_key=answer.turn_key, kind="skip")
-    try:
-        text = check_answer(answer.text, configuration.settings.max_answer_chars)
-    except InvalidAnswer as exc:
-        too_long = exc.wire_code == "answer_too_long"
-        raise SessionProblem("answer_too_long" if too_long else "invalid_input", str(exc)) from exc
-    return replace(answer, text=text)
 
 
 class TurnHandle:
@@ -53,9 +48,9 @@ class TurnHandle:
     Args:
         answer: what is answered.
         digest: of the answer, to tell it from another one under the same key.
-        unasked: nobody sent it to this owner; it was found pending.
-        first: durable events that tell of the answer before its turn starts.
-        guess: what was decided before the answer was certain.
+        recovered: the answer was found pending when the session was claimed or read again.
+        first: durable events about the answer that precede its turn.
+        speculative: what was decided before the answer was certain.
     """
 
     def __init__(
@@ -63,17 +58,17 @@ class TurnHandle:
         answer: Answer,
         digest: str,
         *,
-        unasked: bool = False,
+        recovered: bool = False,
         first: Sequence[Mapping[str, Any]] = (),
-        guess: Guess | None = None,
+        speculative: SpeculativeTurn | None = None,
     ) -> None:
         self.answer = answer
         self.digest = digest
-        self.unasked = unasked
+        self.recovered = recovered
         self.first = first
-        self.guess = guess
+        self.speculative = speculative
         self.attempt: int | None = None
-        """Of the run that waits for a moderator, if one does."""
+        """The attempt as which the answer was accepted, once it was."""
         self._accepted: asyncio.Future[None] = quiet_future()
         self._done: asyncio.Future[Receipt] = quiet_future()
 
@@ -101,25 +96,20 @@ class TurnHandle:
         return self
 
     @property
-    def already_committed(self) -> bool:
-        """Whether the result is there."""
-        return self._done.done() and self._done.exception() is None
-
-    @property
     def already_accepted(self) -> bool:
-        """Whether the answer is on disk."""
+        """Whether the answer is stored."""
         return self._accepted.done() and self._accepted.exception() is None
 
     async def accepted(self) -> None:
-        """Wait until the answer is on disk. Raises what kept it from being accepted."""
+        """Wait until the answer is stored. Raises what prevented it."""
         await asyncio.shield(self._accepted)
 
     async def committed(self) -> Receipt:
-        """Wait until the turn is committed. Raises what kept it from that."""
+        """Wait until the turn is committed. Raises what prevented it."""
         return await asyncio.shield(self._done)
 
     def accept(self) -> None:
-        """The answer is on disk."""
+        """The answer is stored."""
         if not self._accepted.done():
             self._accepted.set_result(None)
 
@@ -130,10 +120,172 @@ class TurnHandle:
             self._done.set_result(receipt)
 
     def fail(self, error: BaseException) -> None:
-        """The turn did not work out."""
+        """The turn failed."""
         for future in (self._accepted, self._done):
             if not future.done():
                 future.set_exception(error)
+
+
+class Turns:
+    """Takes the answers of one session and runs their turns, one at a time.
+
+    Args:
+        session: whose answers.
+    """
+
+    def __init__(self, session: SessionContext) -> None:
+        self._session = session
+        self.interventions = Interventions()
+        """What moderators want of the running turn."""
+        self._runner = TurnRunner(session, self.interventions)
+        self._turn: TurnHandle | None = None
+        self._waits = False
+        """Whether the turn waits for a moderator."""
+        self.offered: Answer | None = None
+        """A spoken answer that the respondent may review, edit and send."""
+        session.observers.append(self._observe)
+
+    def _observe(self, event: SessionEvent) -> None:
+        if isinstance(event, SessionRefreshed):
+            self.run_pending()
+
+    @property
+    def running(self) -> bool:
+        """Whether an answer is worked on, or waits for a moderator."""
+        return self._turn is not None
+
+    @property
+    def ready(self) -> bool:
+        """Whether an answer may be taken: none is worked on, and the first question is there or will not come."""
+        state = self._session.state
+        return self._turn is None and (state.question is not None or rules.is_over(state))
+
+    def begin(
+        self,
+        answer: Answer,
+        *,
+        first: Sequence[Mapping[str, Any]] = (),
+        speculative: SpeculativeTurn | None = None,
+    ) -> TurnHandle:
+        """Take an answer, a skip or a correction; its turn runs whether or not anybody waits for the handle.
+
+        Args:
+            answer: what the respondent did.
+            first, speculative: as of `TurnHandle`.
+
+        Returns:
+            The handle of the turn: a running one if the same answer is being worked on, a done one if it is committed.
+
+        Raises:
+            SessionProblem: it can't be taken: `invalid_input`, `answer_too_long`, `turn_in_progress`,
+                `consent_required`, `session_paused`, `session_completed`, `storage_unavailable`.
+            Moved: the session is leaving this node.
+        """
+        session = self._session
+        answer = self._as_offered(_checked(answer, session.configuration))
+        digest = answer_digest(answer)
+        receipt = session.ledger.receipt(answer.turn_key)
+        if receipt is not None:
+            return TurnHandle.of_receipt(answer, digest, receipt)
+        if self._turn is not None:
+            return self._turn.joined_by(answer, digest)
+        session.worker.refuse_when_unable()
+        rules.check_turn(session.state, session.configuration)
+        if answer.kind == "correct":
+            rules.check_correction(session.state, answer.corrects or "")
+        handle = TurnHandle(session.ledger.as_pending(answer), digest, first=first, speculative=speculative)
+        session.worker.put("turn", lambda: self._run(handle))
+        self._turn = handle
+        self.offered = None
+        session.tell(AnswerTaken(answer))
+        return handle
+
+    def _as_offered(self, answer: Answer) -> Answer:
+        """The answer as a spoken one if it is the offered one, which a client sends back as text."""
+        offered = self.offered
+        if offered is None or answer.kind != "answer" or offered.turn_key != answer.turn_key:
+            return answer
+        if answer_digest(offered) == answer_digest(answer):
+            return offered
+        return Answer(answer.turn_key, answer.text, spoken=True, speech_ms=offered.speech_ms)
+
+    def run_pending(self) -> None:
+        """Run an answer that was accepted and neither committed nor failed."""
+        pending = self._session.ledger.pending
+        if pending is None or pending.failed or rules.is_over(self._session.state) or self._turn is not None:
+            return
+        handle = TurnHandle(answer_of(pending), pending.digest, recovered=True)
+        self._turn = handle
+        self._session.worker.put_first("pending", lambda: self._run(handle))
+
+    async def decide(self, answer: Answer, sink: QuestionSink) -> TurnContext:
+        """Run the stages up to the question for an answer, without writing anything. Raises PipelineError."""
+        session = self._session
+        return await session.pipeline.decide(
+            session.state,
+            answer,
+            session.configuration,
+            now=session.services.now(),
+            sink=sink,
+            embeddings=await session.ledger.embeddings(),
+            names=lambda: tuple(session.slot_names),
+        )
+
+    # Waiting for a moderator
+
+    def reconsider(self) -> None:
+        """Go on with an answer that waits for a moderator, if there is nothing to wait for any more."""
+        handle, session = self._turn, self._session
+        if handle is None or not self._waits:
+            return
+        if session.ledger.pending is None:
+            self._waits, self._turn = False, None
+            session.tell(AnswerHeld(None))
+            handle.fail(SessionProblem("session_completed"))
+            session.tell(ReadyForAnswer())
+        elif not rules.is_held(session.state) and session.worker.able:
+            self._waits = False
+            session.tell(AnswerHeld(None))
+            session.worker.put_first("turn", lambda: self._run(handle))
+
+    async def remind(self) -> None:
+        """Tell the respondent again that a moderator is here, if an answer waits for one."""
+        if self._waits:
+            await self._session.audience.broadcast(Notice.of("moderator_here"))
+
+    def leave(self) -> None:
+        """The session leaves this node."""
+        if self._turn is not None:
+            self._turn.fail(self._session.worker.leaving or Moved("storage_unavailable", "This server is stopping."))
+
+    async def _run(self, handle: TurnHandle) -> None:
+        session, worker = self._session, self._session.worker
+        try:
+            handle.succeed(await self._runner.run(handle))
+        except StorageUnavailable as exc:
+            handle.fail(SessionProblem("storage_unavailable"))
+            if not isinstance(exc, JournalFull):
+                worker.recover(exc)
+        except SessionNotHot:
+            handle.fail(worker.forgotten())
+            raise
+        except Held:
+            self._waits = True
+            session.tell(AnswerHeld(handle.answer))
+            await session.audience.broadcast(Notice.of("moderator_here"))
+        except (NotOwner, Gone, asyncio.CancelledError):
+            handle.fail(worker.leaving or Moved("turn_in_progress", "This interview was opened elsewhere."))
+            raise
+        except (SessionProblem, HotError) as exc:
+            handle.fail(exc)
+        except Exception:
+            handle.fail(SessionProblem("internal"))
+            raise
+        finally:
+            if self._turn is handle and not self._waits:
+                self._turn = None
+            session.audience.end_question()
+            session.tell(ReadyForAnswer())
 
 
 class _Failure(Exception):
@@ -147,220 +299,178 @@ class _Failure(Exception):
 
 
 class TurnRunner:
-    """Runs the turns of one session, one at a time.
+    """Runs one turn: accept, pipeline, commit.
 
     Args:
-        around: what owners share.
-        ledger: the session.
-        configuration: what it is pinned to.
-        worker: does the work; copes with storage.
-        audience: who listens.
-        guidance: what moderators want of the running turn.
-        witness: told of answers and commits.
-        names: of slots, as far as they have come.
+        session: whose turns.
+        interventions: what moderators want of the running turn.
     """
 
-    def __init__(
-        self,
-        around: Surroundings,
-        ledger: Ledger,
-        configuration: SessionConfiguration,
-        worker: Worker,
-        audience: Audience,
-        guidance: Guidance,
-        witness: Witness,
-        names: SlotNames = no_names,
-    ) -> None:
-        self._names = names
-        self._guidance = guidance
-        self._witness = witness
-        self._around = around
-        self._ledger = ledger
-        self._configuration = configuration
-        self._worker = worker
-        self._audience = audience
+    def __init__(self, session: SessionContext, interventions: Interventions) -> None:
+        self._session = session
+        self._interventions = interventions
 
     async def run(self, handle: TurnHandle) -> Receipt:
         """Accept the answer, run it, commit it.
 
         Raises:
             SessionProblem: it can't be taken now.
-            TurnFailed: it was taken and did not work out.
-            Held: it was taken and waits for a moderator; run it again when there is a wish, or nobody to wait for.
+            TurnFailed: it was accepted and its run failed.
+            Held: it was accepted and waits for a moderator; run it again when there is a directive or nobody to wait
+                for.
             HotError: storage refused it or can't be reached; nothing is known to be written.
         """
-        await self._worker.fresh()
-        receipt = self._ledger.receipt(handle.answer.turn_key)
+        session, clock = self._session, self._session.services.clock
+        await session.worker.fresh()
+        receipt = session.ledger.receipt(handle.answer.turn_key)
         if receipt is not None:
             _refuse_other_text(receipt.digest, handle.digest)
             return receipt
-        if handle.unasked and self._ledger.pending is None:
+        if handle.recovered and session.ledger.pending is None:
             raise SessionProblem("session_completed")
-        if not handle.unasked:
-            machine.check_turn(self._ledger.state, self._configuration)
-        began = self._around.clock()
-        attempt = handle.attempt
-        if attempt is None or self._ledger.pending is None:
+        if not handle.recovered:
+            rules.check_turn(session.state, session.configuration)
+        began = clock()
+        if handle.attempt is None or session.ledger.pending is None:
             accepted = await self._accept(handle)
             if isinstance(accepted, AlreadyCommitted):
-                return await self._committed_before(handle, accepted)
-            attempt = accepted.attempt
-            self._witness.answered(handle.answer, self._ledger.state.turn_count + 1)
-        accept_ms = self._since(began)
+                return await self._committed_before(accepted)
+            handle.attempt = accepted.attempt
+            session.tell(AnswerAccepted(handle.answer, session.state.turn_count + 1))
+        accept_ms = (clock() - began) * 1000.0
         handle.accept()
-        handle.attempt = attempt
-        if machine.held(self._ledger.state):
+        if rules.is_held(session.state):
             raise Held
-        return await self._run_accepted(handle, attempt, began, accept_ms)
+        return await self._run_accepted(handle, handle.attempt, began, accept_ms)
 
     async def _accept(self, handle: TurnHandle) -> Accepted | AlreadyCommitted:
-        accepted, events = await self._ledger.accept(handle.answer, first=handle.first, rerun=handle.unasked)
+        ledger = self._session.ledger
+        accepted, events = await ledger.accept(handle.answer, first=handle.first, rerun=handle.recovered)
         if isinstance(accepted, AlreadyPending):
-            # Nobody runs it: this owner does one turn at a time, and no other owner may.
-            accepted, events = await self._ledger.accept(handle.answer, rerun=True)
+            # Nobody runs it: this owner runs one turn at a time, and no other owner may.
+            accepted, events = await ledger.accept(handle.answer, rerun=True)
         if isinstance(accepted, AlreadyPending):
             raise SessionProblem("turn_in_progress")
-        await self._audience.publish(events)
+        await self._session.audience.publish(events)
         return accepted
 
-    async def _committed_before(self, handle: TurnHandle, accepted: AlreadyCommitted) -> Receipt:
-        if self._ledger.state.rev < accepted.rev:
-            self._ledger.stale = True
-            await self._worker.fresh()
+    async def _committed_before(self, accepted: AlreadyCommitted) -> Receipt:
+        ledger = self._session.ledger
+        if ledger.state.rev < accepted.rev:
+            ledger.stale = True
+            await self._session.worker.fresh()
         return Receipt.model_validate_json(accepted.receipt)
 
     async def _run_accepted(self, handle: TurnHandle, attempt: int, began: float, accept_ms: float) -> Receipt:
-        before = self._ledger.state
-        stream = self._audience.begin_question(attempt)
-        self._guidance.begin()
-        measure = TurnMeasure(
-            session_id=self._ledger.session_id,
-            turn_number=self._ledger.state.turn_count + 1,
-            outcome="cancelled",
-            attempt=attempt,
-            total_ms=0.0,
-            accept_ms=accept_ms,
-        )
+        session, clock, key = self._session, self._session.services.clock, handle.answer.turn_key
+        stream = session.audience.begin_question(attempt)
+        self._interventions.begin()
+        number = session.state.turn_count + 1
+        measure = TurnMeasure(session.session_id, number, "cancelled", attempt, 0.0, accept_ms=accept_ms)
         try:
             outcome = await self._run_pipeline(handle, stream)
-            first = stream.first_token_at
-            committing = self._around.clock()
-            outcome, action = self._obeyed(outcome)
-            events = await self._commit(handle.answer, outcome, action)
+            commit_began = clock()
+            await self._commit(key, outcome)
         except Held:
-            self._audience.end_question()
+            session.audience.end_question()
             raise
         except asyncio.CancelledError:
-            self._report(replace(measure, total_ms=self._since(began)))
+            self._report(replace(measure, total_ms=(clock() - began) * 1000.0))
             raise
         except _Failure as failure:
-            self._report(
-                replace(measure, outcome="failed", total_ms=self._since(began), code=failure.code),
-                failure.detail if failure.code == "llm_unavailable" else None,
-            )
-            self._audience.end_question()
-            await self._put_on_record(handle.answer.turn_key, failure)
+            measure = replace(measure, outcome="failed", total_ms=(clock() - began) * 1000.0, code=failure.code)
+            self._report(measure, failure.detail if failure.code == "llm_unavailable" else None)
+            session.audience.end_question()
+            await self._record_failure(key, failure)
             raise TurnFailed(failure.code, retryable=failure.retryable) from failure
         finally:
-            self._guidance.end()
-        self._audience.end_question()
-        await self._audience.publish(events)
-        record = outcome.record
-        self._witness.committed(before, self._ledger.state, record)
-        if action is not None:
-            self._witness.acted(action)
+            self._interventions.end()
+        record, first = outcome.record, stream.first_token_at
         self._report(
             replace(
                 measure,
                 outcome="completed",
-                total_ms=self._since(began),
-                commit_ms=self._since(committing),
+                total_ms=(clock() - began) * 1000.0,
+                commit_ms=(clock() - commit_began) * 1000.0,
                 first_token_ms=None if first is None else (first - began) * 1000.0,
                 stages_ms=record.stages_ms if record is not None else {},
                 fallback=record.fallback if record is not None else False,
             )
         )
-        receipt = self._ledger.receipt(handle.answer.turn_key)
+        receipt = session.ledger.receipt(key)
         assert receipt is not None, "the pipeline leaves a receipt for every turn"
         return receipt
 
     async def _run_pipeline(self, handle: TurnHandle, stream: QuestionStream) -> Outcome:
-        around, state = self._around, self._ledger.state
-        paid = {call.id for call in self._ledger.calls.peek()}
+        session = self._session
+        ledger, state = session.ledger, session.state
+        earlier = {call.id for call in ledger.calls.peek()}
         try:
-            embeddings = await self._ledger.embeddings()
-            async with asyncio.timeout(around.deadline_s(self._configuration)):
-                with recording(self._ledger.calls, state.turn_count + 1), around.lanes.confirmed():
-                    if handle.guess is not None and not state.directives:
-                        context = await handle.guess.confirmed(self._ledger.state, handle.answer)
+            embeddings = await ledger.embeddings()
+            async with asyncio.timeout(session.deadline_s):
+                with recording(ledger.calls, state.turn_count + 1), session.services.speculation.certain():
+                    if handle.speculative is not None and not state.directives:
+                        context = await handle.speculative.confirmed(state, handle.answer)
                         if context is not None:
-                            return await around.pipeline.speak(replace(context, sink=stream))
-                    return await around.pipeline.run(
-                        self._ledger.state,
+                            return await session.pipeline.speak(replace(context, sink=stream))
+                    return await session.pipeline.run(
+                        state,
                         handle.answer,
-                        self._configuration,
-                        now=around.now(),
+                        session.configuration,
+                        now=session.services.now(),
                         sink=stream,
                         embeddings=embeddings,
-                        names=self._names,
-                        wishes=lambda: self._guidance.read(state),
+                        names=lambda: tuple(session.slot_names),
+                        wishes=lambda: self._interventions.read(state),
                     )
         except Held:
-            self._discard_calls(paid)
+            self._discard_calls(earlier)
             raise
         except TimeoutError as exc:
             raise _Failure("llm_unavailable", retryable=True, detail="deadline passed") from exc
         except StorageUnavailable as exc:
             raise _Failure("storage_unavailable", retryable=True, detail=str(exc)) from exc
         except PipelineError as exc:
-            code: ErrorCode = "llm_unavailable" if exc.code == "llm_unavailable" else "internal"
-            if exc.code == "invalid_input":
-                code = "invalid_input"
-            # An operator can mend what a provider refuses; until then the answer waits.
-            raise _Failure(
-                code,
-                retryable=exc.retryable or code == "llm_unavailable",
-                detail=f"{exc.stage or 'turn'}: {exc!r}",
-            ) from exc
+            known: dict[str, ErrorCode] = {"llm_unavailable": "llm_unavailable", "invalid_input": "invalid_input"}
+            code = known.get(exc.code, "internal")
+            # An operator can correct what a provider refuses; until then the answer waits.
+            retryable = exc.retryable or code == "llm_unavailable"
+            raise _Failure(code, retryable=retryable, detail=f"{exc.stage or 'turn'}: {exc!r}") from exc
         except Exception as exc:
-            log.exception("turn.defect", session=self._ledger.session_id)
+            log.exception("turn.defect", session=session.session_id)
             raise _Failure("internal", retryable=True, detail=repr(exc)) from exc
 
-    def _obeyed(self, outcome: Outcome) -> tuple[Outcome, Mapping[str, Any] | None]:
-        """The outcome that remembers the command which the turn followed, and what the record is to say of it."""
-        wish = outcome.record.directive if outcome.record is not None else None
-        if wish is None:
-            return outcome, None
-        state, action = self._guidance.followed(wish.command_id, outcome.state)
-        return replace(outcome, state=state), action
-
-    def _discard_calls(self, paid: set[str]) -> None:
-        """What language models were asked in a run that was given up was paid for all the same."""
-        log_of = self._ledger.calls
-        wasted = tuple(call for call in log_of.peek() if call.id not in paid and call.outcome == "completed")
-        log_of.settle(wasted)
-        for call in wasted:
-            log_of.add(call.model_copy(update={"outcome": "discarded"}))
-
-    async def _commit(self, answer: Answer, outcome: Outcome, action: Mapping[str, Any] | None) -> list[DurableEvent]:
+    async def _commit(self, key: str, outcome: Outcome) -> None:
+        """Commit a turn, together with the moderator's command that it followed."""
+        directive = outcome.record.directive if outcome.record is not None else None
+        action = None
+        if directive is not None:
+            state, action = self._interventions.followed(directive.command_id, outcome.state)
+            outcome = replace(outcome, state=state)
+        change = Change.of_outcome(outcome, key, action)
         try:
-            return await self._worker.insist(lambda: self._ledger.commit_turn(answer, outcome, moderator=action))
+            await self._session.commit(key, change, pending="clear", repeat=True)
         except Conflict as exc:
-            self._ledger.stale = True
             raise _Failure("internal", retryable=True, detail=f"commit: {exc}") from exc
 
-    async def _put_on_record(self, turn_key: str, failure: _Failure) -> None:
+    def _discard_calls(self, earlier: set[str]) -> None:
+        """Record the calls of language models of a run that was given up as discarded: they were paid for."""
+        calls = self._session.ledger.calls
+        wasted = tuple(call for call in calls.peek() if call.id not in earlier and call.outcome == "completed")
+        calls.settle(wasted)
+        for call in wasted:
+            calls.add(call.model_copy(update={"outcome": "discarded"}))
+
+    async def _record_failure(self, turn_key: str, failure: _Failure) -> None:
+        session = self._session
         try:
-            events = await self._worker.insist(
-                lambda: self._ledger.fail(turn_key, failure.code, retryable=failure.retryable, detail=failure.detail)
+            events = await session.worker.insist(
+                lambda: session.ledger.fail(turn_key, failure.code, retryable=failure.retryable, detail=failure.detail)
             )
         except Conflict:
-            self._ledger.stale = True
+            session.ledger.stale = True
             return
-        await self._audience.publish(events)
-
-    def _since(self, moment: float) -> float:
-        return (self._around.clock() - moment) * 1000.0
+        await session.audience.publish(events)
 
     def _report(self, measure: TurnMeasure, reason: str | None = None) -> None:
         write = log.info if measure.outcome == "completed" else log.warning
@@ -378,7 +488,19 @@ class TurnRunner:
             first_token_ms=None if measure.first_token_ms is None else round(measure.first_token_ms, 1),
             stages_ms={name: round(took, 1) for name, took in measure.stages_ms.items()},
         )
-        self._around.observe(measure)
+        self._session.services.on_turn(measure)
+
+
+def _checked(answer: Answer, configuration: SessionConfiguration) -> Answer:
+    """The answer, normalised. Raises SessionProblem: `invalid_input`, `answer_too_long`."""
+    if answer.kind == "skip":
+        return Answer(turn_key=answer.turn_key, kind="skip")
+    try:
+        text = check_answer(answer.text, configuration.settings.max_answer_chars)
+    except InvalidAnswer as exc:
+        too_long = exc.wire_code == "answer_too_long"
+        raise SessionProblem("answer_too_long" if too_long else "invalid_input", str(exc)) from exc
+    return replace(answer, text=text)
 
 
 def _refuse_other_text(known: str, digest: str) -> None:

@@ -1,10 +1,12 @@
-"""The one task of a session: does what is asked, piece after piece, and copes with storage that is away."""
+"""The one task of a session: runs its jobs one after another, and copes with hot storage that is away."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import structlog
 
@@ -13,115 +15,153 @@ from server.hot.errors import Gone, HotError, NotOwner, SessionNotHot, StorageUn
 from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_NORMAL, CLOSE_TAKEN_OVER
 from server.protocol.outbound import Notice
 from server.session.audience import Audience
-from server.session.jobs import Job, JobQueue
-from server.session.ledger import Ledger, insist
+from server.session.events import SessionObserver, SessionRefreshed, StorageRecovered
+from server.session.ledger import Ledger
 from server.session.problems import Forgotten, Moved, SessionProblem
-from server.session.surroundings import Surroundings
+from server.session.settings import HubSettings
 
 T = TypeVar("T")
 log = structlog.get_logger("askwell.session")
+LONGEST_PAUSE_S = 2.0
 
 
-def _nothing() -> None:
-    return
+def quiet_future() -> asyncio.Future[Any]:
+    """A future whose error may stay unread: asyncio does not complain about it."""
+    future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    future.add_done_callback(_read_error)
+    return future
+
+
+def _read_error(future: asyncio.Future[Any]) -> None:
+    if not future.cancelled():
+        future.exception()
+
+
+@dataclass(slots=True)
+class Job(Generic[T]):
+    """One piece of work and its result. It is done also if nobody waits for the result any more."""
+
+    name: str
+    work: Callable[[], Awaitable[T]]
+    done: asyncio.Future[T] = field(default_factory=quiet_future)
+
+    def succeed(self, result: T) -> None:
+        """Set the result."""
+        if not self.done.done():
+            self.done.set_result(result)
+
+    def fail(self, error: BaseException) -> None:
+        """Set the error."""
+        if not self.done.done():
+            self.done.set_exception(error)
 
 
 class Worker:
-    """Works on one session until it is time to leave.
+    """Runs the jobs of one session until it leaves this node.
 
     Args:
-        around: what owners share.
         ledger: the session.
-        audience: who listens.
+        audience: its respondent.
+        settings: times and bounds.
+        clock: monotonic seconds.
+        tell: tells the session's observers.
     """
 
-    def __init__(self, around: Surroundings, ledger: Ledger, audience: Audience) -> None:
-        self._around = around
+    def __init__(
+        self,
+        ledger: Ledger,
+        audience: Audience,
+        settings: HubSettings,
+        clock: Callable[[], float],
+        tell: SessionObserver,
+    ) -> None:
         self._ledger = ledger
         self._audience = audience
-        self._jobs = JobQueue(around.settings.max_jobs)
+        self._settings = settings
+        self._clock = clock
+        self._tell = tell
+        self._jobs: deque[Job[Any]] = deque()
+        self._changed = asyncio.Event()
         self._current: asyncio.Task[None] | None = None
-        self._leaving: Moved | None = None
         self._settled = asyncio.Event()
         self._storage_down = False
-        self.last_used = around.clock()
-        self.on_refreshed: Callable[[], None] = _nothing
-        """Called when the session was read anew after an unknown outcome."""
-        self.on_recovered: Callable[[], None] = _nothing
-        """Called when storage is back."""
-
-    @property
-    def leaving(self) -> Moved | None:
-        """Why this worker is no use any more, if so."""
-        return self._leaving
+        self.leaving: Moved | None = None
+        """Why this worker takes no more jobs, if so."""
+        self.last_used = clock()
+        """When a job last began, in seconds of the clock."""
 
     @property
     def busy(self) -> bool:
-        """Whether something is being done or waits."""
+        """Whether a job runs or waits."""
         return self._current is not None or len(self._jobs) > 0
 
     @property
     def able(self) -> bool:
-        """Whether it is worth asking for something."""
-        return self._leaving is None and not self._storage_down
+        """Whether jobs can succeed: it is not leaving and storage was not found to be away."""
+        return self.leaving is None and not self._storage_down
 
     async def run(self) -> None:
-        """Do what comes until it is time to leave."""
+        """Run jobs until it is time to leave."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                while (job := await self._next_job()) is not None:
+                while (job := await self._next()) is not None:
                     name = f"{job.name} {self._ledger.session_id}"
                     self._current = tasks.create_task(self._perform(job), name=name)
                     await asyncio.wait({self._current})
                     self._current = None
         finally:
-            self._leaving = self._leaving or Moved("storage_unavailable", "This server is stopping.")
-            self._jobs.fail_all(self._leaving)
-            self._audience.close(self._leaving.close_code)
+            self.leaving = self.leaving or Moved("storage_unavailable", "This server is stopping.")
+            while self._jobs:
+                self._jobs.popleft().fail(self.leaving)
+            self._audience.close(self.leaving.close_code)
             self._settled.set()
 
-    async def _next_job(self) -> Job[Any] | None:
-        if not self.busy:
+    async def _next(self) -> Job[Any] | None:
+        """The next job, or None when it is time to leave."""
+        if not self._jobs:
             self._settled.set()
-        job = await self._jobs.next(lambda: self._leaving is not None)
-        if job is not None:
-            self._settled.clear()
-            self.last_used = self._around.clock()
-        return job
+        while self.leaving is None:
+            if self._jobs:
+                self._settled.clear()
+                self.last_used = self._clock()
+                return self._jobs.popleft()
+            self._changed.clear()
+            await self._changed.wait()
+        return None
 
     async def settled(self) -> None:
-        """Wait until nothing is being done and nothing waits."""
-        while self.busy and self._leaving is None:
+        """Wait until no job runs or waits."""
+        while self.busy and self.leaving is None:
             self._settled.clear()
             await self._settled.wait()
 
     # Leaving
 
     def stop(self, reason: Moved) -> None:
-        """Leave at once; what runs is cancelled and leaves no trace."""
-        if self._leaving is None:
-            self._leaving = reason
-        self._audience.close(self._leaving.close_code)
+        """Leave at once; the running job is cancelled, which changes nothing that is stored."""
+        if self.leaving is None:
+            self.leaving = reason
+        self._audience.close(self.leaving.close_code)
         if self._current is not None and self._current is not asyncio.current_task():
             self._current.cancel()
-        self._jobs.wake()
+        self._changed.set()
 
     def taken_over(self) -> None:
-        """Another connection, maybe on another node, owns the session now."""
+        """Another owner, maybe on another node, has claimed the session."""
         self.stop(Moved("turn_in_progress", "This interview was opened elsewhere.", close_code=CLOSE_TAKEN_OVER))
 
     def forgotten(self) -> Moved:
         """Hot storage has lost the session; why this worker is leaving."""
-        if self._leaving is None:
+        if self.leaving is None:
             log.warning("session.not_hot", session=self._ledger.session_id)
             self.stop(Forgotten())
-        assert self._leaving is not None
-        return self._leaving
+        assert self.leaving is not None
+        return self.leaving
 
     async def erased(self) -> None:
-        """The session does not exist any more; whoever is connected is told."""
-        if self._leaving is None:
-            await self._audience.bid_farewell()
+        """The session does not exist any more; the respondent is told."""
+        if self.leaving is None:
+            await self._audience.publish_erased()
         self.stop(Moved("not_found", "This interview was erased.", close_code=CLOSE_NORMAL))
 
     def refuse_when_unable(self) -> None:
@@ -131,28 +171,34 @@ class Worker:
             Moved: this worker is leaving.
             SessionProblem: `storage_unavailable`.
         """
-        if self._leaving is not None:
-            raise self._leaving
+        if self.leaving is not None:
+            raise self.leaving
         if self._storage_down:
             raise SessionProblem("storage_unavailable")
 
-    # Doing
+    # Jobs
 
     def put(self, name: str, work: Callable[[], Awaitable[T]]) -> Job[T]:
-        """Have something done after all that waits.
+        """Queue a job after all others.
 
         Raises:
-            Moved, SessionProblem: as `refuse_when_unable`; `rate_limited` when too much waits.
+            Moved, SessionProblem: as `refuse_when_unable`; `rate_limited` when too many wait.
         """
         self.refuse_when_unable()
-        return self._jobs.put(Job(name, work))
+        if len(self._jobs) >= self._settings.max_jobs:
+            raise SessionProblem("rate_limited")
+        job = Job(name, work)
+        self._jobs.append(job)
+        self._changed.set()
+        return job
 
     def put_first(self, name: str, work: Callable[[], Awaitable[T]]) -> None:
-        """Have something done before all that waits; for the session's own needs."""
-        self._jobs.put_first(Job(name, work))
+        """Queue a job before all others; for the owner's own work, without a bound."""
+        self._jobs.appendleft(Job(name, work))
+        self._changed.set()
 
     async def do(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
-        """Have something done and wait for its result. It is done also if the caller stops waiting.
+        """Queue a job and wait for its result. It runs also if the caller stops waiting.
 
         Raises:
             Moved, SessionProblem: as `put`; and what `work` raises.
@@ -160,13 +206,13 @@ class Worker:
         return await self.put(name, work).done
 
     async def _perform(self, job: Job[Any]) -> None:
-        self._audience.last_sign = self._around.clock()
+        self._audience.last_sent_at = self._clock()
         async with asyncio.TaskGroup() as tasks:
             watchdog = tasks.create_task(self._watch())
             try:
                 job.succeed(await job.work())
             except asyncio.CancelledError:
-                job.fail(self._leaving or Moved("storage_unavailable", "This server is stopping."))
+                job.fail(self.leaving or Moved("storage_unavailable", "This server is stopping."))
                 raise
             except NotOwner as exc:
                 self.taken_over()
@@ -189,10 +235,10 @@ class Worker:
                 watchdog.cancel()
 
     async def _watch(self) -> None:
-        """Nobody waits in silence for long."""
-        limit_s = self._around.settings.still_thinking_s
+        """Send a notice whenever the respondent has heard nothing for `still_thinking_s`."""
+        limit_s = self._settings.still_thinking_s
         while True:
-            quiet_s = self._around.clock() - self._audience.last_sign
+            quiet_s = self._clock() - self._audience.last_sent_at
             if quiet_s >= limit_s:
                 await self._notify()
             else:
@@ -201,44 +247,43 @@ class Worker:
     # Storage
 
     async def fresh(self) -> None:
-        """See what hot storage holds if the outcome of an earlier write is unknown."""
+        """Read the session again if the outcome of an earlier write is unknown."""
         if self._ledger.stale:
             await self._audience.publish(await self._ledger.refresh())
-            self.on_refreshed()
+            self._tell(SessionRefreshed())
 
     async def insist(self, write: Callable[[], Awaitable[T]]) -> T:
-        """Repeat a write until its outcome is known; the respondent is told that nothing is lost.
+        """Repeat a write that is safe to repeat until its outcome is known; the respondent is told.
 
         Raises:
             StorageUnavailable: storage did not come back in time; this worker is leaving.
         """
-        settings = self._around.settings
+        settings, loop = self._settings, asyncio.get_running_loop()
+        pause_s, end = settings.storage_retry_s, loop.time() + settings.storage_patience_s
         try:
-            return await insist(
-                write,
-                pause_s=settings.storage_retry_s,
-                patience_s=settings.storage_patience_s,
-                on_trouble=self._trouble,
-            )
-        except StorageUnavailable as exc:
-            self.stop(Moved("storage_unavailable", str(exc), close_code=CLOSE_COME_AGAIN))
-            raise
+            while True:
+                try:
+                    return await write()
+                except StorageUnavailable as exc:
+                    if loop.time() + pause_s >= end:
+                        self.stop(Moved("storage_unavailable", str(exc), close_code=CLOSE_COME_AGAIN))
+                        raise
+                if not self._storage_down:
+                    self._storage_down = True
+                    await self._notify()
+                await asyncio.sleep(pause_s)
+                pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
         finally:
             self._storage_down = False
 
-    async def _trouble(self) -> None:
-        if not self._storage_down:
-            self._storage_down = True
-            await self._notify()
-
     async def _notify(self) -> None:
-        """Say that it takes time; that the answer is kept only if one is on disk."""
+        """Say that it takes time, or, where an answer is stored, that it is."""
         pending = self._ledger.pending
         kept = self._storage_down and pending is not None and not pending.failed
         await self._audience.broadcast(Notice.of("answer_kept" if kept else "still_thinking"))
 
     def recover(self, cause: StorageUnavailable) -> None:
-        """Refuse everything until storage is back, then see what it holds."""
+        """Refuse everything until storage answers again, then read the session again."""
         if self.able:
             log.warning("storage.unavailable", session=self._ledger.session_id, error=str(cause))
             self._storage_down = True
@@ -247,4 +292,4 @@ class Worker:
     async def _recovery(self) -> None:
         self._ledger.stale = True
         await self.insist(self.fresh)
-        self.on_recovered()
+        self._tell(StorageRecovered())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from config.alerts import AlertSettings
 from pipeline.signals.llm import DEPTH_POINTS, response_trend
 from pipeline.state import InterviewState, SessionStatus
 from server.protocol.watched import Activity, Alert, AlertCode
@@ -12,23 +13,8 @@ from server.protocol.watched import Activity, Alert, AlertCode
 RUNNING: frozenset[SessionStatus] = frozenset({"created", "active", "paused", "closing"})
 SHALLOW_IN_A_ROW = 3
 SHALLOW_POINTS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class AlertSettings:
-    """After how many seconds something is worth a person's attention.
-
-    Args:
-        stuck_s: a respondent who is there, has a question and gives no sign.
-        disconnected_s: nobody there, in an interview that has begun.
-        waiting_s: an answer that waits for a moderator.
-        claim_timeout_s: an answer that waits for a moderator this long is given back to the engine.
-    """
-
-    stuck_s: float = 300.0
-    disconnected_s: float = 60.0
-    waiting_s: float = 20.0
-    claim_timeout_s: float = 300.0
+WAITING_S = 20.0
+"""An answer that waits for a moderator this long needs one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +52,17 @@ def codes_of(state: InterviewState, facts: Facts, settings: AlertSettings, now: 
         found.add("model_failing")
     if facts.kiosk_offline:
         found.add("kiosk_offline")
-    if facts.waiting and since >= timedelta(seconds=settings.waiting_s):
+    if facts.waiting and since >= timedelta(seconds=WAITING_S):
         found.add("waiting_for_moderator")
     going = state.status in ("active", "closing")
-    if going and facts.connected and facts.activity == "thinking" and since >= timedelta(seconds=settings.stuck_s):
+    if (
+        going
+        and facts.connected
+        and facts.activity == "thinking"
+        and since >= timedelta(seconds=settings.alert_stuck_s)
+    ):
         found.add("stuck")
-    if going and not facts.connected and since >= timedelta(seconds=settings.disconnected_s):
+    if going and not facts.connected and since >= timedelta(seconds=settings.alert_disconnected_s):
         found.add("disconnected")
     return found
 
@@ -82,8 +73,8 @@ def is_shallow(state: InterviewState) -> bool:
     return len(latest) == SHALLOW_IN_A_ROW and all(DEPTH_POINTS[depth] <= SHALLOW_POINTS for depth in latest)
 
 
-class Standing:
-    """The alerts of one session with when each began."""
+class ActiveAlerts:
+    """The alerts of one session, and since when each holds."""
 
     def __init__(self) -> None:
         self._since: dict[AlertCode, datetime] = {}

@@ -12,18 +12,17 @@ from pipeline.calls import CallLog, recording
 from pipeline.errors import PipelineError
 from pipeline.signals.base import SignalMatrix
 from pipeline.state import InterviewState
-from server.api.reading import Sources
 from server.auth import Principal
 from server.pipelines import Pipelines
 from server.protocol.codec import ProtocolProblem, parse
 from server.protocol.moderator import COMMANDS, LONGEST_QUESTION, AnyCommand, Steer
 from server.protocol.watched import CommandDone, PreviewView
-from server.session import machine
+from server.reading import SessionReader
+from server.session import rules
+from server.session.change import record_json
+from server.session.commands import directive_of
 from server.session.hub import Hub
-from server.session.inbox import directive_of
 from server.session.problems import SessionProblem
-from server.session.records import calls_record
-from server.watch.snapshots import Snapshots
 
 
 def read_command(value: Mapping[str, Any]) -> AnyCommand:
@@ -42,39 +41,30 @@ def read_command(value: Mapping[str, Any]) -> AnyCommand:
     return parse(value, COMMANDS)
 
 
-class Commands:
-    """Has commands applied, by whatever node the session lives on.
+class ModeratorCommands:
+    """Has commands of moderators applied, by whatever node the session lives on.
 
     Args:
         hub: the sessions of this node.
-        sources: where sessions are read from.
-        snapshots: reads states and configurations.
-        pipeline: makes previews.
+        reader: reads sessions.
+        pipelines: make previews.
     """
 
-    def __init__(self, hub: Hub, sources: Sources, snapshots: Snapshots, pipeline: Pipelines) -> None:
+    def __init__(self, hub: Hub, reader: SessionReader, pipelines: Pipelines) -> None:
         self._hub = hub
-        self._sources = sources
-        self._snapshots = snapshots
-        self._pipeline = pipeline
+        self._reader = reader
+        self._pipelines = pipelines
         self._running: dict[tuple[str, str], asyncio.Future[CommandDone]] = {}
 
     async def visible(self, session_id: str, principal: Principal) -> InterviewState:
-        """The session's state, for a moderator within whose scope it is.
+        """The session's state, for a moderator within whose scope it is. Raises ApiError `not_found`, `forbidden`."""
+        return await self._reader.visible(session_id, principal)
+
+    async def apply(self, session_id: str, command: AnyCommand, principal: Principal) -> CommandDone:
+        """Have a command applied. One that is sent again while it runs gets the reply to the first.
 
         Raises:
-            SessionProblem: `not_found`, `forbidden`.
-        """
-        state = await self._snapshots.state(session_id)
-        if not principal.may_see(state.concept_id):
-            raise SessionProblem("forbidden")
-        return state
-
-    async def do(self, session_id: str, command: AnyCommand, principal: Principal) -> CommandDone:
-        """Have a command applied. One that is sent again while it runs is answered together with the first.
-
-        Raises:
-            SessionProblem, HotError, PipelineError: it is refused.
+            ApiError, SessionProblem, HotError, PipelineError: it is refused.
         """
         state = await self.visible(session_id, principal)
         known = (session_id, command.command_id)
@@ -110,13 +100,13 @@ class Commands:
         )
 
     async def _preview(self, state: InterviewState, command: Steer) -> PreviewView:
-        configuration = await self._snapshots.configuration(state)
+        configuration = await self._reader.configuration(state)
         wish = directive_of(command)
-        machine.check_directive(state, configuration, wish)
+        rules.check_directive(state, configuration, wish)
         calls = CallLog()
         try:
             with recording(calls, state.turn_count + 1):
-                made = await self._pipeline.preview(
+                made = await self._pipelines.of(configuration).preview(
                     state, configuration, wish, signals=await self._latest_signals(state.session_id)
                 )
         except PipelineError as exc:
@@ -125,11 +115,12 @@ class Commands:
             asked = calls.peek()
             if asked:
                 # They were paid for, whether or not the question is ever asked.
-                await self._sources.hot.note(state.session_id, owner=None, record=calls_record(asked, state.turn_count))
+                record = record_json({"turn_number": state.turn_count}, asked)
+                await self._reader.hot.note(state.session_id, owner=None, record=record)
         return PreviewView(**made.model_dump())
 
     async def _latest_signals(self, session_id: str) -> SignalMatrix | None:
-        matrix = await self._sources.store.latest_signals(session_id)
+        matrix = await self._reader.store.latest_signals(session_id)
         try:
             return SignalMatrix.model_validate(matrix) if matrix is not None else None
         except ValidationError:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
 
 import structlog
 
 from server.auth import Principal, TokenEntry
+from server.hot.broadcast import Broadcasts
 from server.hot.errors import StorageUnavailable
 from server.protocol.watched import Kiosk, Kiosks
 from server.store.errors import StoreError
+from server.store.repository import Repository
 
 log = structlog.get_logger("askwell.watch")
 
@@ -24,40 +25,20 @@ PATIENCE_S = 1.0
 """Nobody's request waits longer for a note that a device is there."""
 
 
-class Register(Protocol):
-    """Where it is kept when a device was heard of, for all nodes."""
-
-    async def heard_of(self, device_id: str, at_ms: int, ttl_s: float) -> None:
-        """A device was heard of."""
-        ...
-
-    async def last_heard_of(self, device_id: str) -> int | None:
-        """When it was last."""
-        ...
-
-
-class Tokens(Protocol):
-    """Where tokens of devices are kept."""
-
-    async def tokens(self) -> list[TokenEntry]:
-        """Tokens of moderators and devices."""
-        ...
-
-
 class Devices:
     """Of one node.
 
     Args:
-        register: shared by all nodes.
+        presence: when devices were heard of, for all nodes.
         tokens: names the devices.
         now: wall clock, with zone.
         clock: monotonic seconds.
     """
 
     def __init__(
-        self, register: Register, tokens: Tokens, now: Callable[[], datetime], clock: Callable[[], float]
+        self, presence: Broadcasts, tokens: Repository, now: Callable[[], datetime], clock: Callable[[], float]
     ) -> None:
-        self._register = register
+        self._presence = presence
         self._tokens = tokens
         self._now = now
         self._clock = clock
@@ -84,7 +65,7 @@ class Devices:
         self._heard[principal.token_id] = self._clock()
         try:
             async with asyncio.timeout(PATIENCE_S):
-                await self._register.heard_of(principal.token_id, int(self._now().timestamp() * 1000), KNOWN_S)
+                await self._presence.heard_of(principal.token_id, int(self._now().timestamp() * 1000), KNOWN_S)
         except (StorageUnavailable, TimeoutError) as exc:
             log.info("watch.device_not_noted", reason=repr(exc))
 
@@ -101,7 +82,7 @@ class Devices:
             async with asyncio.timeout(PATIENCE_S):
                 known = await self._tokens.tokens()
                 entries = [one for one in known if one.kind == "device" and one.revoked_at is None]
-                seen = {entry.id: await self._register.last_heard_of(entry.id) for entry in entries}
+                seen = {entry.id: await self._presence.last_heard_of(entry.id) for entry in entries}
         except (StorageUnavailable, StoreError, TimeoutError) as exc:
             log.info("watch.devices_unknown", reason=repr(exc))
             return None

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from server.api.reading import Sources
+from config.alerts import AlertSettings
 from server.auth import Principal
 from server.protocol.codec import encode
 from server.protocol.moderator import OverviewFilter
 from server.protocol.watched import Kiosks, OverviewItem, OverviewRows
-from server.watch.alerts import RUNNING, AlertSettings
-from server.watch.exchange import Exchange
+from server.store.repository import Repository
+from server.watch.alerts import RUNNING
+from server.watch.exchange import Follower, LiveExchange
 from server.watch.mailbox import Mailbox
-from server.watch.parties import Follower
 from server.watch.rows import stored_row
 
 MOST_RUNNING = 1000
@@ -26,7 +26,7 @@ class Overviews:
     """Makes overviews.
 
     Args:
-        sources: where sessions are read from.
+        store: all sessions.
         exchange: knows what is live.
         settings: when a session that nobody is connected to needs a person.
         now: wall clock, with zone.
@@ -35,13 +35,13 @@ class Overviews:
 
     def __init__(
         self,
-        sources: Sources,
-        exchange: Exchange,
+        store: Repository,
+        exchange: LiveExchange,
         settings: AlertSettings,
         now: Callable[[], datetime],
         kiosks: Callable[[], Kiosks],
     ) -> None:
-        self._sources = sources
+        self._store = store
         self._exchange = exchange
         self._settings = settings
         self._now = now
@@ -66,7 +66,7 @@ class Overviews:
         """The frames of a whole overview. Raises StoreError."""
         states = RUNNING if wish.state is None else {wish.state}
         limit = MOST_RUNNING if states <= RUNNING else MOST_OVER
-        stored, total = await self._sources.store.overview(
+        stored, total = await self._store.overview(
             states=states, concept_id=wish.concept_id, concepts=principal.concepts, limit=limit
         )
         rows = await asyncio.to_thread(self._rows, stored)

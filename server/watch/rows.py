@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from config.alerts import AlertSettings
 from pipeline.signals.llm import DEPTH_POINTS
 from pipeline.state import InterviewState
 from server.export.material import iso
 from server.protocol.watched import Alert, OverviewItem
-from server.watch.alerts import AlertSettings, Facts
+from server.watch.alerts import Facts
 
 HISTORY = 20
 LONGEST_TEXT = 300
@@ -51,7 +52,9 @@ def row_of(state: InterviewState, facts: Facts, alerts: Sequence[Alert] = ()) ->
 def stored_row(row: Mapping[str, Any], settings: AlertSettings, now: datetime) -> OverviewItem:
     """The row of a session as the store has it: nobody is there, as far as the store knows."""
     updated_at: datetime = row["updated_at"]
-    left = row["state"] in ("active", "closing") and now - updated_at >= timedelta(seconds=settings.disconnected_s)
+    left = row["state"] in ("active", "closing") and now - updated_at >= timedelta(
+        seconds=settings.alert_disconnected_s
+    )
     question, device = row["question"], row["device"]
     return OverviewItem(
         session_id=row["id"],

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import InterviewState
-from server.api.reading import Sources, load_configuration, plain, session_view
 from server.export.material import Row, utterance_rows
-from server.hot.errors import Gone, SessionNotHot
 from server.protocol.codec import encode
 from server.protocol.watched import RunningQuestion, Snapshot
-from server.session.problems import SessionProblem
-from server.watch.exchange import Exchange
+from server.reading import SessionReader, public_rows, session_view
+from server.watch.exchange import LiveExchange
 from server.watch.graphs import canonical_view, surface_view
-from server.watch.reporter import Reporter
 
 FULL_TURNS = 20
 FEW_CANDIDATES = 3
-KEPT_CONFIGURATIONS = 64
 NOBODY: Mapping[str, Any] = {
     "respondent": {"connected": False, "activity": "idle"},
     "partial": None,
@@ -32,58 +27,32 @@ NOBODY: Mapping[str, Any] = {
 }
 
 
-class Snapshots:
+class SnapshotMaker:
     """Makes snapshots.
 
     Args:
-        sources: where sessions are read from.
+        reader: reads sessions.
         exchange: knows who watches, and what lives here.
-        on_taken: told of every snapshot.
+        on_taken: called after every snapshot.
     """
 
-    def __init__(self, sources: Sources, exchange: Exchange, on_taken: Callable[[], None] = lambda: None) -> None:
-        self._sources = sources
+    def __init__(self, reader: SessionReader, exchange: LiveExchange, on_taken: Callable[[], None]) -> None:
+        self._reader = reader
         self._exchange = exchange
         self._on_taken = on_taken
-        self._configurations: OrderedDict[str, SessionConfiguration] = OrderedDict()
-
-    async def state(self, session_id: str) -> InterviewState:
-        """The latest committed state. Raises SessionProblem `not_found`."""
-        try:
-            data = (await self._sources.hot.read(session_id)).state
-        except (Gone, SessionNotHot) as exc:
-            stored = None if isinstance(exc, Gone) else await self._sources.store.stored_session(session_id)
-            if stored is None:
-                raise SessionProblem("not_found") from exc
-            data = stored.state
-        return await asyncio.to_thread(InterviewState.load, data)
-
-    async def configuration(self, state: InterviewState) -> SessionConfiguration:
-        """What the session is pinned to."""
-        known = self._configurations.get(state.config_hash)
-        if known is None:
-            known = await load_configuration(self._sources, state)
-            self._configurations[state.config_hash] = known
-            if len(self._configurations) > KEPT_CONFIGURATIONS:
-                self._configurations.popitem(last=False)
-        return known
 
     async def take(self, session_id: str) -> tuple[int, str]:
-        """The revision and the frame of a session. Raises SessionProblem `not_found`."""
-        state = await self.state(session_id)
-        configuration = await self.configuration(state)
-        store = self._sources.store
+        """The revision and the frame of a session. Raises ApiError `not_found`, StoreError, HotError."""
+        state = await self._reader.state(session_id)
+        configuration = await self._reader.configuration(state)
+        store = self._reader.store
         turns = await store.scores(session_id)
         actions = await store.moderator_actions(session_id)
         usage = (await store.usage(session_id)).model_dump()
-        source = self._exchange.source(session_id)
-        live, question = NOBODY, None
-        if isinstance(source, Reporter):
-            live, question = source.live(), source.question
-        watchers = self._exchange.names(session_id)
-        text = await asyncio.to_thread(
-            _frame, state, configuration, turns, actions, usage, {**live, "watchers": watchers}, question
-        )
+        live = self._exchange.session(session_id)
+        shown = {**(NOBODY if live is None else live.snapshot()), "watchers": self._exchange.names(session_id)}
+        question = live.question if live is not None else None
+        text = await asyncio.to_thread(_frame, state, configuration, turns, actions, usage, shown, question)
         self._on_taken()
         return state.rev, text
 
@@ -100,11 +69,11 @@ def _frame(
     view = {
         **session_view(state),
         "usage": usage,
-        "moderator_actions": plain(actions),
+        "moderator_actions": public_rows(actions),
         "transcript": utterance_rows(state),
         "graph": surface_view(state, configuration),
         "canonical": canonical_view(state),
-        "turns": _turns(plain(turns)),
+        "turns": _turns(public_rows(turns)),
         **about(configuration),
         **live,
     }

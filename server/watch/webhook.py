@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
+from config.alerts import AlertSettings
 from server.ending import told_to_end
 from server.hot.errors import StorageUnavailable
 
@@ -33,9 +34,8 @@ class Webhook:
     """Posts alerts.
 
     Args:
-        url: where to; None: nothing is posted.
-        secret: signs each post.
-        first: keeps nodes from posting the same.
+        settings: where to, if anywhere, and what signs each post.
+        first: keeps nodes from posting the same alert.
         client: makes the HTTP client; for tests.
         pauses_s: between tries; after the last one the alert is given up.
         on_lost: told of every alert that could not be told.
@@ -43,16 +43,16 @@ class Webhook:
 
     def __init__(
         self,
-        url: str | None,
-        secret: str | None,
+        settings: AlertSettings,
         first: First,
         *,
         client: Callable[[], httpx.AsyncClient] | None = None,
         pauses_s: tuple[float, ...] = PAUSES_S,
         on_lost: Callable[[], None] = lambda: None,
     ) -> None:
-        self._url = url
-        self._secret = secret
+        url, secret = settings.alert_webhook_url, settings.alert_webhook_secret
+        self._url = url.get_secret_value() if url is not None else None
+        self._secret = secret.get_secret_value() if secret is not None else None
         self._first = first
         self._client = client or _client
         self._pauses_s = pauses_s

@@ -31,7 +31,7 @@ from server.app import build_app
 from server.hot.journal import JournalRecord
 from server.hot.redis import HotStore
 from server.serving import bind, serving, url_of
-from server.speech import LoadSpeech
+from server.speech.engine import LoadSpeech
 from server.store.apply import Applier
 from server.wiring import Overrides, running
 from server.writer import Writer
@@ -178,7 +178,7 @@ def overrides(plan: Plan, hear: LoadSpeech = deaf) -> Overrides:
     """Real parts with boundaries in them."""
 
     def hot(store: HotStore) -> HotStore:
-        killing = KillingHot(store.connection, store.keys)
+        killing = KillingHot(store.connection)
         killing.plan = plan
         return killing
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pipeline.state import Directive, InterviewState, QuestionAsked, Receipt
-from server.session import machine
+from server.session import rules
+from server.session.change import Change, Event
 from server.session.problems import SessionProblem
 from tests.support.fakes_session import asking_consent
 from tests.support.interview import NOW, new_state
@@ -40,18 +41,18 @@ class SessionMachine(RuleBasedStateMachine):
         self.configuration = asking_consent()
         self.state: InterviewState = new_state()
         self.now: datetime = NOW
-        self.told: list[machine.Event] = []
+        self.told: list[Event] = []
         self.trail = [self.state.status]
         self.revs = [0]
 
-    def apply(self, step: machine.Step) -> None:
+    def apply(self, step: Change) -> None:
         before = self.state
         if step.state is before:
             assert step.events == ()
             return
         assert step.state.rev == before.rev + 1, "one commit, one revision"
         assert step.state.turn_count == before.turn_count, "commands use no turn"
-        assert before.status not in machine.TERMINAL
+        assert before.status not in rules.TERMINAL
         if step.state.status != before.status:
             assert (before.status, step.state.status) in ALLOWED
             assert step.events[-1]["type"] == "session.state"
@@ -61,7 +62,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.trail.append(self.state.status)
         self.revs.append(self.state.rev)
 
-    def attempt(self, act: Callable[[], machine.Step]) -> None:
+    def attempt(self, act: Callable[[], Change]) -> None:
         before, code = self.state, ""
         try:
             self.apply(act())
@@ -69,7 +70,7 @@ class SessionMachine(RuleBasedStateMachine):
             code = problem.code
         if code:
             assert self.state is before
-        if before.status in machine.TERMINAL:
+        if before.status in rules.TERMINAL:
             assert code == "session_completed" or self.state is before
 
     @rule(hours=st.integers(1, 60))
@@ -79,27 +80,27 @@ class SessionMachine(RuleBasedStateMachine):
     @rule(version=st.sampled_from(["1", "2"]))
     def consent(self, version: str) -> None:
         self.attempt(
-            lambda: machine.give_consent(
+            lambda: rules.give_consent(
                 self.state, self.configuration, version=version, choices={"agree": True}, now=self.now
             )
         )
 
     @rule()
     def opening(self) -> None:
-        if not machine.may_open(self.state, self.configuration):
+        if not rules.may_open(self.state, self.configuration):
             return
         assert self.state.consent is not None, "no question before consent"
         question = QuestionAsked(utterance_id="q", turn_number=0, text="Why?", kind="opening")
         opened = self.state.model_copy(
             update={"rev": self.state.rev + 1, "status": "active", "question": question, "updated_at": self.now}
         )
-        self.apply(machine.Step(opened, ({"type": "session.state", "state": "active", "reason": ""},)))
+        self.apply(Change(opened, ({"type": "session.state", "state": "active", "reason": ""},)))
 
     @rule(closing=st.booleans())
     def answer(self, closing: bool) -> None:
         before = self.state
         try:
-            machine.check_turn(before, self.configuration)
+            rules.check_turn(before, self.configuration)
         except SessionProblem:
             return
         assert before.status in ("active", "closing")
@@ -123,47 +124,47 @@ class SessionMachine(RuleBasedStateMachine):
         self.revs.append(self.state.rev)
 
     @rule(by=SIDES)
-    def pause(self, by: machine.Side) -> None:
-        self.attempt(lambda: machine.pause(self.state, by, self.now))
+    def pause(self, by: rules.Side) -> None:
+        self.attempt(lambda: rules.pause(self.state, by, self.now))
 
     @rule(by=SIDES)
-    def resume(self, by: machine.Side) -> None:
+    def resume(self, by: rules.Side) -> None:
         held = self.state.status == "paused" and self.state.paused_by == "moderator"
-        self.attempt(lambda: machine.resume(self.state, by, self.now, WEEK))
+        self.attempt(lambda: rules.resume(self.state, by, self.now, WEEK))
         if held and by == "respondent":
             assert self.state.status == "paused", "only a moderator lifts a moderator's pause"
 
     @rule()
     def abandon(self) -> None:
-        self.attempt(lambda: machine.abandon(self.state, self.now, DAY))
+        self.attempt(lambda: rules.abandon(self.state, self.now, DAY))
 
     @rule(turns=st.integers(0, 60))
     def extend(self, turns: int) -> None:
-        self.attempt(lambda: machine.extend(self.state, turns, self.now))
+        self.attempt(lambda: rules.extend(self.state, turns, self.now))
 
     @rule(name=st.sampled_from("abc"))
     def inject(self, name: str) -> None:
         wish = Directive(command_id=name, kind="inject", question="?")
-        self.attempt(lambda: machine.direct(self.state, self.configuration, wish, self.now))
+        self.attempt(lambda: rules.direct(self.state, self.configuration, wish, self.now))
 
     @rule(who=st.sampled_from(("Ada", "Ben")))
     def claim(self, who: str) -> None:
         before = self.state.claimed_by
-        self.attempt(lambda: machine.claim(self.state, who, self.now))
+        self.attempt(lambda: rules.claim(self.state, who, self.now))
         assert before is None or self.state.claimed_by == before, "one moderator does not take from another"
 
     @rule()
     def release(self) -> None:
-        self.attempt(lambda: machine.release(self.state, self.now))
+        self.attempt(lambda: rules.release(self.state, self.now))
 
     @rule(spoken=st.booleans())
     def settings(self, spoken: bool) -> None:
-        self.attempt(lambda: machine.change_settings(self.state, {"spoken": spoken}, self.now))
+        self.attempt(lambda: rules.change_settings(self.state, {"spoken": spoken}, self.now))
 
     @rule(by=SIDES, sure=st.integers(0, 9))
-    def finish(self, by: machine.Side, sure: int) -> None:
+    def finish(self, by: rules.Side, sure: int) -> None:
         if sure == 0:
-            self.attempt(lambda: machine.finish(self.state, self.configuration, by=by, reason="enough", now=self.now))
+            self.attempt(lambda: rules.finish(self.state, self.configuration, reason="enough", now=self.now))
 
     @invariant()
     def revisions_grow_by_one(self) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from config.settings import ServerSettings
 from server.database import DATABASE_NAME
 from server.errors import STATUS, TITLE, ApiError, wire_error
-from server.limits import Bucket, KeyedBuckets
+from server.limits import KeyedBuckets, TokenBucket
 from server.origins import Origins
 from server.protocol.codes import SENTENCES
 from tests.support.whole import bearer, process
@@ -279,7 +279,7 @@ def test_origin_is_allowed_only_where_it_is_ours(settings: dict[str, object], or
 
 def test_bucket_allows_a_burst_then_a_rate() -> None:
     now = [0.0]
-    bucket = Bucket(2.0, 3, lambda: now[0])
+    bucket = TokenBucket(2.0, 3, lambda: now[0])
     assert [bucket.take() for _ in range(3)] == [0.0, 0.0, 0.0]
     assert bucket.take() == pytest.approx(0.5)
     now[0] = 0.5

@@ -226,16 +226,16 @@ async def test_deadline_of_a_turn_leaves_room_for_its_calls(tmp_path: Path, doub
     settings = models(double, extraction_deadline_s="40", scoring_deadline_s="10", generation_deadline_s="20")
     async with process(tmp_path, **settings) as one:
         pinned = one.parts.library.configuration("coffee")
-        assert one.parts.pipeline.deadline_s(pinned) == 2 * 40 + 2 * 20 + 5
-        assert one.parts.pipeline.deadline_s(configuration()) == 45
+        assert one.parts.pipelines.deadline_s(pinned) == 2 * 40 + 2 * 20 + 5
+        assert one.parts.pipelines.deadline_s(configuration()) == 45
     settings = models(double, "generation", generation_deadline_s="1")
     async with process(tmp_path, **settings, turn_deadline_s="60") as one:
-        assert one.parts.pipeline.deadline_s(one.parts.library.configuration("coffee")) == 60
+        assert one.parts.pipelines.deadline_s(one.parts.library.configuration("coffee")) == 60
 
 
 async def test_pipelines_are_shared_by_sessions_that_are_alike(tmp_path: Path, double: LLMDouble) -> None:
     async with process(tmp_path, **models(double)) as one:
-        pipelines, library = one.parts.pipeline, one.parts.library
+        pipelines, library = one.parts.pipelines, one.parts.library
         first, second = library.configuration("coffee"), library.configuration("coffee", max_turns=5)
         assert pipelines.of(first) is pipelines.of(second)
         _concept(tmp_path, on_llm_failure="offline")
@@ -247,9 +247,10 @@ async def test_pipelines_are_shared_by_sessions_that_are_alike(tmp_path: Path, d
 
 async def test_slots_of_a_model_are_named_after_the_question(tmp_path: Path, double: LLMDouble) -> None:
     async with process(tmp_path, **models(double, "scoring")) as one:
-        pipelines, library = one.parts.pipeline, one.parts.library
-        assert pipelines.defers_naming(library.configuration("coffee"))
-        assert not pipelines.defers_naming(configuration())
+        pipelines, library = one.parts.pipelines, one.parts.library
+        coffee = library.configuration("coffee")
+        assert pipelines.of(coffee).defers_naming(coffee)
+        assert not pipelines.of(configuration()).defers_naming(configuration())
 
 
 async def test_pinned_prompts_that_can_not_be_used_give_way_to_those_of_now(tmp_path: Path, double: LLMDouble) -> None:
@@ -258,7 +259,7 @@ async def test_pinned_prompts_that_can_not_be_used_give_way_to_those_of_now(tmp_
         old = pinned.model_copy(update={"prompts": {"question": "# System\n\nOld\n\n# User\n\n{{ gone }}\n"}})
         assert isinstance(old, SessionConfiguration)
         with capture_logs() as lines:
-            one.parts.pipeline.of(old)
+            one.parts.pipelines.of(old)
         assert [line["event"] for line in lines] == ["language.prompts_outdated"]
 
 

@@ -10,12 +10,11 @@ from audio.errors import ModelMissing, TranscriberDropped
 from config.settings import Settings, load
 from server.metrics import Metrics
 from server.session.problems import SessionProblem
-from server.session.voice import Hearing, Speculate
-from server.speech import Heard, Speech, load_heard, open_speech, workers
+from server.speech.engine import Speculate, Speech, SpeechModels, StreamOptions, load_models, open_speech, workers
 from tests.support.interview import configuration
 from tests.support.speech import ToneActivity, ToneRecogniser, silence, speech, tones
 
-HOW = Hearing("s1", "en", "normal", 300)
+HOW = StreamOptions("s1", "en", "normal", 300)
 
 
 def settings(**environment: str) -> Settings:
@@ -23,7 +22,7 @@ def settings(**environment: str) -> Settings:
 
 
 def of(recogniser: ToneRecogniser, metrics: Metrics | None = None, **environment: str) -> Speech:
-    return Speech(settings(**environment), metrics or Metrics(), Heard(recogniser, ToneActivity()))
+    return Speech(settings(**environment), metrics or Metrics(), SpeechModels(recogniser, ToneActivity()))
 
 
 async def test_missing_model_is_a_line_at_the_start_and_no_failure(tmp_path: Path) -> None:
@@ -45,7 +44,7 @@ async def test_model_that_is_not_wanted_is_not_looked_for() -> None:
     async with open_speech(settings(whisper_model="none"), Metrics(), say=said.append) as found:
         assert found.line == "none: answers are typed"
     assert said == []
-    assert await load_heard(settings(whisper_model="none")) is None
+    assert await load_models(settings(whisper_model="none")) is None
 
 
 async def test_model_is_warm_before_anybody_speaks_and_closed_in_the_end() -> None:
@@ -58,7 +57,7 @@ async def test_model_is_warm_before_anybody_speaks_and_closed_in_the_end() -> No
 
 
 async def test_loader_that_finds_no_model_says_why() -> None:
-    async def load_nothing(chosen: Settings) -> Heard:
+    async def load_nothing(chosen: Settings) -> SpeechModels:
         raise ModelMissing("it is not here: install it")
 
     async with open_speech(settings(), Metrics(), load=load_nothing, say=lambda _: None) as found:

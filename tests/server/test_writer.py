@@ -71,7 +71,7 @@ async def test_drain_stores_everything_trims_and_lets_keys_expire(
     for interview in interviews:
         await assert_projected(database, interview.interview.state)
         assert await journal.length(hot.keys.partition_of(interview.session_id)) == 0
-        ttl_s = await hot.client.execute_command("TTL", hot.keys.session(interview.session_id).state)
+        ttl_s = await hot.connection.client.execute_command("TTL", hot.keys.session(interview.session_id).state)
         assert 86_000 < ttl_s <= 86_400
     assert await leaked_keys(hot) == []
     assert writer.degraded is None
@@ -98,7 +98,7 @@ async def test_run_cancelled_gives_its_locks_back(hot: HotStore, writer: Writer,
         running = group.create_task(writer.run())
 
         async def locked() -> bool:
-            return bool(await hot.client.execute_command("EXISTS", hot.keys.writer_lock(0)))
+            return bool(await hot.connection.client.execute_command("EXISTS", hot.keys.writer_lock(0)))
 
         await until(locked)
         assert not await journal.lock(0, "somebody else", 1)
@@ -128,7 +128,7 @@ class Slow(Journal):
 async def held(hot: HotStore) -> list[int]:
     """The partitions whose lock somebody has."""
     keys = [hot.keys.writer_lock(partition) for partition in range(hot.keys.partitions)]
-    return [number for number, key in enumerate(keys) if await hot.client.execute_command("EXISTS", key)]
+    return [number for number, key in enumerate(keys) if await hot.connection.client.execute_command("EXISTS", key)]
 
 
 @pytest.mark.parametrize("wait_s", [0.0, 0.02, 0.06, 0.2], ids=["asking", "on its way", "again", "working"])
@@ -153,9 +153,9 @@ async def test_session_in_use_keeps_its_keys(hot: HotStore, writer: Writer) -> N
     assert await writer.drain(5)
     await interview.accept("next", "an answer")
     keys = hot.keys.session("s1")
-    assert await hot.client.execute_command("TTL", keys.state) == -1
+    assert await hot.connection.client.execute_command("TTL", keys.state) == -1
     assert await writer.drain(5)
-    assert await hot.client.execute_command("TTL", keys.state) > 0
+    assert await hot.connection.client.execute_command("TTL", keys.state) > 0
 
 
 async def test_session_forgotten_by_hot_storage_goes_on_from_its_snapshot(
@@ -165,7 +165,7 @@ async def test_session_forgotten_by_hot_storage_goes_on_from_its_snapshot(
     await interview.accept("key-3", "the third answer")
     assert await writer.drain(5)
     epoch = (await hot.read("s1")).epoch
-    await hot.client.execute_command("FLUSHALL")
+    await hot.connection.client.execute_command("FLUSHALL")
     stored = await Repository(database).stored_session("s1")
     assert stored is not None
     await hot.restore("s1", state=stored.state, rev=stored.rev, pending=stored.pending, receipts=stored.receipts)
@@ -290,7 +290,9 @@ async def test_damaged_entry_in_the_stream_does_not_stop_the_others(
     hot: HotStore, writer: Writer, database: Database
 ) -> None:
     partition = hot.keys.partition_of("s1")
-    await hot.client.execute_command("XADD", hot.keys.journal(partition), "*", "kind", "commit", "rev", "many")
+    await hot.connection.client.execute_command(
+        "XADD", hot.keys.journal(partition), "*", "kind", "commit", "rev", "many"
+    )
     interview = await talk(hot, "s1", 1)
     assert await writer.drain(10)
     await assert_projected(database, interview.interview.state)
@@ -338,7 +340,7 @@ async def test_erase_removes_rows_files_keys_and_then_says_so(
     assert await hot.erasure("s1") is Erasure.ERASED
     assert not await Repository(database).exists("s1")
     assert '"s1"' not in json.dumps(await all_rows(database), default=str)
-    keys = [key.decode() for key in await hot.client.execute_command("KEYS", "*:s1:*")]
+    keys = [key.decode() for key in await hot.connection.client.execute_command("KEYS", "*:s1:*")]
     assert keys == [hot.keys.session("s1").gone]
     await assert_projected(database, bystander.interview.state)
 
@@ -396,7 +398,9 @@ async def test_lag_is_measured(hot: HotStore, writer: Writer) -> None:
 
 async def test_old_lag_is_degraded(hot: HotStore, journal: Journal, database: Database) -> None:
     partition = hot.keys.partition_of("s1")
-    await hot.client.execute_command("XADD", hot.keys.journal(partition), "1000-0", "kind", "erase", "session", "s1")
+    await hot.connection.client.execute_command(
+        "XADD", hot.keys.journal(partition), "1000-0", "kind", "erase", "session", "s1"
+    )
     writer = Writer(hot, journal, Applier(database), FAST)
     await writer.measure()
     assert "behind" in str(writer.degraded)
@@ -465,13 +469,13 @@ async def test_note_is_stored_before_the_keys_of_its_session_may_go(
     interview = await talk(hot, "s1", 1)
     assert await writer.drain(5)
     keys = hot.keys.session("s1")
-    assert await hot.client.execute_command("TTL", keys.state) > 0
+    assert await hot.connection.client.execute_command("TTL", keys.state) > 0
     record = json.dumps({"turn_number": 1, "calls": [{"id": "c1", "role": "scoring", "task": "slots"}]}).encode()
     await hot.note("s1", owner=None, record=record)
-    assert await hot.client.execute_command("TTL", keys.state) == -1
+    assert await hot.connection.client.execute_command("TTL", keys.state) == -1
     assert await leaked_keys(hot) == []
     assert await writer.drain(5)
-    assert await hot.client.execute_command("TTL", keys.state) > 0
+    assert await hot.connection.client.execute_command("TTL", keys.state) > 0
     assert await leaked_keys(hot) == []
     [row] = await Repository(database).llm_calls("s1")
     assert (row["id"], row["turn_number"]) == ("c1", 1)
@@ -488,7 +492,7 @@ async def test_note_among_erasures_is_neither_stored_nor_buried(
     await hot.erase("s1")
     journal = hot.keys.session("s1").journal
     late = ("kind", "note", "session", "s1", "rev", "1", "data", b"r" + record)
-    await hot.client.execute_command("XADD", journal, "*", *late)
+    await hot.connection.client.execute_command("XADD", journal, "*", *late)
     assert await writer.drain(5)
     assert await hot.erasure("s1") is Erasure.ERASED
     assert not await Repository(database).exists("s1")

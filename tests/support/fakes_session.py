@@ -1,11 +1,12 @@
-"""Surroundings of sessions that a test can disturb: storage that fails on demand, a writer that waits, a node."""
+"""A node that a test can disturb: storage that fails on demand, a writer that waits, a node."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,34 +16,32 @@ from uuid import uuid4
 import uvicorn
 from starlette.applications import Starlette
 
+from config.settings import Settings
 from pipeline.calls import LLMCall, Role, record_call
 from pipeline.concept import ConsentText, SessionConfiguration
 from pipeline.ports import QuestionRequest, SlotProposal, SlotRequest
 from pipeline.state import InterviewState
 from pipeline.turn import Providers, TurnPipeline
+from server.hot.connection import Connection
 from server.hot.errors import OutcomeUnknown, StorageUnavailable
+from server.hot.messages import CommandInbox
 from server.hot.redis import HotStore
-from server.hot.values import (
-    Accepted,
-    AlreadyCommitted,
-    AlreadyPending,
-    Committed,
-    Created,
-    DurableEvent,
-    Erasure,
-    Failed,
-    HotSession,
-    Pending,
-    StoredReceipt,
-    Wake,
-)
-from server.session.connection import respondent_route
+from server.hot.values import Wake
+from server.metrics import Metrics
+from server.session.context import SessionServices
 from server.session.hub import Hub
-from server.session.measure import HeardMeasure, TurnMeasure
+from server.session.measure import TurnMeasure
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
-from server.session.settings import HubSettings, ListeningSettings, SocketSettings
-from server.session.voice import Voice
+from server.session.settings import HubSettings
+from server.sockets.respondent import RespondentServices
+from server.sockets.settings import SocketSettings
+from server.speech.engine import Speech
+from server.speech.listening import Listeners
+from server.speech.measure import SpokenAnswerMeasure
+from server.speech.settings import ListeningSettings
+from server.speech.spoken_turns import SpeechServices
+from server.store.repository import Repository, StoredSession
 from tests.support.client import RespondentClient
 from tests.support.interview import (
     FixedRater,
@@ -66,206 +65,83 @@ QUICK = HubSettings(
 )
 
 
-class TroubledHot:
-    """The real store, with trouble on demand: away altogether, or one lost answer to a write."""
+COMMANDS = {"HGET": "owner_of", "HGETALL": "embeddings", "SET": "reply", "GET": "reply_to", "PUBLISH": "publish"}
 
-    def __init__(self, inner: HotStore) -> None:
-        self.inner = inner
+
+class TroubledConnection(Connection):
+    """The real connection, with trouble on demand."""
+
+    def __init__(self, inner: Connection) -> None:
+        super().__init__(inner.client, inner.settings, inner.keys, listener=inner.listener)
         self.away = False
-        self.deaf = False
         self.calls: list[str] = []
-        self._losses: deque[tuple[str, Literal["before", "after"]]] = deque()
+        self.losses: deque[tuple[str, Literal["before", "after"]]] = deque()
 
-    def lose(self, operation: str, when: Literal["before", "after"]) -> None:
-        """The next call of this operation has an unknown outcome: not done (`before`) or done (`after`)."""
-        self._losses.append((operation, when))
+    async def run(self, name: str, session_id: str, *arguments: str | bytes | int, writes: bool = True) -> list[Any]:
+        return await self._try(name, lambda: super(TroubledConnection, self).run(name, session_id, *arguments))
+
+    async def ask(self, *command: str | bytes | int, writes: bool = False) -> Any:
+        verb, key = str(command[0]), str(command[1])
+        name = "inbox_read" if key.endswith(":inbox") else COMMANDS.get(verb, "events_after")
+        return await self._try(name, lambda: super(TroubledConnection, self).ask(*command, writes=writes))
 
     async def _try(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
         self.calls.append(name)
         if self.away:
             raise OutcomeUnknown(f"{name}: nobody there")
-        if self._losses and self._losses[0][0] == name:
-            _, when = self._losses.popleft()
+        if self.losses and self.losses[0][0] == name:
+            _, when = self.losses.popleft()
             if when == "after":
                 await work()
             raise OutcomeUnknown(f"{name}: no answer")
         return await work()
 
-    async def create(
-        self,
-        session_id: str,
-        *,
-        state: bytes,
-        rev: int = 0,
-        record: bytes = b"{}",
-        events: Sequence[Mapping[str, Any]] = (),
-    ) -> Created:
-        return await self._try(
-            "create",
-            lambda: self.inner.create(session_id, state=state, rev=rev, record=record, events=events),
-        )
 
-    async def restore(
-        self,
-        session_id: str,
-        *,
-        state: bytes,
-        rev: int,
-        pending: Pending | None = None,
-        receipts: Sequence[StoredReceipt] = (),
-    ) -> str:
-        return await self._try(
-            "restore",
-            lambda: self.inner.restore(session_id, state=state, rev=rev, pending=pending, receipts=receipts),
-        )
+class DeafInbox(CommandInbox):
+    """Tells of nothing that happens on other nodes while it is deaf."""
 
-    async def claim(self, session_id: str, owner: str) -> HotSession:
-        return await self._try("claim", lambda: self.inner.claim(session_id, owner))
-
-    async def read(self, session_id: str) -> HotSession:
-        return await self._try("read", lambda: self.inner.read(session_id))
-
-    async def keep(self, session_id: str, owner: str) -> bool:
-        return await self._try("keep", lambda: self.inner.keep(session_id, owner))
-
-    async def owner_of(self, session_id: str) -> str | None:
-        return await self._try("owner_of", lambda: self.inner.owner_of(session_id))
-
-    async def accept(
-        self,
-        session_id: str,
-        *,
-        owner: str,
-        rev: int,
-        turn_key: str,
-        payload: bytes,
-        digest: str,
-        turn_number: int,
-        event: Mapping[str, Any],
-        first: Sequence[Mapping[str, Any]] = (),
-        rerun: bool = False,
-    ) -> Accepted | AlreadyPending | AlreadyCommitted:
-        return await self._try(
-            "accept",
-            lambda: self.inner.accept(
-                session_id,
-                owner=owner,
-                rev=rev,
-                turn_key=turn_key,
-                payload=payload,
-                digest=digest,
-                turn_number=turn_number,
-                event=event,
-                first=first,
-                rerun=rerun,
-            ),
-        )
-
-    async def commit(
-        self,
-        session_id: str,
-        *,
-        owner: str,
-        rev: int,
-        turn_key: str,
-        state: bytes,
-        events: Sequence[Mapping[str, Any]] = (),
-        record: bytes = b"{}",
-        receipt: bytes = b"",
-        embeddings: Mapping[str, bytes] | None = None,
-        keep_pending: bool = False,
-        drop_pending: bool = False,
-    ) -> Committed:
-        return await self._try(
-            "commit",
-            lambda: self.inner.commit(
-                session_id,
-                owner=owner,
-                rev=rev,
-                turn_key=turn_key,
-                state=state,
-                events=events,
-                record=record,
-                receipt=receipt,
-                embeddings=embeddings,
-                keep_pending=keep_pending,
-                drop_pending=drop_pending,
-            ),
-        )
-
-    async def fail(
-        self,
-        session_id: str,
-        *,
-        owner: str,
-        turn_key: str,
-        event: Mapping[str, Any],
-        record: bytes = b"{}",
-    ) -> Failed:
-        return await self._try(
-            "fail",
-            lambda: self.inner.fail(session_id, owner=owner, turn_key=turn_key, event=event, record=record),
-        )
-
-    async def events_after(self, session_id: str, last_event_id: int, limit: int = 500) -> list[DurableEvent]:
-        return await self._try("events_after", lambda: self.inner.events_after(session_id, last_event_id, limit))
-
-    async def embeddings(self, session_id: str) -> dict[str, bytes]:
-        return await self._try("embeddings", lambda: self.inner.embeddings(session_id))
-
-    async def erase(self, session_id: str) -> Erasure:
-        return await self._try("erase", lambda: self.inner.erase(session_id))
-
-    async def inbox_push(self, session_id: str, item: bytes) -> str | None:
-        return await self._try("inbox_push", lambda: self.inner.inbox_push(session_id, item))
-
-    async def inbox_read(self, session_id: str) -> list[bytes]:
-        return await self._try("inbox_read", lambda: self.inner.inbox_read(session_id))
-
-    async def inbox_drop(self, session_id: str, item: bytes) -> None:
-        await self._try("inbox_drop", lambda: self.inner.inbox_drop(session_id, item))
-
-    async def reply_put(self, session_id: str, command_id: str, reply: bytes, ttl_s: float = 60.0) -> None:
-        await self._try("reply_put", lambda: self.inner.reply_put(session_id, command_id, reply, ttl_s))
-
-    async def note(self, session_id: str, *, owner: str | None, record: bytes) -> str:
-        return await self._try("note", lambda: self.inner.note(session_id, owner=owner, record=record))
-
-    async def reply_get(self, session_id: str, command_id: str) -> bytes | None:
-        return await self._try("reply_get", lambda: self.inner.reply_get(session_id, command_id))
+    deaf = False
 
     async def wakes(self) -> AsyncGenerator[Wake, None]:
-        """News of other nodes; none while deaf."""
-        async for wake in self.inner.wakes():
+        async for wake in super().wakes():
             if not self.deaf:
                 yield wake
 
 
-@dataclass(frozen=True)
-class Stored:
-    """What the relational store has of a session."""
+class TroubledHot(HotStore):
+    """The real store, with trouble on demand: away altogether, or one lost answer to a write."""
 
-    state: bytes
-    rev: int
-    pending: Pending | None = None
-    receipts: tuple[StoredReceipt, ...] = ()
+    def __init__(self, inner: HotStore) -> None:
+        self.inner = inner
+        self.trouble = TroubledConnection(inner.connection)
+        super().__init__(self.trouble)
+        self.inbox: DeafInbox = DeafInbox(self.trouble)
+
+    @property
+    def calls(self) -> list[str]:
+        """Names of the operations so far."""
+        return self.trouble.calls
+
+    def lose(self, operation: str, when: Literal["before", "after"]) -> None:
+        """The next call of this operation has an unknown outcome: not done (`before`) or done (`after`)."""
+        self.trouble.losses.append((operation, when))
 
 
-class MemoryStore:
+class MemoryStore(Repository):
     """Snapshots and configurations in memory; shared by the nodes of a test."""
 
     def __init__(self) -> None:
-        self.sessions: dict[str, Stored] = {}
+        self.snapshots: dict[str, StoredSession] = {}
         self.configurations: dict[str, SessionConfiguration] = {}
         self.quiet: list[str] = []
         self.meeting: asyncio.Barrier | None = None
         """Where readers wait for each other, if a test wants them to be there at once."""
         self.away = False
 
-    async def stored_session(self, session_id: str) -> Stored | None:
+    async def stored_session(self, session_id: str) -> StoredSession | None:
         if self.meeting is not None:
             await self.meeting.wait()
-        return self.sessions.get(session_id)
+        return self.snapshots.get(session_id)
 
     async def quiet_sessions(self, before: datetime, limit: int) -> list[str]:
         return self.quiet[:limit]
@@ -409,13 +285,14 @@ class Node:
     """One process of a test: a hub, and a server around its socket."""
 
     hub: Hub
+    listeners: Listeners
     hot: TroubledHot
     store: MemoryStore
     providing: Providing
     calendar: Calendar
     url: str = ""
     measures: list[TurnMeasure] = field(default_factory=list)
-    heard: list[HeardMeasure] = field(default_factory=list)
+    heard: list[SpokenAnswerMeasure] = field(default_factory=list)
 
     async def session(self, chosen: SessionConfiguration | None = None, **changes: Any) -> InterviewState:
         """A new session."""
@@ -452,28 +329,29 @@ async def running_hub(
     calendar: Calendar | None = None,
     settings: HubSettings = QUICK,
     drain_s: float = 5.0,
-    voice: Voice | None = None,
+    speech: Speech | None = None,
     listening: ListeningSettings | None = None,
 ) -> AsyncIterator[Node]:
     """A hub without a server."""
     measures: list[TurnMeasure] = []
-    heard: list[HeardMeasure] = []
-    calendar = calendar or Calendar()
-    hub = Hub(
+    heard: list[SpokenAnswerMeasure] = []
+    calendar, pipeline = calendar or Calendar(), providing.pipeline()
+    services = SessionServices(
         hot=hot,
-        snapshots=store,
-        configurations=store,
-        pipeline=providing.pipeline(),
+        store=store,
+        pipeline_of=lambda configuration: pipeline,
         settings=settings,
         now=calendar,
-        observe=measures.append,
-        drain_s=drain_s,
-        voice=voice,
-        listening=listening,
-        observe_heard=heard.append,
+        clock=time.monotonic,
+        new_id=lambda: uuid4().hex,
+        turn_deadline_s=lambda configuration: settings.turn_deadline_s,
+        on_turn=measures.append,
     )
+    hub = Hub(services, drain_s=drain_s)
+    understood = speech or Speech(Settings(), Metrics(), None)
+    listeners = Listeners(SpeechServices(understood, listening or ListeningSettings(), None, heard.append))
     async with hub:
-        yield Node(hub, hot, store, providing, calendar, measures=measures, heard=heard)
+        yield Node(hub, listeners, hot, store, providing, calendar, measures=measures, heard=heard)
 
 
 @asynccontextmanager
@@ -485,14 +363,15 @@ async def running_node(
     settings: HubSettings = QUICK,
     sockets: SocketSettings | None = None,
     calendar: Calendar | None = None,
-    voice: Voice | None = None,
+    speech: Speech | None = None,
     listening: ListeningSettings | None = None,
 ) -> AsyncIterator[Node]:
     """A hub behind a real server on a free port."""
     async with running_hub(
-        hot, store, providing, settings=settings, calendar=calendar, voice=voice, listening=listening
+        hot, store, providing, settings=settings, calendar=calendar, speech=speech, listening=listening
     ) as node:
-        app = Starlette(routes=[respondent_route(node.hub, authenticate, sockets)])
+        services = RespondentServices(node.hub, node.listeners, authenticate, sockets or SocketSettings())
+        app = Starlette(routes=[services.route()])
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             config = uvicorn.Config(

@@ -231,9 +231,9 @@ class Place:
         """Wait until a command waits for the session's turn, and its owner has looked at it."""
         async with asyncio.timeout(DEADLINE_S):
             while True:
-                waiting = await self.storage.hot.inbox_read(session_id)
+                waiting = await self.storage.hot.inbox.read(session_id)
                 ids = [json.loads(item)["command_id"] for item in waiting]
-                if ids and await self.storage.hot.reply_get(session_id, ids[-1]) is not None:
+                if ids and await self.storage.hot.inbox.reply_to(session_id, ids[-1]) is not None:
                     return
                 await asyncio.sleep(0.01)
 

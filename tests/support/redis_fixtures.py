@@ -31,11 +31,11 @@ def embedded_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def hot(embedded_url: str) -> AsyncIterator[HotStore]:
     """A store on an empty server; afterwards no key may be left that nothing will ever remove."""
     store = HotStore.connect(embedded_url)
-    await store.client.execute_command("FLUSHALL")
-    await store.prepare(embedded=True)
+    await store.connection.client.execute_command("FLUSHALL")
+    await store.checks.prepare(embedded=True)
     yield store
     leaked = await leaked_keys(store)
-    await store.client.execute_command("FLUSHALL")
+    await store.connection.client.execute_command("FLUSHALL")
     await store.close()
     assert not leaked, f"keys without TTL: {leaked}"
 

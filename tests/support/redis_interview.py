@@ -9,7 +9,7 @@ from pipeline.outcome import Outcome, answer_digest
 from pipeline.ports import Extraction
 from server.hot.redis import HotStore
 from server.hot.values import Accepted
-from server.session.records import turn_record
+from server.session.change import ChangeRecord
 from tests.support.interview import Interview, concepts, new_state
 
 
@@ -74,7 +74,7 @@ class HotInterview:
             turn_key=key,
             state=outcome.state.dump(),
             events=outcome.events,
-            record=turn_record(outcome),
+            record=ChangeRecord(outcome.record).dump(),
             receipt=receipt.model_dump_json().encode() if receipt is not None else b"",
             keep_pending=keep_pending,
         )

@@ -10,7 +10,7 @@ UNTIL_STORED = frozenset({"meta", "state", "events", "embeddings", "receipts"})
 
 async def leaked_keys(store: HotStore) -> list[str]:
     """Keys that have no TTL, are not on the allow-list, and whose session has nothing left in the journal."""
-    client = store.client
+    client = store.connection.client
     waiting: set[str] = set()
     for partition in range(store.keys.partitions):
         for _, fields in await client.execute_command("XRANGE", store.keys.journal(partition), "-", "+"):

@@ -227,7 +227,7 @@ async def _compare(store: HotStore, session_id: str, model: Model) -> None:
     assert [event.id for event in events] == list(range(1, len(events) + 1))
     texts = [e.data["is"] + (f" {e.data['attempt']}" if "attempt" in e.data else "") for e in events]
     assert texts == model.events, json.dumps(texts)
-    journal = Journal(store.connection, store.keys)
+    journal = Journal(store.connection)
     records = await journal.read(store.keys.partition_of(session_id), START, count=10_000)
     mine = [record for record in records if record.session_id == session_id]
     assert [r.rev for r in mine if r.kind == "commit"] == list(range(1, model.rev + 1))

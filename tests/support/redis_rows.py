@@ -55,6 +55,6 @@ def _comparable(rows: Sequence[dict[str, Any]]) -> str:
 
 async def journal_of(hot: HotStore, session_id: str) -> list[JournalRecord]:
     """The session's records that wait in the journal."""
-    journal = Journal(hot.connection, hot.keys)
+    journal = Journal(hot.connection)
     records = await journal.read(hot.keys.partition_of(session_id), START, count=10_000)
     return [record for record in records if record.session_id == session_id]

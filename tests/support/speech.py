@@ -20,10 +20,9 @@ from audio.speech import SpeechStream
 from audio.types import Purpose, Samples, Transcript, Word, samples_of
 from config.settings import Settings
 from pipeline.concept import SessionConfiguration
+from server.metrics import Metrics
 from server.session.problems import SessionProblem
-from server.session.voice import Ear, Hearing, Speculate
-from server.speech import Heard as HeardParts
-from server.speech import LoadSpeech
+from server.speech.engine import LoadSpeech, Speculate, Speech, SpeechModels, StreamOptions
 
 WORD_S = 0.32
 GAP_S = 0.064
@@ -126,7 +125,7 @@ class ToneTranscriber:
 
 @dataclass
 class ToneRecogniser:
-    """Implements `server.speech.Recogniser` over tones."""
+    """Implements `server.speech.engine.Recogniser` over tones."""
 
     transcriber: ToneTranscriber = field(default_factory=ToneTranscriber)
     languages: frozenset[str] | None = frozenset({"en"})
@@ -147,8 +146,8 @@ class ToneRecogniser:
 def tones(recogniser: ToneRecogniser | None = None) -> LoadSpeech:
     """A loader of speech for a whole process."""
 
-    async def load(settings: Settings) -> HeardParts:
-        return HeardParts(recogniser or ToneRecogniser(), ToneActivity())
+    async def load(settings: Settings) -> SpeechModels:
+        return SpeechModels(recogniser or ToneRecogniser(), ToneActivity())
 
     return load
 
@@ -167,33 +166,32 @@ def _read(samples: Samples, offset: int) -> list[Word]:
     return found
 
 
-@dataclass
-class ToneVoice:
-    """Implements `server.session.voice.Voice` with the real stream over tones."""
+class ToneSpeech(Speech):
+    """The real speech over tones; may refuse, and keeps what was asked for."""
 
-    transcriber: ToneTranscriber = field(default_factory=ToneTranscriber)
-    speculate: Speculate = "off"
-    refusal: SessionProblem | None = None
-    opened: list[Hearing] = field(default_factory=list)
-    before_open: Callable[[], None] = field(default=lambda: None)
+    def __init__(
+        self,
+        transcriber: ToneTranscriber | None = None,
+        *,
+        speculate: Speculate = "off",
+        refusal: SessionProblem | None = None,
+    ) -> None:
+        self.transcriber = transcriber or ToneTranscriber()
+        super().__init__(Settings(), Metrics(), SpeechModels(ToneRecogniser(self.transcriber), ToneActivity()))
+        self.speculate: Speculate = speculate
+        self.refusal = refusal
+        self.opened: list[StreamOptions] = []
+        self.before_open: Callable[[], None] = lambda: None
 
     def check(self, language: str) -> None:
         if self.refusal is not None:
             raise self.refusal
+        super().check(language)
 
-    def open(self, hearing: Hearing) -> Ear:
+    def open(self, options: StreamOptions) -> SpeechStream:
         self.before_open()
-        self.opened.append(hearing)
-        return SpeechStream(
-            self.transcriber,
-            ToneActivity(),
-            language=hearing.language,
-            patience=hearing.patience,
-            max_answer_s=hearing.max_answer_s,
-        )
-
-    async def voiced(self, pcm: bytes) -> bool:
-        return bool(np.frombuffer(pcm, "<i2").any())
+        self.opened.append(options)
+        return super().open(options)
 
     def speculates(self, configuration: SessionConfiguration) -> Speculate:
         return self.speculate

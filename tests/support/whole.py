@@ -21,7 +21,7 @@ from pipeline.methodology import Methodology
 from pipeline.turn import Providers
 from server.app import build_app
 from server.parts import Parts
-from server.speech import LoadSpeech
+from server.speech.engine import LoadSpeech
 from server.wiring import Overrides, Storage, running
 from tests.support.interview import (
     FixedRater,

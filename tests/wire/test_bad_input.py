@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from server.hot.redis import HotStore
-from server.session.settings import SocketSettings
+from server.sockets.settings import SocketSettings
 from tests.support.client import RespondentClient, key
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, asking_consent, running_node
 

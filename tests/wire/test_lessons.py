@@ -69,7 +69,7 @@ async def test_disconnect_in_mid_reply_leaves_no_stuck_pipeline(node: Node) -> N
         last_id, epoch = client.last_id, client.epoch
     gate.set()
     owner = await node.hub.attach(state.session_id)
-    await owner.settled()
+    await owner.context.worker.settled()
     async with node.client(state.session_id) as client:
         await client.hello(last_event_id=last_id, epoch=epoch)
         await client.until("question.completed", turn_number=1)
@@ -126,7 +126,7 @@ async def test_sessions_that_are_over_leave_nothing_behind(hot: HotStore) -> Non
             assert owner is not None
             owners.append(weakref.ref(owner))
             del owner
-        await eventually(lambda: all((o := ref()) is None or not o.attended for ref in owners))
+        await eventually(lambda: all((o := ref()) is None or not o.context.audience.present for ref in owners))
         await node.hub.sweep()
         await eventually(lambda: node.hub.sessions == 0)
         await eventually(lambda: len(asyncio.all_tasks()) <= tasks_before)

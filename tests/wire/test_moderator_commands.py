@@ -330,7 +330,7 @@ async def test_the_same_command_twice_at_once_counts_once(here: Place) -> None:
         first = await watcher.until("command.done", command_id=command_id)
         second = await watcher.until("command.done", command_id=command_id)
         assert first == second
-        again = await here.parts.watch.commands.do(
+        again = await here.parts.watch.commands.apply(
             session_id, read_command({"type": "extend", "command_id": command_id, "turns": 5}), Principal("moderator")
         )
         assert again.applies_to_turn == 1

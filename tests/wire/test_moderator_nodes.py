@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -136,13 +136,13 @@ async def test_nothing_travels_that_nobody_watches(two: list[Place]) -> None:
     near, far = two
     session_id, token = await near.begin()
     spread: list[bytes] = []
-    original = near.storage.hot.spread
+    original = near.storage.hot.broadcasts.send
 
-    async def spying(letters: object) -> None:
-        spread.extend(body for _, body in letters)  # type: ignore[attr-defined]
-        await original(letters)  # type: ignore[arg-type]
+    async def spying(messages: Sequence[tuple[str | None, bytes]]) -> None:
+        spread.extend(body for _, body in messages)
+        await original(messages)
 
-    near.storage.hot.spread = spying  # type: ignore[method-assign]
+    near.storage.hot.broadcasts.send = spying  # type: ignore[method-assign]
     async with near.respondent(token) as respondent, far.moderator() as watcher:
         await respondent.hello()
         await respondent.until("question.completed")

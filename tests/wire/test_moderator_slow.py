@@ -34,7 +34,7 @@ async def test_watcher_who_does_not_read_gets_a_fresh_snapshot_and_slows_nobody(
         for watcher in (slow, quick):
             await watcher.watch(session_id)
         slow.socket.transport.pause_reading()
-        boxes = [one.mailbox for one in here.parts.watch.sockets]
+        boxes = list(here.parts.watch.connections)
         exchange, rev = here.parts.watch.exchange, 1_000_000
         for number in range(MOST):
             text = f"{number} {LONG}"
@@ -67,7 +67,7 @@ async def test_watcher_who_leaves_is_forgotten(here: Place) -> None:
         exchange = here.parts.watch.exchange
 
         async def nobody() -> bool:
-            return not exchange.wanted(session_id) and not exchange.overview_wanted and not here.parts.watch.sockets
+            return not exchange.wanted(session_id) and not exchange.overview_wanted and not here.parts.watch.connections
 
         await eventually(nobody)
         await respondent.turn("I like the taste.")

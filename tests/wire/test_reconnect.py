@@ -9,9 +9,17 @@ import pytest
 from pipeline.turn import Answer
 from server.hot.redis import HotStore
 from server.protocol.outbound import QuestionDelta
-from server.session.settings import SocketSettings
+from server.sockets.settings import SocketSettings
+from server.store.repository import StoredSession
 from tests.support.client import Frame, RespondentClient, key
-from tests.support.fakes_session import MemoryStore, Node, Providing, Stored, TroubledHot, eventually, running_node
+from tests.support.fakes_session import (
+    MemoryStore,
+    Node,
+    Providing,
+    TroubledHot,
+    eventually,
+    running_node,
+)
 
 
 async def opened(node: Node) -> str:
@@ -42,7 +50,7 @@ async def test_disconnect_in_mid_turn_the_turn_completes_and_waits(node: Node) -
         await node.providing.writer.at_gate.wait()
         before = client.durable()
     owner = await node.hub.attach(state.session_id)
-    await eventually(lambda: not owner.attended)
+    await eventually(lambda: not owner.context.audience.present)
     gate.set()
     await eventually(lambda: owner.state.turn_count == 1)
     async with node.client(state.session_id) as again:
@@ -132,8 +140,8 @@ async def test_hot_state_gone_session_continues_from_its_snapshot_in_a_new_epoch
             done = await client.turn("Before the loss.")
             epoch = client.epoch
         kept = await hot.read(session_id)
-        store.sessions[session_id] = Stored(kept.state, kept.rev)
-    await hot.client.execute_command("FLUSHALL")
+        store.snapshots[session_id] = StoredSession(kept.state, kept.rev)
+    await hot.connection.client.execute_command("FLUSHALL")
     async with running_node(troubled, store, providing) as node, node.client(session_id) as client:
         ready = await client.hello(last_event_id=done["id"], epoch=epoch)
         assert ready["epoch"] != epoch
@@ -232,7 +240,7 @@ async def test_client_vanishing_without_a_close_frame_does_not_disturb(node: Nod
     await client.hello()
     client.socket.transport.abort()
     owner = await node.hub.attach(session_id)
-    await eventually(lambda: not owner.attended)
+    await eventually(lambda: not owner.context.audience.present)
     async with node.client(session_id) as again:
         await again.hello()
         assert (await again.turn("Here again."))["turn_number"] == 1
@@ -264,11 +272,11 @@ async def test_client_that_does_not_read_is_dropped_without_holding_anybody_up(h
         owner = await node.hub.attach(session_id)
         async with node.client(session_id) as client:
             await client.hello()
-            await eventually(lambda: owner.attended)
+            await eventually(lambda: owner.context.audience.present)
             client.socket.transport.pause_reading()
             async with asyncio.timeout(10.0):
-                while owner.attended:
-                    await owner._audience.broadcast(QuestionDelta(turn_number=9, attempt=1, text="x" * 200_000))
+                while owner.context.audience.present:
+                    await owner.context.audience.broadcast(QuestionDelta(turn_number=9, attempt=1, text="x" * 200_000))
                     await asyncio.sleep(0)
             await owner.submit(Answer(turn_key=key(), text="Meanwhile, over HTTP."))
             client.socket.transport.abort()

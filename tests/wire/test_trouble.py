@@ -8,13 +8,13 @@ import pytest
 
 from pipeline.errors import LLMRejected, LLMUnavailable
 from server.hot.redis import HotStore
+from server.store.repository import StoredSession
 from tests.support.client import RespondentClient, key
 from tests.support.fakes_session import (
     QUICK,
     MemoryStore,
     Node,
     Providing,
-    Stored,
     TroubledHot,
     eventually,
     running_node,
@@ -128,10 +128,10 @@ async def test_accept_with_unknown_outcome_is_told_and_the_answer_counts_once(no
         await client.refused("storage_unavailable", ref=turn_key, retryable=True)
         assert not any(frame.get("code") == "answer_kept" for frame in client.seen), "nobody knows that yet"
         owner = await node.hub.attach(state.session_id)
-        await owner.settled()
+        await owner.context.worker.settled()
         await client.answer("Said once.", turn_key)
         await client.until("turn.completed", turn_key=turn_key)
-        await owner.settled()
+        await owner.context.worker.settled()
         assert owner.state.turn_count == 1
         assert sorted({f["id"] for f in client.durable()}) == list(range(1, client.last_id + 1))
     events = await node.hot.inner.events_after(state.session_id, 0)
@@ -157,14 +157,14 @@ async def test_storage_gone_in_mid_turn_the_turn_commits_when_it_is_back(node: N
         turn_key = await client.answer("Said once.")
         await client.until("turn.started", turn_key=turn_key)
         await node.providing.writer.at_gate.wait()
-        node.hot.away = True
+        node.hot.trouble.away = True
         gate.set()
         await client.until("notice", code="answer_kept")
         other = await client.answer("Impatient.")
         await client.refused("turn_in_progress", ref=other)
         await client.send("pause")
         await client.refused("storage_unavailable", ref="pause")
-        node.hot.away = False
+        node.hot.trouble.away = False
         await client.until("turn.completed", turn_key=turn_key)
         assert (await client.turn("And on."))["turn_number"] == 2
 
@@ -173,14 +173,14 @@ async def test_storage_gone_before_an_answer_it_is_refused_and_taken_later(node:
     state = await node.session()
     async with node.client(state.session_id) as client:
         await greeted(node, client)
-        node.hot.away = True
+        node.hot.trouble.away = True
         turn_key = await client.answer("Said once.")
         await client.refused("storage_unavailable", ref=turn_key, retryable=True)
         await client.answer("Said once.", turn_key)
         await client.refused("storage_unavailable", ref=turn_key)
-        node.hot.away = False
+        node.hot.trouble.away = False
         owner = await node.hub.attach(state.session_id)
-        await owner.settled()
+        await owner.context.worker.settled()
         await client.answer("Said once.", turn_key)
         await client.until("turn.completed", turn_key=turn_key)
         assert owner.state.turn_count == 1
@@ -195,14 +195,14 @@ async def test_storage_that_stays_away_the_session_is_given_up_and_found_again(h
             gate = node.providing.writer.close_gate(1)
             turn_key = await client.answer("Said once.")
             await node.providing.writer.at_gate.wait()
-            node.hot.away = True
+            node.hot.trouble.away = True
             gate.set()
             assert await client.closed() == 1012
         async with node.client(state.session_id) as client:
             await client.send("hello", token=f"token-{state.session_id}")
             await client.refused("storage_unavailable", retryable=True)
             assert await client.closed() == 1012
-        node.hot.away = False
+        node.hot.trouble.away = False
         async with node.client(state.session_id) as client:
             await client.hello()
             await client.until("turn.completed", turn_key=turn_key)
@@ -220,7 +220,7 @@ async def test_withdrawing_in_mid_turn_cancels_it_without_a_trace(node: Node) ->
         await client.until("session.state", reason="withdrawn")
         assert await client.closed() == 1000
     assert [m.outcome for m in node.measures] == ["cancelled"]
-    left = await node.hot.inner.client.execute_command("KEYS", f"*{state.session_id}*")
+    left = await node.hot.inner.connection.client.execute_command("KEYS", f"*{state.session_id}*")
     assert [name.decode().rsplit(":", 1)[1] for name in left] == ["gone"]
 
 
@@ -248,7 +248,7 @@ async def test_too_many_sessions_is_told_and_closed_for_later(hot: HotStore) -> 
                 await other.send("hello", token=f"token-{second.session_id}")
                 await other.refused("too_many_sessions", retryable=True)
                 assert await other.closed() == 1012
-        await eventually(lambda: not node.hub.owner(first.session_id).attended)  # type: ignore[union-attr]
+        await eventually(lambda: not node.hub.owner(first.session_id).context.audience.present)  # type: ignore[union-attr]
         async with node.client(second.session_id) as other:
             await greeted(node, other)
             assert (await other.turn("Now there is room.", key()))["turn_number"] == 1
@@ -259,8 +259,8 @@ async def test_answer_when_hot_state_is_gone_closes_with_1012_and_goes_on_after_
     async with node.client(state.session_id) as client:
         await greeted(node, client)
         kept = await node.hot.inner.read(state.session_id)
-        node.store.sessions[state.session_id] = Stored(kept.state, kept.rev)
-        await node.hot.inner.client.execute_command("FLUSHALL")
+        node.store.snapshots[state.session_id] = StoredSession(kept.state, kept.rev)
+        await node.hot.inner.connection.client.execute_command("FLUSHALL")
         turn_key = await client.answer("Said once.")
         assert await client.closed() == 1012
     async with node.client(state.session_id) as client:
@@ -275,9 +275,9 @@ async def test_answer_that_could_not_be_accepted_is_not_called_kept_while_storag
         state = await node.session()
         async with node.client(state.session_id) as client:
             await greeted(node, client)
-            node.hot.away = True
+            node.hot.trouble.away = True
             turn_key = await client.answer("Said once.")
             await client.refused("storage_unavailable", ref=turn_key)
             await client.until("notice", code="still_thinking")
             assert not any(frame.get("code") == "answer_kept" for frame in client.seen)
-            node.hot.away = False
+            node.hot.trouble.away = False

@@ -10,23 +10,23 @@ import pytest
 from pipeline.errors import LLMUnavailable
 from pipeline.state import Utterance
 from server.hot.redis import HotStore
-from server.session.settings import ListeningSettings
+from server.speech.settings import ListeningSettings
 from tests.support.client import RespondentClient
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, eventually, running_node
 from tests.support.interview import configuration
-from tests.support.speech import ToneVoice, noise, silence, speech
+from tests.support.speech import ToneSpeech, noise, silence, speech
 
 PAUSE = silence(2)
 
 
 @pytest.fixture
-async def voice() -> ToneVoice:
-    return ToneVoice()
+async def voice() -> ToneSpeech:
+    return ToneSpeech()
 
 
 @pytest.fixture
-async def node(hot: HotStore, voice: ToneVoice) -> AsyncIterator[Node]:
-    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), voice=voice) as running:
+async def node(hot: HotStore, voice: ToneSpeech) -> AsyncIterator[Node]:
+    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice) as running:
         yield running
 
 
@@ -57,8 +57,8 @@ def last_answer(node: Node) -> Utterance:
 def said_so_far(node: Node) -> str:
     """Of an answer that goes on after the silence that would have ended it."""
     [owner] = node.hub._owners.values()
-    answer = owner.listening._answer
-    return "" if answer is None else answer.said.text
+    answer = node.listeners.of(owner)._answer
+    return "" if answer is None else answer.transcript.text
 
 
 async def test_spoken_answer_becomes_a_turn(node: Node) -> None:
@@ -253,7 +253,7 @@ async def test_patience_of_the_session_decides_how_long_a_silence_ends_an_answer
         assert (await client.until("transcript.final"))["text"] == "in short"
 
 
-async def test_patience_of_the_concept_counts_where_the_session_says_nothing(node: Node, voice: ToneVoice) -> None:
+async def test_patience_of_the_concept_counts_where_the_session_says_nothing(node: Node, voice: ToneSpeech) -> None:
     plain = configuration()
     chosen = plain.model_copy(
         update={"concept": plain.concept.model_copy(update={"patience": "patient", "max_answer_s": 60})}
@@ -335,10 +335,10 @@ async def test_half_duplex_passes_over_what_is_heard_while_a_question_is_read(no
     assert final["text"] == "my own words"
 
 
-async def test_barge_in_hears_words_while_a_question_is_read(hot: HotStore, voice: ToneVoice) -> None:
+async def test_barge_in_hears_words_while_a_question_is_read(hot: HotStore, voice: ToneSpeech) -> None:
     listening = ListeningSettings(barge_in=True)
     async with (
-        running_node(TroubledHot(hot), MemoryStore(), Providing(), voice=voice, listening=listening) as node,
+        running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice, listening=listening) as node,
         speaking(node) as client,
     ):
         await client.send("playback", state="started")

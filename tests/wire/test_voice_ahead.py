@@ -16,12 +16,12 @@ from pipeline.calls import LLMCall, record_call
 from pipeline.errors import LLMUnavailable
 from pipeline.state import InterviewState
 from server.hot.redis import HotStore
-from server.session.voice import Speculate
+from server.speech.engine import Speculate
 from tests.support.client import RespondentClient
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, a_call, eventually, running_node
 from tests.support.interview import concepts
 from tests.support.redis_rows import journal_of
-from tests.support.speech import ToneVoice, silence, speech
+from tests.support.speech import ToneSpeech, silence, speech
 
 PAUSE = silence(2)
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -31,8 +31,8 @@ FOUND = concepts(("warm cup", "attribute"), ("calms me", "consequence"), links=[
 
 @asynccontextmanager
 async def hearing(hot: HotStore, speculate: Speculate, providing: Providing) -> AsyncIterator[Node]:
-    voice = ToneVoice(speculate=speculate)
-    async with running_node(TroubledHot(hot), MemoryStore(), providing, voice=voice) as node:
+    voice = ToneSpeech(speculate=speculate)
+    async with running_node(TroubledHot(hot), MemoryStore(), providing, speech=voice) as node:
         yield node
 
 

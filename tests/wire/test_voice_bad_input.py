@@ -15,7 +15,8 @@ from pipeline.errors import LLMUnavailable
 from server.hot.redis import HotStore
 from server.protocol.codes import CLOSE_PROTOCOL_ERROR
 from server.session.problems import SessionProblem
-from server.session.settings import ListeningSettings, SocketSettings
+from server.sockets.settings import SocketSettings
+from server.speech.settings import ListeningSettings
 from tests.support.client import RespondentClient
 from tests.support.fakes_session import (
     QUICK,
@@ -29,19 +30,19 @@ from tests.support.fakes_session import (
     running_node,
 )
 from tests.support.interview import configuration
-from tests.support.speech import ToneVoice, frames, silence, speech
+from tests.support.speech import ToneSpeech, frames, silence, speech
 
 PAUSE = silence(2)
 
 
 @pytest.fixture
-async def voice() -> ToneVoice:
-    return ToneVoice()
+async def voice() -> ToneSpeech:
+    return ToneSpeech()
 
 
 @pytest.fixture
-async def node(hot: HotStore, voice: ToneVoice) -> AsyncIterator[Node]:
-    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), voice=voice) as running:
+async def node(hot: HotStore, voice: ToneSpeech) -> AsyncIterator[Node]:
+    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice) as running:
         yield running
 
 
@@ -176,13 +177,13 @@ async def test_words_beyond_the_longest_answer_open_the_next_one(node: Node) -> 
     assert len(f"{first['text']} {second['text']}".split()) in (36, 37)
 
 
-async def test_audio_faster_than_it_can_be_heard_is_refused_and_not_lost(hot: HotStore, voice: ToneVoice) -> None:
+async def test_audio_faster_than_it_can_be_heard_is_refused_and_not_lost(hot: HotStore, voice: ToneSpeech) -> None:
     listening = ListeningSettings(backlog_s=2.0)
     sockets = SocketSettings(frames_per_s=10_000, patience=1000)
     voice.transcriber.gate = asyncio.Event()
     async with (
         running_node(
-            TroubledHot(hot), MemoryStore(), Providing(), voice=voice, listening=listening, sockets=sockets
+            TroubledHot(hot), MemoryStore(), Providing(), speech=voice, listening=listening, sockets=sockets
         ) as node,
         speaking(node) as client,
     ):
@@ -194,21 +195,21 @@ async def test_audio_faster_than_it_can_be_heard_is_refused_and_not_lost(hot: Ho
         await client.refused("rate_limited", ref="audio")
         voice.transcriber.gate.set()
         [owner] = node.hub._owners.values()
-        while owner.listening.first_unreceived < len(cut):
-            answer = owner.listening._answer
+        while owner.context.audience.first_unreceived_seq < len(cut):
+            answer = node.listeners.of(owner)._answer
             await eventually(lambda: answer is None or answer.backlog_s < 0.5)  # noqa: B023
-            first = owner.listening.first_unreceived
+            first = owner.context.audience.first_unreceived_seq
             for frame in cut[first : first + 20]:
                 await client.raw(frame)
-            await eventually(lambda: owner.listening.first_unreceived > first)  # noqa: B023
+            await eventually(lambda: owner.context.audience.first_unreceived_seq > first)  # noqa: B023
         final = await client.until("transcript.final")
     assert final["text"] == said
 
 
-async def test_too_many_frames_a_second_are_refused(hot: HotStore, voice: ToneVoice) -> None:
+async def test_too_many_frames_a_second_are_refused(hot: HotStore, voice: ToneSpeech) -> None:
     async with (
         running_node(
-            TroubledHot(hot), MemoryStore(), Providing(), voice=voice, sockets=SocketSettings(frames_per_s=10)
+            TroubledHot(hot), MemoryStore(), Providing(), speech=voice, sockets=SocketSettings(frames_per_s=10)
         ) as node,
         speaking(node) as client,
     ):
@@ -256,7 +257,7 @@ async def test_two_answers_at_once_are_refused_and_the_first_goes_on(node: Node)
     assert (final["turn_key"], final["text"]) == (first, "only one at a moment")
 
 
-async def test_speech_before_consent_is_neither_heard_nor_kept(node: Node, voice: ToneVoice) -> None:
+async def test_speech_before_consent_is_neither_heard_nor_kept(node: Node, voice: ToneSpeech) -> None:
     state = await node.session(asking_consent())
     async with node.client(state.session_id) as client:
         await client.hello()
@@ -302,7 +303,7 @@ async def test_speech_while_the_first_question_is_on_its_way_waits_for_it(node: 
 
 
 @pytest.mark.parametrize("code", ["too_many_sessions", "language_unsupported", "transcriber_unavailable"])
-async def test_node_that_can_not_listen_says_why(node: Node, voice: ToneVoice, code: str) -> None:
+async def test_node_that_can_not_listen_says_why(node: Node, voice: ToneSpeech, code: str) -> None:
     voice.refusal = SessionProblem(code)  # type: ignore[arg-type]
     async with speaking(node) as client:
         turn_key = await client.audio_start()
@@ -319,7 +320,7 @@ async def test_node_that_can_not_listen_says_why(node: Node, voice: ToneVoice, c
 # A transcriber that fails
 
 
-async def test_transcriber_that_fails_once_is_asked_again(node: Node, voice: ToneVoice) -> None:
+async def test_transcriber_that_fails_once_is_asked_again(node: Node, voice: ToneSpeech) -> None:
     voice.transcriber.errors.append(TranscriberFailed("once"))
     async with speaking(node) as client:
         await client.audio_start()
@@ -327,7 +328,7 @@ async def test_transcriber_that_fails_once_is_asked_again(node: Node, voice: Ton
         assert (await client.until("transcript.final"))["text"] == "it does"
 
 
-async def test_transcriber_that_fails_in_the_middle_keeps_the_words_so_far(node: Node, voice: ToneVoice) -> None:
+async def test_transcriber_that_fails_in_the_middle_keeps_the_words_so_far(node: Node, voice: ToneSpeech) -> None:
     async with speaking(node) as client:
         turn_key = await client.audio_start()
         seq = await client.say(speech(" ".join(f"word{n}" for n in range(12))) + silence(0.6))
@@ -341,7 +342,7 @@ async def test_transcriber_that_fails_in_the_middle_keeps_the_words_so_far(node:
         await client.turn(f"{offer['text']} these are found", turn_key)
 
 
-async def test_transcriber_that_never_works_offers_nothing_and_writing_goes_on(node: Node, voice: ToneVoice) -> None:
+async def test_transcriber_that_never_works_offers_nothing_and_writing_goes_on(node: Node, voice: ToneSpeech) -> None:
     voice.transcriber.failing = True
     async with speaking(node) as client:
         turn_key = await client.audio_start()
@@ -350,7 +351,7 @@ async def test_transcriber_that_never_works_offers_nothing_and_writing_goes_on(n
         await client.turn("so I write", turn_key)
 
 
-async def test_defect_while_hearing_is_told_and_the_session_lives_on(node: Node, voice: ToneVoice) -> None:
+async def test_defect_while_hearing_is_told_and_the_session_lives_on(node: Node, voice: ToneSpeech) -> None:
     def fail() -> None:
         raise RuntimeError("a defect")
 
@@ -365,7 +366,7 @@ async def test_defect_while_hearing_is_told_and_the_session_lives_on(node: Node,
         assert (await client.until("transcript.final"))["text"] == "still here"
 
 
-async def test_answer_that_met_a_defect_may_be_sent_again_from_its_first_frame(node: Node, voice: ToneVoice) -> None:
+async def test_answer_that_met_a_defect_may_be_sent_again_from_its_first_frame(node: Node, voice: ToneSpeech) -> None:
     voice.transcriber.errors.append(RuntimeError("a defect"))
     async with speaking(node) as client:
         turn_key = await client.audio_start()
@@ -378,11 +379,11 @@ async def test_answer_that_met_a_defect_may_be_sent_again_from_its_first_frame(n
         await client.until("turn.completed", turn_key=turn_key)
 
 
-async def test_words_that_take_long_are_told_to_be_on_their_way(hot: HotStore, voice: ToneVoice) -> None:
+async def test_words_that_take_long_are_told_to_be_on_their_way(hot: HotStore, voice: ToneSpeech) -> None:
     voice.transcriber.gate = asyncio.Event()
     quick = replace(QUICK, still_thinking_s=0.05)
     async with (
-        running_node(TroubledHot(hot), MemoryStore(), Providing(), voice=voice, settings=quick) as node,
+        running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice, settings=quick) as node,
         speaking(node) as client,
     ):
         await client.audio_start()
@@ -406,7 +407,7 @@ async def test_spoken_answer_that_can_not_be_stored_is_offered(node: Node) -> No
         offer = await client.until("transcript.partial", turn_key=turn_key)
         assert offer["text"] == "hold on to this"
         [owner] = node.hub._owners.values()
-        await eventually(lambda: not node.hot._losses and not owner.busy)
+        await eventually(lambda: not node.hot.trouble.losses and not owner.context.worker.busy)
         await client.turn(offer["text"], turn_key)
 
 
@@ -426,11 +427,11 @@ class LateExtractor(StagedExtractor):
         return found
 
 
-async def test_words_said_while_a_turn_fails_do_not_take_its_place(hot: HotStore, voice: ToneVoice) -> None:
+async def test_words_said_while_a_turn_fails_do_not_take_its_place(hot: HotStore, voice: ToneSpeech) -> None:
     extractor = LateExtractor()
     providing = Providing(extractor=extractor)
     async with (
-        running_node(TroubledHot(hot), MemoryStore(), providing, voice=voice) as node,
+        running_node(TroubledHot(hot), MemoryStore(), providing, speech=voice) as node,
         speaking(node) as client,
     ):
         first = await client.audio_start()

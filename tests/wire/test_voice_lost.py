@@ -12,7 +12,7 @@ from server.hot.redis import HotStore
 from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_TAKEN_OVER
 from tests.support.client import RespondentClient
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, eventually, running_node
-from tests.support.speech import ToneVoice, frames, silence, speech
+from tests.support.speech import ToneSpeech, frames, silence, speech
 
 SENTENCE = "every single word of this long sentence has to arrive exactly once"
 PAUSE = silence(2)
@@ -24,8 +24,8 @@ def store() -> MemoryStore:
 
 
 @asynccontextmanager
-async def a_node(hot: HotStore, store: MemoryStore, voice: ToneVoice | None = None) -> AsyncIterator[Node]:
-    async with running_node(TroubledHot(hot), store, Providing(), voice=voice or ToneVoice()) as node:
+async def a_node(hot: HotStore, store: MemoryStore, voice: ToneSpeech | None = None) -> AsyncIterator[Node]:
+    async with running_node(TroubledHot(hot), store, Providing(), speech=voice or ToneSpeech()) as node:
         yield node
 
 
@@ -44,7 +44,7 @@ async def heard_to(node: Node, session_id: str, number: int) -> None:
 
 
 def _next(owner: Any) -> int:
-    return int(owner.listening.first_unreceived)
+    return int(owner.context.audience.first_unreceived_seq)
 
 
 async def test_answer_goes_on_over_a_new_connection_to_the_same_node(hot: HotStore, store: MemoryStore) -> None:

@@ -8,7 +8,7 @@ from random import Random
 from server.hot.redis import HotStore
 from tests.support.client import Frame
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, running_node
-from tests.support.speech import ToneVoice, frames, silence, speech
+from tests.support.speech import ToneSpeech, frames, silence, speech
 
 SESSIONS, TURNS = 10, 3
 WORDS = ("canary", "sparrow", "finch", "wren")
@@ -52,8 +52,8 @@ async def _speak(node: Node, session: int, random: Random) -> tuple[str, list[Fr
 
 
 async def test_words_of_ten_speakers_never_cross(hot: HotStore) -> None:
-    voice = ToneVoice(speculate="turn")
-    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), voice=voice) as node:
+    voice = ToneSpeech(speculate="turn")
+    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice) as node:
         found = await asyncio.gather(*(_speak(node, n, Random(n)) for n in range(SESSIONS)))
         for session, (session_id, seen) in enumerate(found):
             finals = {frame["id"]: frame["text"] for frame in seen if frame["type"] == "transcript.final"}

@@ -10,15 +10,21 @@ from typing import Any
 import pytest
 
 from server.hot.redis import HotStore
-from server.protocol.base import Message
-from server.session.places import Piece
-from server.session.said import Said
-from server.session.settings import ListeningSettings
-from server.session.spoken import Manner, SpokenAnswer
-from server.session.voice import Hearing
+from server.speech.answer import SpokenAnswer
+from server.speech.frames import AudioPiece
+from server.speech.settings import ListeningSettings
+from server.speech.spoken_turns import SpeechServices, SpokenTurns
 from tests.support.client import RespondentClient
-from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, eventually, running_node
-from tests.support.speech import ToneVoice, silence, speech
+from tests.support.fakes_session import (
+    MemoryStore,
+    Node,
+    Providing,
+    TroubledHot,
+    asking_consent,
+    eventually,
+    running_node,
+)
+from tests.support.speech import ToneSpeech, silence, speech
 
 PAUSE = silence(2)
 
@@ -36,39 +42,14 @@ class SlowToAccept(TroubledHot):
         return await super().accept(*args, **kwargs)
 
 
-class Nobody:
-    """A company and an audience that want nothing."""
-
-    busy = False
-
-    async def broadcast(self, message: Message) -> None:
-        """Told, and that is all."""
-
-    async def until_free(self) -> None:
-        """It is free."""
-
-    def guessed(self, turn_key: str, said: Said) -> None:
-        """Nothing is made of guesses."""
-
-    def withdrawn(self) -> None:
-        """There is none."""
-
-    def missed(self) -> None:
-        """Nobody counts."""
-
-    def echoed(self, text: str) -> bool:
-        """Nothing is read aloud."""
-        return False
+@pytest.fixture
+async def voice() -> ToneSpeech:
+    return ToneSpeech()
 
 
 @pytest.fixture
-async def voice() -> ToneVoice:
-    return ToneVoice()
-
-
-@pytest.fixture
-async def node(hot: HotStore, voice: ToneVoice) -> AsyncIterator[Node]:
-    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), voice=voice) as running:
+async def node(hot: HotStore, voice: ToneSpeech) -> AsyncIterator[Node]:
+    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice) as running:
         yield running
 
 
@@ -84,7 +65,7 @@ async def speaking(node: Node, session_id: str = "") -> AsyncIterator[Respondent
 def waits(node: Node) -> bool:
     """Whether words wait for their question."""
     [owner] = node.hub._owners.values()
-    answer = owner.listening._answer
+    answer = node.listeners.of(owner)._answer
     return answer is not None and answer.waited
 
 
@@ -152,7 +133,7 @@ async def test_pauses_are_no_end_for_whoever_takes_their_time_and_spoke_before_t
     assert final["text"] == "one more thing and this matters very much indeed"
 
 
-async def test_words_that_take_long_to_be_understood_are_waited_for(node: Node, voice: ToneVoice) -> None:
+async def test_words_that_take_long_to_be_understood_are_waited_for(node: Node, voice: ToneSpeech) -> None:
     async with speaking(node) as client:
         opened = node.providing.writer.close_gate(2)
         first = await client.audio_start()
@@ -171,10 +152,10 @@ async def test_words_that_take_long_to_be_understood_are_waited_for(node: Node, 
     assert final["text"] == "one more thing and this matters"
 
 
-async def test_audio_sent_again_for_an_answer_that_was_taken_opens_no_other(hot: HotStore, voice: ToneVoice) -> None:
+async def test_audio_sent_again_for_an_answer_that_was_taken_opens_no_other(hot: HotStore, voice: ToneSpeech) -> None:
     store, providing = MemoryStore(), Providing()
     said = silence(0.3) + speech("only once") + silence(1.3)
-    async with running_node(TroubledHot(hot), store, providing, voice=voice) as first:
+    async with running_node(TroubledHot(hot), store, providing, speech=voice) as first:
         state = await first.session()
         async with speaking(first, state.session_id) as client:
             last = client.last_id
@@ -182,7 +163,7 @@ async def test_audio_sent_again_for_an_answer_that_was_taken_opens_no_other(hot:
             await client.say(said)
             await client.until("turn.completed")
     async with (
-        running_node(TroubledHot(hot), store, providing, voice=voice) as other,
+        running_node(TroubledHot(hot), store, providing, speech=voice) as other,
         other.client(state.session_id) as client,
     ):
         await client.hello(last_event_id=last)
@@ -195,10 +176,10 @@ async def test_audio_sent_again_for_an_answer_that_was_taken_opens_no_other(hot:
     assert final["text"] == "new words"
 
 
-async def test_question_that_comes_back_from_the_loudspeaker_is_no_answer(hot: HotStore, voice: ToneVoice) -> None:
+async def test_question_that_comes_back_from_the_loudspeaker_is_no_answer(hot: HotStore, voice: ToneSpeech) -> None:
     settings = ListeningSettings(barge_in=True)
     async with (
-        running_node(TroubledHot(hot), MemoryStore(), Providing(), voice=voice, listening=settings) as node,
+        running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice, listening=settings) as node,
         speaking(node) as client,
     ):
         question = next(frame for frame in reversed(client.seen) if frame["type"] == "question.completed")["text"]
@@ -220,9 +201,11 @@ async def test_frame_of_more_than_a_second_is_refused(node: Node) -> None:
     assert refused["code"] == "audio_format"
 
 
-async def test_answer_announced_again_while_it_is_accepted_is_not_opened_twice(hot: HotStore, voice: ToneVoice) -> None:
+async def test_answer_announced_again_while_it_is_accepted_is_not_opened_twice(
+    hot: HotStore, voice: ToneSpeech
+) -> None:
     slow = SlowToAccept(hot)
-    async with running_node(slow, MemoryStore(), Providing(), voice=voice) as node:
+    async with running_node(slow, MemoryStore(), Providing(), speech=voice) as node:
         session_id = (await node.session()).session_id
         async with speaking(node, session_id) as client:
             last = client.last_id
@@ -245,16 +228,20 @@ async def test_answer_announced_again_while_it_is_accepted_is_not_opened_twice(h
         assert not [frame for frame in client.seen if frame["type"] == "error"]
 
 
-async def test_sound_is_kept_from_just_before_the_first_word(voice: ToneVoice) -> None:
-    how = Hearing("s", "en", "normal", 300)
-    nobody: Any = Nobody()
-    answer = SpokenAnswer("k", lambda: voice.open(how), nobody, nobody, lambda: 0.0, Manner(3, 4), recorded=True)
+async def test_sound_is_kept_from_just_before_the_first_word(node: Node, voice: ToneSpeech) -> None:
+    asking = asking_consent()
+    recorded = asking.model_copy(update={"concept": asking.concept.model_copy(update={"record_audio": True})})
+    owner = await node.hub.attach((await node.session(recorded)).session_id)
+    await owner.consent("2", {})
+    await owner.start()
+    services = SpeechServices(voice, ListeningSettings(), None, node.heard.append)
+    answer = SpokenAnswer("k", SpokenTurns(owner, services))
     async with asyncio.TaskGroup() as tasks:
         heard = tasks.create_task(answer.hear())
         for number in range(120):
-            answer.put(Piece(number, silence(0.5)))
+            answer.put(AudioPiece(number, silence(0.5)))
             await eventually(lambda: answer.backlog_s == 0)
-        answer.put(Piece(120, speech("yes") + silence(1)))
-        await heard
-    assert answer.said.text == "yes"
-    assert 1.0 < len(answer.sound()) / 32_000 < 4.0
+        answer.put(AudioPiece(120, speech("yes") + silence(1)))
+        found = answer.heard(await heard)
+    assert found.transcript.text == "yes"
+    assert 1.0 < len(found.sound()) / 32_000 < 4.0

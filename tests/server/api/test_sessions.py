@@ -206,7 +206,7 @@ async def test_create_with_something_unknown_is_refused_before_anything_is_writt
         assert words in refused.json()["detail"]
         assert await api.storage.writer.drain(10.0)
         assert (await api.storage.store.sessions()).items == ()
-        assert [key async for key in api.storage.hot.client.scan_iter("askwell:*:state")] == []
+        assert [key async for key in api.storage.hot.connection.client.scan_iter("askwell:*:state")] == []
 
 
 async def test_session_of_somebody_else_is_forbidden(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ async def test_letters_reach_the_node_they_are_for_and_all_if_for_all(hot: HotSt
     ready = {name: asyncio.Event() for name in heard}
 
     async def listen(name: str) -> None:
-        async with aclosing(hot.letters(name)) as letters:
+        async with aclosing(hot.broadcasts.receive(name)) as letters:
             async for letter in letters:
                 if letter is None:
                     ready[name].set()
@@ -30,7 +30,7 @@ async def test_letters_reach_the_node_they_are_for_and_all_if_for_all(hot: HotSt
             tasks.create_task(listen(name))
         for event in ready.values():
             await event.wait()
-        await hot.spread([("one", b"first"), ("two", b"second"), (None, b"\xff any bytes\n"), (None, b"end")])
+        await hot.broadcasts.send([("one", b"first"), ("two", b"second"), (None, b"\xff any bytes\n"), (None, b"end")])
     assert heard == {
         "one": [b"first", b"\xff any bytes\n", b"end"],
         "two": [b"second", b"\xff any bytes\n", b"end"],
@@ -38,30 +38,30 @@ async def test_letters_reach_the_node_they_are_for_and_all_if_for_all(hot: HotSt
 
 
 async def test_gap_is_told_once_the_server_is_heard_again(hot: HotStore) -> None:
-    async with asyncio.timeout(10), aclosing(hot.letters("one")) as letters:
+    async with asyncio.timeout(10), aclosing(hot.broadcasts.receive("one")) as letters:
         assert await anext(letters) is None
-        await hot.client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        await hot.connection.client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
         assert await anext(letters) is None
-        await hot.spread([("one", b"after")])
+        await hot.broadcasts.send([("one", b"after")])
         assert await anext(letters) == b"after"
 
 
 async def test_letters_that_can_not_be_sent_are_told(embedded_url: str) -> None:
     away = HotStore.connect("unix:///nowhere/at/all.sock")
     with pytest.raises(StorageUnavailable):
-        await away.spread([(None, b"lost")])
+        await away.broadcasts.send([(None, b"lost")])
     await away.close()
 
 
 async def test_first_is_true_once_for_all_nodes(hot: HotStore, embedded_url: str) -> None:
     other = HotStore.connect(embedded_url)
-    assert await hot.first("alert:s1:stuck", 60)
-    assert not await other.first("alert:s1:stuck", 60)
-    assert await other.first("alert:s1:fatigue", 60)
+    assert await hot.broadcasts.first("alert:s1:stuck", 60)
+    assert not await other.broadcasts.first("alert:s1:stuck", 60)
+    assert await other.broadcasts.first("alert:s1:fatigue", 60)
     await other.close()
 
 
 async def test_device_is_remembered_for_a_while(hot: HotStore) -> None:
-    assert await hot.last_heard_of("d1") is None
-    await hot.heard_of("d1", 1_700_000_000_123, 60)
-    assert await hot.last_heard_of("d1") == 1_700_000_000_123
+    assert await hot.broadcasts.last_heard_of("d1") is None
+    await hot.broadcasts.heard_of("d1", 1_700_000_000_123, 60)
+    assert await hot.broadcasts.last_heard_of("d1") == 1_700_000_000_123

@@ -53,7 +53,7 @@ def wait_until_it_answers(client: Redis, server: subprocess.Popen[bytes]) -> Non
 async def cluster(cluster_url: str) -> AsyncIterator[HotStore]:
     store = HotStore.connect(cluster_url, cluster=True)
     async with asyncio.timeout(20):
-        await store.prepare(embedded=False)
+        await store.checks.prepare(embedded=False)
     yield store
     await store.close()
 
@@ -94,16 +94,16 @@ async def test_every_operation_works_on_a_cluster(cluster: HotStore, cluster_url
     await journal.trim(partition, records[-1].id)
     assert await journal.last_id(partition) == "99999999999999-0"
     assert await cluster.expire_stored("s1", records[-1].id)
-    await cluster.inbox_push("s1", b"pause")
-    assert await cluster.inbox_read("s1") == [b"pause"]
-    await cluster.inbox_drop("s1", b"pause")
-    await cluster.reply_put("s1", "c", b"done")
-    assert await cluster.reply_get("s1", "c") == b"done"
+    await cluster.inbox.push("s1", b"pause")
+    assert await cluster.inbox.read("s1") == [b"pause"]
+    await cluster.inbox.drop("s1", b"pause")
+    await cluster.inbox.reply("s1", "c", b"done")
+    assert await cluster.inbox.reply_to("s1", "c") == b"done"
     await cluster.restore("s2", state=b"z", rev=3, receipts=[StoredReceipt("k", "d", 2, b"")])
     await cluster.erase("s1")
     await cluster.confirm_erased("s1", "1-1")
     assert await cluster.erasure("s1") is Erasure.ERASED
-    await cluster.forget_deleted()
+    await cluster.checks.forget_deleted()
     await journal.close()
 
 
@@ -112,20 +112,20 @@ async def test_sequences_on_a_cluster_do_what_the_model_says(cluster: HotStore) 
 
 
 async def test_wakes_are_heard_on_a_cluster(cluster: HotStore) -> None:
-    wakes = cluster.wakes()
+    wakes = cluster.inbox.wakes()
     async with asyncio.timeout(5):
         assert (await anext(wakes)).kind == "resync"
-        await cluster.inbox_push("s1", b"pause")
+        await cluster.inbox.push("s1", b"pause")
         assert (await anext(wakes)).kind == "inbox"
     await wakes.aclose()
 
 
 async def test_letters_between_nodes_travel_over_a_cluster(cluster: HotStore) -> None:
-    async with asyncio.timeout(10), aclosing(cluster.letters("one")) as letters:
+    async with asyncio.timeout(10), aclosing(cluster.broadcasts.receive("one")) as letters:
         assert await anext(letters) is None
-        await cluster.spread([("two", b"not ours"), ("one", b"ours"), (None, b"everybody's")])
+        await cluster.broadcasts.send([("two", b"not ours"), ("one", b"ours"), (None, b"everybody's")])
         assert {await anext(letters), await anext(letters)} == {b"ours", b"everybody's"}
-    assert await cluster.first("alert:s1:stuck", 60)
-    assert not await cluster.first("alert:s1:stuck", 60)
-    await cluster.heard_of("d1", 5, 60)
-    assert await cluster.last_heard_of("d1") == 5
+    assert await cluster.broadcasts.first("alert:s1:stuck", 60)
+    assert not await cluster.broadcasts.first("alert:s1:stuck", 60)
+    await cluster.broadcasts.heard_of("d1", 5, 60)
+    assert await cluster.broadcasts.last_heard_of("d1") == 5

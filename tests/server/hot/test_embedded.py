@@ -105,7 +105,7 @@ async def test_kills_in_the_middle_of_operations_change_no_outcome(tmp_path: Pat
         random = Random(5)
         while True:
             # A start takes long on a busy machine: it is killed when it serves again, so every operation has a try.
-            while not await hot.ping():
+            while not await hot.checks.ping():
                 await asyncio.sleep(0.005)
             await asyncio.sleep(random.uniform(0.0, 0.15))
             if server.is_alive():

@@ -15,7 +15,7 @@ from server.hot.redis import HotStore
 
 @pytest.fixture
 def journal(hot: HotStore) -> Journal:
-    return Journal(hot.connection, hot.keys)
+    return Journal(hot.connection)
 
 
 async def test_read_goes_on_after_a_position(hot: HotStore, journal: Journal) -> None:

@@ -175,7 +175,7 @@ async def test_accept_after_failure_supersedes_and_keeps_on_record(session: HotS
         await accept(session, key="k1")
     with pytest.raises(Conflict):
         await commit(session, key="k1")
-    journal = Journal(session.connection, session.keys)
+    journal = Journal(session.connection)
     records = await journal.read(session.keys.partition_of("s1"), START)
     assert [(r.kind, r.turn_key, r.payload) for r in records[1:]] == [
         ("accept", "k1", b"tea"),
@@ -216,7 +216,7 @@ async def test_commit_writes_state_events_journal_together(session: HotStore) ->
     now = await session.read("s1")
     assert (now.state, now.rev, now.pending) == (b"after", 1, None)
     assert await session.embeddings("s1") == {"n1": b"\x00\x01"}
-    journal = Journal(session.connection, session.keys)
+    journal = Journal(session.connection)
     last = (await journal.read(session.keys.partition_of("s1"), START))[-1]
     assert (last.kind, last.rev, last.turn_key, last.state, last.data, last.receipt, last.id) == (
         "commit",
@@ -260,7 +260,7 @@ async def test_commit_large_state_comes_back_whole(session: HotStore) -> None:
     await accept(session)
     await commit(session, state=state)
     assert (await session.read("s1")).state == state
-    assert await session.client.execute_command("STRLEN", session.keys.session("s1").state) < len(state) / 10
+    assert await session.connection.client.execute_command("STRLEN", session.keys.session("s1").state) < len(state) / 10
 
 
 async def test_expiry_is_set_only_for_the_last_record(session: HotStore) -> None:
@@ -270,13 +270,13 @@ async def test_expiry_is_set_only_for_the_last_record(session: HotStore) -> None
     assert await session.expire_stored("s1", done.journal_id, ttl_s=100)
     keys = session.keys.session("s1")
     for key in (keys.meta, keys.state, keys.events, keys.receipts):
-        assert 0 < await session.client.execute_command("PTTL", key) <= 100_000
+        assert 0 < await session.connection.client.execute_command("PTTL", key) <= 100_000
     await accept(session, key="k2", rev=1)
-    assert await session.client.execute_command("PTTL", keys.state) == -1
+    assert await session.connection.client.execute_command("PTTL", keys.state) == -1
 
 
 async def notes_of(hot: HotStore) -> list[JournalRecord]:
-    records = await Journal(hot.connection, hot.keys).read(hot.keys.partition_of("s1"), START)
+    records = await Journal(hot.connection).read(hot.keys.partition_of("s1"), START)
     return [record for record in records if record.kind == "note"]
 
 
@@ -314,19 +314,19 @@ async def test_note_keeps_the_keys_until_it_is_stored(session: HotStore) -> None
     noted = await session.note("s1", owner="anna", record=b"{}")
     keys = session.keys.session("s1")
     for key in (keys.meta, keys.state, keys.events, keys.receipts):
-        assert await session.client.execute_command("PTTL", key) == -1
+        assert await session.connection.client.execute_command("PTTL", key) == -1
     assert not await session.expire_stored("s1", done.journal_id, ttl_s=100)
     assert await session.expire_stored("s1", noted, ttl_s=100)
-    assert 0 < await session.client.execute_command("PTTL", keys.state) <= 100_000
+    assert 0 < await session.connection.client.execute_command("PTTL", keys.state) <= 100_000
 
 
 async def test_note_between_a_lost_answer_and_its_repetition_disturbs_nothing(session: HotStore) -> None:
     """The result that an operation is remembered by stays while its caller may ask again."""
     keys = session.keys.session("s1")
     await accept(session)
-    remembered = await session.client.execute_command("HMGET", keys.meta, "op", "result")
+    remembered = await session.connection.client.execute_command("HMGET", keys.meta, "op", "result")
     await session.note("s1", owner="anna", record=b"{}")
-    assert await session.client.execute_command("HMGET", keys.meta, "op", "result") == remembered
+    assert await session.connection.client.execute_command("HMGET", keys.meta, "op", "result") == remembered
 
 
 @pytest.mark.parametrize("guards", [(), ("nonce",)])
@@ -348,7 +348,9 @@ async def test_note_without_a_guard_writes_what_must_not_be(session: HotStore, e
     refused = Gone if guard == "tombstone" else NotOwner
     unguarded = HotStore.connect(embedded_url, scripts=scripts_without(guard))
     if guard == "tombstone":
-        await session.client.execute_command("SET", session.keys.session("s1").gone, "erasing 1-1", "PX", 1000)
+        await session.connection.client.execute_command(
+            "SET", session.keys.session("s1").gone, "erasing 1-1", "PX", 1000
+        )
     else:
         await session.claim("s1", "bert")
     with pytest.raises(refused):
@@ -363,7 +365,7 @@ async def test_claim_renews_the_expiry(session: HotStore) -> None:
     accepted = await accept(session)
     assert await session.expire_stored("s1", accepted.journal_id, ttl_s=5)
     await session.claim("s1", "bert")
-    assert await session.client.execute_command("TTL", session.keys.session("s1").events) > 1_000
+    assert await session.connection.client.execute_command("TTL", session.keys.session("s1").events) > 1_000
 
 
 async def test_restore_begins_a_new_epoch_with_known_answers(session: HotStore) -> None:
@@ -371,7 +373,7 @@ async def test_restore_begins_a_new_epoch_with_known_answers(session: HotStore) 
     await accept(session)
     await commit(session)
     state = (await session.read("s1")).state
-    await session.client.execute_command("FLUSHALL")
+    await session.connection.client.execute_command("FLUSHALL")
     pending = Pending("k3", b"milk", "milk", 2, True, 2)
     receipts = [StoredReceipt("k1", "tea", 1, b"{}"), StoredReceipt("k2", "water", 1, b"", superseded=True)]
     restored = await session.restore("s1", state=state, rev=1, pending=pending, receipts=receipts)
@@ -388,7 +390,7 @@ async def test_restore_begins_a_new_epoch_with_known_answers(session: HotStore) 
 
 async def test_erase_leaves_a_tombstone_that_everything_respects(session: HotStore) -> None:
     await accept(session)
-    await session.inbox_push("s1", b"{}")
+    await session.inbox.push("s1", b"{}")
     assert await session.erase("s1") is Erasure.ERASING
     for attempt in (
         accept(session),
@@ -396,17 +398,17 @@ async def test_erase_leaves_a_tombstone_that_everything_respects(session: HotSto
         session.claim("s1", "bert"),
         session.restore("s1", state=b"", rev=0),
         session.create("s1", state=b""),
-        session.inbox_push("s1", b"{}"),
+        session.inbox.push("s1", b"{}"),
         session.note("s1", owner="anna", record=b"{}"),
         session.note("s1", owner=None, record=b"{}"),
     ):
         with pytest.raises(Gone):
             await attempt
     keys = session.keys.session("s1")
-    left = {key.decode() for key in await session.client.execute_command("KEYS", "*:s1:*")}
+    left = {key.decode() for key in await session.connection.client.execute_command("KEYS", "*:s1:*")}
     assert left == {keys.gone}
-    assert await session.client.execute_command("TTL", keys.gone) > 80 * 86_400
-    journal = Journal(session.connection, session.keys)
+    assert await session.connection.client.execute_command("TTL", keys.gone) > 80 * 86_400
+    journal = Journal(session.connection)
     last = (await journal.read(session.keys.partition_of("s1"), START))[-1]
     assert (last.kind, last.session_id) == ("erase", "s1")
     assert await session.erase("s1") is Erasure.ERASING
@@ -416,29 +418,29 @@ async def test_erase_leaves_a_tombstone_that_everything_respects(session: HotSto
 
 
 async def test_inbox_keeps_commands_until_dropped(session: HotStore) -> None:
-    assert await session.inbox_push("s1", b"pause") == "anna"
-    await session.inbox_push("s1", b"pause")
-    await session.inbox_push("s1", b"end")
-    assert await session.inbox_read("s1") == [b"pause", b"end"]
-    await session.inbox_drop("s1", b"pause")
-    assert await session.inbox_read("s1") == [b"end"]
+    assert await session.inbox.push("s1", b"pause") == "anna"
+    await session.inbox.push("s1", b"pause")
+    await session.inbox.push("s1", b"end")
+    assert await session.inbox.read("s1") == [b"pause", b"end"]
+    await session.inbox.drop("s1", b"pause")
+    assert await session.inbox.read("s1") == [b"end"]
 
 
 async def test_inbox_full_refuses(session: HotStore, embedded_url: str) -> None:
     small = HotStore.connect(embedded_url, HotSettings(inbox_limit=1))
-    await small.inbox_push("s1", b"1")
+    await small.inbox.push("s1", b"1")
     with pytest.raises(InboxFull):
-        await small.inbox_push("s1", b"2")
+        await small.inbox.push("s1", b"2")
     await small.close()
 
 
 async def test_wakes_tell_of_commands_and_claims(session: HotStore) -> None:
-    wakes = session.wakes()
+    wakes = session.inbox.wakes()
     async with asyncio.timeout(5):
         assert (await anext(wakes)).kind == "resync"
-        await session.inbox_push("s1", b"pause")
+        await session.inbox.push("s1", b"pause")
         await session.claim("s1", "bert")
-        await session.reply_put("s1", "c1", b"{}")
+        await session.inbox.reply("s1", "c1", b"{}")
         await session.erase("s1")
         seen = [await anext(wakes) for _ in range(4)]
     await wakes.aclose()
@@ -448,16 +450,16 @@ async def test_wakes_tell_of_commands_and_claims(session: HotStore) -> None:
         ("replied", "s1", "c1"),
         ("erased", "s1", "-"),
     ]
-    assert await session.reply_get("s1", "c1") == b"{}"
+    assert await session.inbox.reply_to("s1", "c1") == b"{}"
 
 
 async def test_wakes_after_a_lost_connection_begin_with_resync(session: HotStore) -> None:
-    wakes = session.wakes()
+    wakes = session.inbox.wakes()
     async with asyncio.timeout(5):
         assert (await anext(wakes)).kind == "resync"
-        await session.client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        await session.connection.client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
         assert (await anext(wakes)).kind == "resync"
-        await session.inbox_push("s1", b"pause")
+        await session.inbox.push("s1", b"pause")
         assert (await anext(wakes)).kind == "inbox"
     await wakes.aclose()
 
@@ -482,25 +484,25 @@ async def test_cancelled_operations_stay_cancelled(session: HotStore) -> None:
 async def test_prepare_with_other_partitions_is_refused(hot: HotStore, embedded_url: str) -> None:
     other = HotStore.connect(embedded_url, partitions=8)
     with pytest.raises(PartitionMismatch, match="16 partitions"):
-        await other.prepare(embedded=True)
+        await other.checks.prepare(embedded=True)
     await other.close()
 
 
 async def test_prepare_with_eviction_is_refused(hot: HotStore) -> None:
-    await hot.client.execute_command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+    await hot.connection.client.execute_command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
     try:
         with pytest.raises(HotMisconfigured, match="noeviction"):
-            await hot.prepare(embedded=False)
+            await hot.checks.prepare(embedded=False)
     finally:
-        await hot.client.execute_command("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        await hot.connection.client.execute_command("CONFIG", "SET", "maxmemory-policy", "noeviction")
 
 
 async def test_prepare_external_states_what_is_not_guaranteed(hot: HotStore) -> None:
-    await hot.client.execute_command("CONFIG", "SET", "appendfsync", "everysec")
+    await hot.connection.client.execute_command("CONFIG", "SET", "appendfsync", "everysec")
     try:
-        caveats = " ".join((await hot.prepare(embedded=False)).caveats)
+        caveats = " ".join((await hot.checks.prepare(embedded=False)).caveats)
     finally:
-        await hot.client.execute_command("CONFIG", "SET", "appendfsync", "always")
+        await hot.connection.client.execute_command("CONFIG", "SET", "appendfsync", "always")
     assert "appendfsync" in caveats
     assert "WAIT" in caveats
 
@@ -525,7 +527,7 @@ async def test_server_away_is_unknown_for_writes_unavailable_for_reads() -> None
     with pytest.raises(StorageUnavailable) as reading:
         await nowhere.read("s1")
     assert not isinstance(reading.value, OutcomeUnknown)
-    assert not await nowhere.ping()
+    assert not await nowhere.checks.ping()
     await nowhere.close()
 
 
@@ -574,7 +576,7 @@ OPERATIONS = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 async def test_sequences_do_what_the_model_says(hot: HotStore, operations: list[tuple[str, ...]]) -> None:
-    await hot.client.execute_command("FLUSHALL")
+    await hot.connection.client.execute_command("FLUSHALL")
     await play(hot, "s1", operations)
 
 
@@ -601,7 +603,7 @@ async def test_sequences_without_a_guard_are_noticed(hot: HotStore, embedded_url
 
 async def test_lost_answers_are_asked_again_without_writing_twice(session: HotStore) -> None:
     """Every call reaches the server, every first answer is lost on the way back."""
-    lossy = HotStore(Connection(LossyClient(session.client), session.settings))  # type: ignore[arg-type]
+    lossy = HotStore(Connection(LossyClient(session.connection.client), session.settings))  # type: ignore[arg-type]
     done = await accept(lossy)
     assert isinstance(done, Accepted)
     assert (done.attempt, done.event_id) == (1, 2)

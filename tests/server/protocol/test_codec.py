@@ -26,7 +26,7 @@ from server.protocol.moderator import COMMANDS, MODERATOR_MESSAGES, InjectQuesti
 from server.protocol.outbound import SERVER_MESSAGES, Error, Notice, QuestionDelta
 from server.protocol.watched import Signals
 from server.serving import WS_MAX_BYTES
-from server.session.settings import SocketSettings
+from server.sockets.settings import SocketSettings
 
 KEY = "0b5a3bd8-9d2c-4a0e-8f60-1f0a1b2c3d4e"
 

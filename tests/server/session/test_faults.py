@@ -87,7 +87,7 @@ async def test_interview_among_faults_and_takeovers_counts_everything_once(hot: 
             await until_done(say)
         await until_done(lambda: one.hub.attach(session_id))
         owner = await one.hub.attach(session_id)
-        await owner.settled()
+        await owner.context.worker.settled()
 
         stored = await hot.read(session_id)
         state = owner.state

@@ -16,10 +16,11 @@ from server.hot.journal import START, Journal
 from server.hot.redis import HotStore
 from server.protocol.codec import parse
 from server.protocol.moderator import COMMANDS, AnyCommand
+from server.session.commands import QueuedCommand
 from server.session.hub import Hub
-from server.session.inbox import Order
 from server.session.outbox import Outbox
 from server.session.problems import SessionProblem
+from server.store.repository import StoredSession
 from tests.support.client import key
 from tests.support.fakes_session import (
     QUICK,
@@ -27,7 +28,6 @@ from tests.support.fakes_session import (
     MemoryStore,
     Node,
     Providing,
-    Stored,
     TroubledHot,
     eventually,
     running_hub,
@@ -68,12 +68,12 @@ async def test_attach_cold_session_is_rebuilt_with_its_receipts(node: Node) -> N
     said = Answer(turn_key=key(), text="Before.")
     receipt = await owner.submit(said)
     kept = await node.hot.inner.read(session_id)
-    node.store.sessions[session_id] = Stored(kept.state, kept.rev)
-    await node.hot.inner.client.execute_command("FLUSHALL")
-    owner.taken_over()
+    node.store.snapshots[session_id] = StoredSession(kept.state, kept.rev)
+    await node.hot.inner.connection.client.execute_command("FLUSHALL")
+    owner.context.worker.taken_over()
     await eventually(lambda: node.hub.owner(session_id) is None)
     again = await node.hub.attach(session_id)
-    assert again.epoch != kept.epoch
+    assert again.context.ledger.epoch != kept.epoch
     assert await again.submit(said) == receipt
     assert (await again.submit(Answer(turn_key=key(), text="After."))).turn_number == 2
 
@@ -82,19 +82,19 @@ async def test_use_session_that_hot_storage_lost_is_rebuilt_and_answered(node: N
     session_id = await opened(node)
     before = await node.hub.attach(session_id)
     kept = await node.hot.inner.read(session_id)
-    node.store.sessions[session_id] = Stored(kept.state, kept.rev)
-    await node.hot.inner.client.execute_command("FLUSHALL")
+    node.store.snapshots[session_id] = StoredSession(kept.state, kept.rev)
+    await node.hot.inner.connection.client.execute_command("FLUSHALL")
     said = Answer(turn_key=key(), text="After.")
     receipt = await node.hub.use(session_id, lambda owner: owner.submit(said))
     after = await node.hub.attach(session_id)
     assert receipt.turn_number == 1
     assert before.leaving is not None
-    assert after.epoch != kept.epoch
+    assert after.context.ledger.epoch != kept.epoch
 
 
 async def test_use_session_that_is_nowhere_is_not_found(node: Node) -> None:
     session_id = await opened(node)
-    await node.hot.inner.client.execute_command("FLUSHALL")
+    await node.hot.inner.connection.client.execute_command("FLUSHALL")
     with pytest.raises(SessionProblem) as refused:
         await node.hub.use(session_id, lambda owner: owner.submit(Answer(turn_key=key(), text="After.")))
     assert refused.value.code == "not_found"
@@ -125,7 +125,7 @@ async def test_erase_session_that_lives_here_cancels_its_turn(node: Node) -> Non
     session_id = await opened(node)
     owner = await node.hub.attach(session_id)
     node.providing.writer.close_gate(1)
-    handle = owner.begin(Answer(turn_key=key(), text="Said."))
+    handle = owner.turns.begin(Answer(turn_key=key(), text="Said."))
     await node.providing.writer.at_gate.wait()
     await node.hub.erase(session_id)
     with pytest.raises(SessionProblem):
@@ -173,7 +173,7 @@ async def test_command_pause_end_extend_and_note_are_applied_and_recorded(node: 
 
 async def journal(node: Node, session_id: str) -> list[dict[str, Any]]:
     hot = node.hot.inner
-    reader = Journal(hot.connection, hot.keys)
+    reader = Journal(hot.connection)
     records = await reader.read(hot.keys.partition_of(session_id), START, count=1000)
     return [json.loads(r.data) for r in records if r.session_id == session_id and r.data]
 
@@ -207,11 +207,11 @@ async def test_command_during_a_turn_waits_for_its_commit(hot: HotStore) -> None
         session_id = await opened(one)
         owner = await one.hub.attach(session_id)
         gate = providing.writer.close_gate(1)
-        handle = owner.begin(Answer(turn_key=key(), text="Said."))
+        handle = owner.turns.begin(Answer(turn_key=key(), text="Said."))
         await providing.writer.at_gate.wait()
         async with asyncio.TaskGroup() as tasks:
             command = tasks.create_task(two.hub.command(session_id, order("pause"), who="Ada"))
-            await eventually(lambda: "reply_put" in one.hot.calls)
+            await eventually(lambda: "reply" in one.hot.calls)
             assert not command.done()
             gate.set()
         assert command.result() == 2
@@ -235,13 +235,13 @@ async def test_command_whose_owner_is_dead_is_applied_by_this_node(hot: HotStore
 
 async def test_command_left_by_a_dying_owner_is_applied_at_the_next_claim(node: Node) -> None:
     session_id = (await node.session()).session_id
-    waiting = Order("c-1", "Ada", "2026-01-05T12:00:00+00:00", order("extend", turns=2))
-    await node.hot.inner.inbox_push(session_id, b"not an order")
-    await node.hot.inner.inbox_push(session_id, waiting.pack())
+    waiting = QueuedCommand("c-1", "Ada", "2026-01-05T12:00:00+00:00", order("extend", turns=2))
+    await node.hot.inner.inbox.push(session_id, b"not an order")
+    await node.hot.inner.inbox.push(session_id, waiting.pack())
     owner = await node.hub.attach(session_id)
     await eventually(lambda: owner.state.max_turns == 17)
     await eventually(lambda: node.hot.calls.count("inbox_drop") == 2)
-    assert await node.hot.inner.inbox_read(session_id) == []
+    assert await node.hot.inner.inbox.read(session_id) == []
 
 
 async def test_sweep_abandons_who_was_silent_for_long_and_hello_brings_back(hot: HotStore) -> None:
@@ -283,7 +283,7 @@ async def test_sweep_lets_go_of_sessions_nobody_uses(hot: HotStore) -> None:
     async with running_hub(TroubledHot(hot), MemoryStore(), Providing(), settings=settings) as node:
         session_id = await opened(node)
         owner = await node.hub.attach(session_id)
-        await owner.settled()
+        await owner.context.worker.settled()
         await node.hub.sweep()
         await eventually(lambda: node.hub.sessions == 0)
         again = await node.hub.attach(session_id)
@@ -326,8 +326,8 @@ async def test_command_applied_but_still_in_the_inbox_is_not_applied_again(node:
     session_id = await opened(node)
     command = order("extend", turns=5)
     await node.hub.command(session_id, command, who="Ada")
-    again = Order(command.command_id, "Ada", "2026-01-05T12:00:00+00:00", command)
-    await node.hot.inner.inbox_push(session_id, again.pack())
+    again = QueuedCommand(command.command_id, "Ada", "2026-01-05T12:00:00+00:00", command)
+    await node.hot.inner.inbox.push(session_id, again.pack())
     await eventually(lambda: node.hot.calls.count("inbox_drop") == 2)
     owner = await node.hub.attach(session_id)
     stored = await node.hot.inner.read(session_id)
@@ -359,11 +359,11 @@ async def test_cold_session_attached_on_two_nodes_at_once_is_rebuilt_once(hot: H
         running_hub(TroubledHot(hot), store, providing) as two,
     ):
         state = await one.session()
-        store.sessions[state.session_id] = Stored(state.dump(), state.rev)
-        await hot.client.execute_command("FLUSHALL")
+        store.snapshots[state.session_id] = StoredSession(state.dump(), state.rev)
+        await hot.connection.client.execute_command("FLUSHALL")
         store.meeting = asyncio.Barrier(2)
         first, second = await asyncio.gather(one.hub.attach(state.session_id), two.hub.attach(state.session_id))
-        assert first.epoch == second.epoch
+        assert first.context.ledger.epoch == second.context.ledger.epoch
         await eventually(lambda: (first.leaving is None) != (second.leaving is None))
 
 
@@ -371,7 +371,7 @@ async def test_sweep_keeps_the_hot_state_of_who_is_connected(node: Node) -> None
     session_id = await opened(node)
     owner = await node.hub.attach(session_id)
     keys = node.hot.inner.keys.session(session_id)
-    client = node.hot.inner.client
+    client = node.hot.inner.connection.client
 
     async def left_ms() -> list[int]:
         return [await client.execute_command("PTTL", name) for name in (keys.meta, keys.state, keys.events)]
@@ -389,7 +389,7 @@ async def test_sweep_lets_go_of_a_connected_session_that_hot_storage_lost(node: 
     owner = await node.hub.attach(await opened(node))
     outbox = Outbox()
     await owner.subscribe(outbox, last_event_id=0, epoch=None)
-    await node.hot.inner.client.execute_command("FLUSHALL")
+    await node.hot.inner.connection.client.execute_command("FLUSHALL")
     await node.hub.sweep()
     await outbox.closed()
     assert outbox.close_code == 1012

@@ -10,12 +10,12 @@ import pytest
 
 from pipeline.calls import LLMCall, record_call, recording
 from pipeline.state import InterviewState
-from pipeline.turn import Answer
+from pipeline.turn import Answer, Outcome
 from server.hot.errors import Conflict, Gone, NotOwner, OutcomeUnknown
 from server.hot.journal import JournalRecord
 from server.hot.redis import HotStore
+from server.session.change import Change, ChangeRecord
 from server.session.ledger import Ledger
-from server.session.machine import Step
 from tests.support.fakes_session import TroubledHot
 from tests.support.interview import Interview, new_state
 from tests.support.redis_rows import journal_of
@@ -52,7 +52,7 @@ async def opened(ledger: Ledger) -> Interview:
     """The interview after its opening."""
     interview = Interview()
     interview.state = ledger.state
-    await ledger.commit_outcome("opening", await interview.open())
+    await ledger.commit("opening", Change.of_outcome(await interview.open()), pending="keep")
     return interview
 
 
@@ -64,11 +64,15 @@ async def test_calls_made_in_its_log_go_with_the_commit_of_the_turn(hot: HotStor
         async with asyncio.TaskGroup() as group:
             group.create_task(_make("t1"))
             group.create_task(_make("t2"))
-        await ledger.commit_turn(ANSWER, await interview.say(ANSWER.text))
+        await commit_turn(ledger, await interview.say(ANSWER.text))
     assert await told(hot) == [("commit", ["o1"]), ("commit", ["t1", "t2"])]
     assert ledger.calls.peek() == ()
     [call_of_opening] = json.loads((await journal_of(hot, "s1"))[1].data)["calls"]
     assert LLMCall.model_validate(call_of_opening) == call("o1")
+
+
+async def commit_turn(ledger: Ledger, outcome: Outcome) -> None:
+    await ledger.commit(ANSWER.turn_key, Change.of_outcome(outcome, ANSWER.turn_key), pending="clear")
 
 
 async def _make(name: str) -> None:
@@ -77,7 +81,7 @@ async def _make(name: str) -> None:
 
 async def test_write_without_calls_says_nothing_of_calls(hot: HotStore, ledger: Ledger) -> None:
     await opened(ledger)
-    await ledger.note_calls()
+    await ledger.record_calls()
     assert [b"calls" in record.data for record in await journal_of(hot, "s1")] == [False, False]
 
 
@@ -94,7 +98,8 @@ async def test_calls_of_a_failed_run_go_with_its_failure(hot: HotStore, ledger: 
 async def test_calls_of_a_cancelled_run_go_with_the_next_command(hot: HotStore, ledger: Ledger) -> None:
     await opened(ledger)
     ledger.calls.add(call("t1"))
-    await ledger.commit_step("c1", Step(_next(ledger)), moderator={"command_id": "c1", "type": "pause"})
+    change = Change(_next(ledger), record=ChangeRecord(action={"command_id": "c1", "type": "pause"}))
+    await ledger.commit("c1", change, pending="keep")
     assert await told(hot) == [("commit", ["t1"])]
     assert json.loads((await journal_of(hot, "s1"))[-1].data)["moderator"]["type"] == "pause"
 
@@ -110,13 +115,13 @@ async def test_calls_that_come_while_a_commit_is_repeated_are_not_lost(
     ledger.calls.add(call("t1"))
     troubled.lose("commit", when)
     with pytest.raises(OutcomeUnknown):
-        await ledger.commit_turn(ANSWER, outcome)
+        await commit_turn(ledger, outcome)
     assert [entry.id for entry in ledger.calls.peek()] == ["t1"]
     ledger.calls.add(call("late"))
-    await ledger.commit_turn(ANSWER, outcome)
+    await commit_turn(ledger, outcome)
     assert await told(hot) == [("commit", ["t1"])]
     assert [entry.id for entry in ledger.calls.peek()] == ["late"]
-    await ledger.note_calls()
+    await ledger.record_calls()
     assert await told(hot) == [("commit", ["t1"]), ("note", ["late"])]
 
 
@@ -127,9 +132,9 @@ async def test_calls_of_a_commit_that_another_run_made_before_stay_for_the_next_
     await opened(ledger)
     late = await Ledger.claim(troubled, "s1", "anna")
     late.calls.add(call("t1"))
-    other = Step(_next(ledger), ({"type": "session.state", "state": "paused", "reason": ""},))
-    await ledger.commit_step("c1", other)
-    await late.commit_step("c1", Step(_next(late)))
+    other = Change(_next(ledger), ({"type": "session.state", "state": "paused", "reason": ""},))
+    await ledger.commit("c1", other, pending="keep")
+    await late.commit("c1", Change(_next(late)), pending="keep")
     assert await told(hot) == []
     assert [entry.id for entry in late.calls.peek()] == ["t1"]
     assert late.state == ledger.state
@@ -150,11 +155,11 @@ async def test_calls_of_a_refused_failure_stay_for_the_next_write(hot: HotStore,
 async def test_note_carries_calls_that_nothing_else_will(hot: HotStore, ledger: Ledger) -> None:
     interview = await opened(ledger)
     await ledger.accept(ANSWER)
-    await ledger.commit_turn(ANSWER, await interview.say(ANSWER.text))
+    await commit_turn(ledger, await interview.say(ANSWER.text))
     before = await hot.read("s1")
     ledger.calls.add(call("slots"))
-    await ledger.note_calls()
-    await ledger.note_calls()
+    await ledger.record_calls()
+    await ledger.record_calls()
     assert await told(hot) == [("note", ["slots"])]
     assert json.loads((await journal_of(hot, "s1"))[-1].data)["turn_number"] == 1
     assert await hot.read("s1") == before
@@ -168,9 +173,9 @@ async def test_note_of_unknown_outcome_is_told_again(
     ledger.calls.add(call("t1"))
     troubled.lose("note", when)
     with pytest.raises(OutcomeUnknown):
-        await ledger.note_calls()
+        await ledger.record_calls()
     assert [entry.id for entry in ledger.calls.peek()] == ["t1"]
-    await ledger.note_calls()
+    await ledger.record_calls()
     assert {tuple(ids) for _, ids in await told(hot)} == {("t1",)}
     assert ledger.calls.peek() == ()
 
@@ -180,9 +185,9 @@ async def test_displaced_owner_says_so_to_put_its_calls_on_record(hot: HotStore,
     ledger.calls.add(call("t1"))
     await hot.claim("s1", "bert")
     with pytest.raises(NotOwner):
-        await ledger.note_calls()
+        await ledger.record_calls()
     assert await told(hot) == []
-    await ledger.note_calls(owned=False)
+    await ledger.record_calls(owned=False)
     assert await told(hot) == [("note", ["t1"])]
     assert await hot.owner_of("s1") == "bert"
 
@@ -191,7 +196,7 @@ async def test_note_of_an_erased_session_is_refused(hot: HotStore, ledger: Ledge
     ledger.calls.add(call("t1"))
     await hot.erase("s1")
     with pytest.raises(Gone):
-        await ledger.note_calls(owned=False)
+        await ledger.record_calls(owned=False)
     assert await told(hot) == []
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pipeline.state import Directive, InterviewState, QuestionAsked, Utterance
-from server.session import machine
+from server.session import rules
+from server.session.change import Change
 from server.session.problems import SessionProblem
 from tests.support.fakes_session import asking_consent
 from tests.support.interview import NOW, configuration, new_state
@@ -42,32 +43,32 @@ def refused(code: str, act: Any, *arguments: Any, **named: Any) -> SessionProble
     ],
 )
 def test_check_turn_in_a_state_without_answers_is_refused(changes: dict[str, Any], code: str) -> None:
-    refused(code, machine.check_turn, asked(**changes), configuration())
+    refused(code, rules.check_turn, asked(**changes), configuration())
 
 
 @pytest.mark.parametrize("status", ["active", "closing"])
 def test_check_turn_with_a_question_waiting_is_fine(status: str) -> None:
-    machine.check_turn(asked(status=status), configuration())
+    rules.check_turn(asked(status=status), configuration())
 
 
 def test_check_turn_over_counts_before_consent() -> None:
-    refused("consent_required", machine.check_turn, asked(status="paused"), asking_consent())
-    refused("session_completed", machine.check_turn, asked(status="completed"), asking_consent())
+    refused("consent_required", rules.check_turn, asked(status="paused"), asking_consent())
+    refused("session_completed", rules.check_turn, asked(status="completed"), asking_consent())
 
 
 def test_may_open_only_once_and_only_with_consent() -> None:
-    assert machine.may_open(new_state(), configuration())
-    assert not machine.may_open(new_state(), asking_consent())
-    assert not machine.may_open(asked(), configuration())
-    assert not machine.may_open(new_state(status="paused"), configuration())
+    assert rules.may_open(new_state(), configuration())
+    assert not rules.may_open(new_state(), asking_consent())
+    assert not rules.may_open(asked(), configuration())
+    assert not rules.may_open(new_state(status="paused"), configuration())
 
 
 def test_consent_of_another_version_is_refused() -> None:
-    refused("invalid_input", machine.give_consent, new_state(), asking_consent(), version="1", choices={}, now=LATER)
+    refused("invalid_input", rules.give_consent, new_state(), asking_consent(), version="1", choices={}, now=LATER)
 
 
 def test_consent_is_kept_with_its_choices_and_twice_the_same_changes_nothing() -> None:
-    step = machine.give_consent(new_state(), asking_consent(), version="2", choices={"audio": False}, now=LATER)
+    step = rules.give_consent(new_state(), asking_consent(), version="2", choices={"audio": False}, now=LATER)
     assert step.state.consent is not None
     assert (step.state.consent.version, step.state.consent.choices, step.state.consent.given_at) == (
         "2",
@@ -75,7 +76,7 @@ def test_consent_is_kept_with_its_choices_and_twice_the_same_changes_nothing() -
         LATER,
     )
     assert step.state.rev == 1
-    again = machine.give_consent(step.state, asking_consent(), version="2", choices={"audio": False}, now=LATER)
+    again = rules.give_consent(step.state, asking_consent(), version="2", choices={"audio": False}, now=LATER)
     assert again.state is step.state
 
 
@@ -84,44 +85,42 @@ def test_correct_only_the_last_answer() -> None:
         Utterance(id=name, turn_number=n, speaker="respondent", kind="answer", text=name, recorded_at=NOW)
         for n, name in enumerate(("one", "two"), 1)
     )
-    machine.check_correction(asked(utterances=said), "two")
-    refused("invalid_input", machine.check_correction, asked(utterances=said), "one")
-    refused("invalid_input", machine.check_correction, asked(), "one")
+    rules.check_correction(asked(utterances=said), "two")
+    refused("invalid_input", rules.check_correction, asked(utterances=said), "one")
+    refused("invalid_input", rules.check_correction, asked(), "one")
 
 
 def test_pause_by_the_respondent_is_lifted_by_either() -> None:
     for by in ("respondent", "moderator"):
-        paused = machine.pause(asked(status="closing"), "respondent", LATER)
+        paused = rules.pause(asked(status="closing"), "respondent", LATER)
         assert (paused.state.status, paused.state.paused_by) == ("paused", "respondent")
         assert paused.events == ({"type": "session.state", "state": "paused", "reason": "by_respondent"},)
-        lifted = machine.resume(paused.state, by, LATER, WEEK)
+        lifted = rules.resume(paused.state, by, LATER, WEEK)
         assert (lifted.state.status, lifted.state.paused_by) == ("closing", None)
 
 
 def test_pause_by_a_moderator_is_lifted_by_a_moderator_only() -> None:
-    paused = machine.pause(asked(), "moderator", LATER).state
-    refused("session_paused", machine.resume, paused, "respondent", LATER, WEEK)
-    assert machine.resume(paused, "moderator", LATER, WEEK).state.status == "active"
+    paused = rules.pause(asked(), "moderator", LATER).state
+    refused("session_paused", rules.resume, paused, "respondent", LATER, WEEK)
+    assert rules.resume(paused, "moderator", LATER, WEEK).state.status == "active"
 
 
 def test_pause_by_a_moderator_stands_above_the_respondents() -> None:
-    paused = machine.pause(asked(), "respondent", LATER).state
-    above = machine.pause(paused, "moderator", LATER).state
+    paused = rules.pause(asked(), "respondent", LATER).state
+    above = rules.pause(paused, "moderator", LATER).state
     assert (above.paused_by, above.resume_status) == ("moderator", "active")
-    assert machine.pause(above, "respondent", LATER).state is above
-    assert machine.pause(above, "moderator", LATER).state is above
+    assert rules.pause(above, "respondent", LATER).state is above
+    assert rules.pause(above, "moderator", LATER).state is above
 
 
 def test_resume_without_a_pause_changes_nothing() -> None:
     state = asked()
-    assert machine.resume(state, "respondent", LATER, WEEK) == machine.Step(state)
+    assert rules.resume(state, "respondent", LATER, WEEK) == Change(state)
 
 
 @pytest.mark.parametrize("status", ["created", "active", "paused", "closing", "abandoned"])
 def test_finish_ends_with_thanks_from_any_state_that_goes_on(status: str) -> None:
-    step = machine.finish(
-        asked(status=status, turn_count=3), configuration(), by="respondent", reason="respondent_finished", now=LATER
-    )
+    step = rules.finish(asked(status=status, turn_count=3), configuration(), reason="respondent_finished", now=LATER)
     assert step.state.status == "completed"
     assert step.state.question is None
     assert [event["type"] for event in step.events] == ["question.completed", "session.state"]
@@ -138,82 +137,82 @@ def test_finish_ends_with_thanks_from_any_state_that_goes_on(status: str) -> Non
 
 def test_completed_is_terminal() -> None:
     state = asked(status="completed")
-    refused("session_completed", machine.pause, state, "moderator", LATER)
-    refused("session_completed", machine.resume, state, "moderator", LATER, WEEK)
-    refused("session_completed", machine.finish, state, configuration(), by="moderator", reason="x", now=LATER)
-    refused("session_completed", machine.extend, state, 3, LATER)
-    refused("session_completed", machine.change_settings, state, {"spoken": True}, LATER)
-    refused("session_completed", machine.give_consent, state, asking_consent(), version="2", choices={}, now=LATER)
+    refused("session_completed", rules.pause, state, "moderator", LATER)
+    refused("session_completed", rules.resume, state, "moderator", LATER, WEEK)
+    refused("session_completed", rules.finish, state, configuration(), reason="x", now=LATER)
+    refused("session_completed", rules.extend, state, 3, LATER)
+    refused("session_completed", rules.change_settings, state, {"spoken": True}, LATER)
+    refused("session_completed", rules.give_consent, state, asking_consent(), version="2", choices={}, now=LATER)
     wish = Directive(command_id="c", kind="inject", question="?")
-    refused("session_completed", machine.direct, state, configuration(), wish, LATER)
-    refused("session_completed", machine.claim, state, "Ada", LATER)
-    refused("session_completed", machine.release, state, LATER)
-    assert machine.abandon(state, NOW + WEEK, DAY).state is state
+    refused("session_completed", rules.direct, state, configuration(), wish, LATER)
+    refused("session_completed", rules.claim, state, "Ada", LATER)
+    refused("session_completed", rules.release, state, LATER)
+    assert rules.abandon(state, NOW + WEEK, DAY).state is state
 
 
 def test_abandon_waits_for_the_limit_then_keeps_the_way_back() -> None:
     state = asked(status="closing")
-    assert machine.abandon(state, NOW + DAY - timedelta(seconds=1), DAY).state is state
-    left = machine.abandon(state, NOW + DAY, DAY)
+    assert rules.abandon(state, NOW + DAY - timedelta(seconds=1), DAY).state is state
+    left = rules.abandon(state, NOW + DAY, DAY)
     assert (left.state.status, left.state.resume_status) == ("abandoned", "closing")
     assert left.state.updated_at == NOW, "being abandoned is no sign of life"
-    assert machine.abandon(left.state, NOW + WEEK, DAY).state is left.state
-    back = machine.resume(left.state, "respondent", NOW + WEEK, WEEK)
+    assert rules.abandon(left.state, NOW + WEEK, DAY).state is left.state
+    back = rules.resume(left.state, "respondent", NOW + WEEK, WEEK)
     assert (back.state.status, back.state.resume_status) == ("closing", None)
     assert back.events == ({"type": "session.state", "state": "closing", "reason": "returned"},)
-    refused("session_completed", machine.resume, left.state, "respondent", NOW + WEEK + timedelta(seconds=1), WEEK)
+    refused("session_completed", rules.resume, left.state, "respondent", NOW + WEEK + timedelta(seconds=1), WEEK)
 
 
 def test_abandoned_while_paused_by_a_moderator_returns_to_the_pause() -> None:
-    paused = machine.pause(asked(), "moderator", NOW).state
-    left = machine.abandon(paused, NOW + DAY, DAY).state
-    back = machine.resume(left, "respondent", NOW + DAY, WEEK).state
+    paused = rules.pause(asked(), "moderator", NOW).state
+    left = rules.abandon(paused, NOW + DAY, DAY).state
+    back = rules.resume(left, "respondent", NOW + DAY, WEEK).state
     assert (back.status, back.paused_by, back.resume_status) == ("paused", "moderator", "active")
-    assert machine.resume(back, "moderator", NOW + DAY, WEEK).state.status == "active"
+    assert rules.resume(back, "moderator", NOW + DAY, WEEK).state.status == "active"
 
 
 def test_abandoned_while_paused_by_the_respondent_returns_to_the_interview() -> None:
-    paused = machine.pause(asked(), "respondent", NOW).state
-    left = machine.abandon(paused, NOW + DAY, DAY).state
-    back = machine.resume(left, "respondent", NOW + DAY, WEEK).state
+    paused = rules.pause(asked(), "respondent", NOW).state
+    left = rules.abandon(paused, NOW + DAY, DAY).state
+    back = rules.resume(left, "respondent", NOW + DAY, WEEK).state
     assert (back.status, back.paused_by, back.resume_status) == ("active", None, None)
 
 
 def test_wish_that_no_question_could_follow_is_refused() -> None:
     for wrong in ({"strategy": "dance"}, {"node_id": "nowhere"}):
         wish = Directive(command_id="c", kind="steer", **wrong)
-        refused("invalid_input", machine.direct, asked(), configuration(), wish, LATER)
+        refused("invalid_input", rules.direct, asked(), configuration(), wish, LATER)
     wish = Directive(command_id="c", kind="inject", question="And at night?")
     last = asked(turn_count=14, max_turns=15)
-    refused("invalid_input", machine.direct, last, configuration(), wish, LATER)
-    assert machine.direct(asked(turn_count=13, max_turns=15), configuration(), wish, LATER).state.directives == (wish,)
+    refused("invalid_input", rules.direct, last, configuration(), wish, LATER)
+    assert rules.direct(asked(turn_count=13, max_turns=15), configuration(), wish, LATER).state.directives == (wish,)
 
 
 def test_wish_in_an_interview_that_closes_opens_it_again() -> None:
     wish = Directive(command_id="c", kind="inject", question="And at night?")
-    step = machine.direct(asked(status="closing"), configuration(), wish, LATER)
+    step = rules.direct(asked(status="closing"), configuration(), wish, LATER)
     assert step.state.status == "active"
     assert step.events == ({"type": "session.state", "state": "active", "reason": "reopened_by_moderator"},)
 
 
 def test_claim_holds_the_engine_until_there_is_a_wish_or_a_release() -> None:
-    claimed = machine.claim(asked(), "Ada", LATER).state
+    claimed = rules.claim(asked(), "Ada", LATER).state
     assert claimed.claimed_by == "Ada"
-    assert machine.held(claimed)
-    assert machine.claim(claimed, "Ada", LATER).state is claimed
-    refused("forbidden", machine.claim, claimed, "Ben", LATER)
+    assert rules.is_held(claimed)
+    assert rules.claim(claimed, "Ada", LATER).state is claimed
+    refused("forbidden", rules.claim, claimed, "Ben", LATER)
     wish = Directive(command_id="c", kind="inject", question="And at night?")
-    assert not machine.held(machine.direct(claimed, configuration(), wish, LATER).state)
-    free = machine.release(claimed, LATER).state
+    assert not rules.is_held(rules.direct(claimed, configuration(), wish, LATER).state)
+    free = rules.release(claimed, LATER).state
     assert free.claimed_by is None
-    assert not machine.held(free)
-    assert machine.release(free, LATER).state is free
+    assert not rules.is_held(free)
+    assert rules.release(free, LATER).state is free
 
 
 def test_commands_that_took_effect_are_remembered_for_a_while() -> None:
     state = asked()
-    for number in range(machine.KEPT_COMMANDS + 1):
-        state = machine.obeyed(state, f"c{number}", number)
+    for number in range(rules.KEPT_COMMANDS + 1):
+        state = rules.with_command(state, f"c{number}", number)
     assert state.command("c0") is None
     known = state.command("c100")
     assert known is not None
@@ -221,13 +220,13 @@ def test_commands_that_took_effect_are_remembered_for_a_while() -> None:
 
 
 def test_extend_and_direct_and_settings_are_kept() -> None:
-    state = machine.extend(asked(), 5, LATER).state
+    state = rules.extend(asked(), 5, LATER).state
     assert state.max_turns == 20
-    refused("invalid_input", machine.extend, state, 500, LATER)
+    refused("invalid_input", rules.extend, state, 500, LATER)
     wish = Directive(command_id="c", kind="inject", question="And at night?")
-    state = machine.direct(state, configuration(), wish, LATER).state
+    state = rules.direct(state, configuration(), wish, LATER).state
     assert state.directives == (wish,)
-    assert machine.direct(state, configuration(), wish, LATER).state is state
-    state = machine.change_settings(state, {"spoken": True}, LATER).state
-    assert machine.change_settings(state, {"spoken": True}, LATER).state is state
+    assert rules.direct(state, configuration(), wish, LATER).state is state
+    state = rules.change_settings(state, {"spoken": True}, LATER).state
+    assert rules.change_settings(state, {"spoken": True}, LATER).state is state
     assert state.rev == 3

@@ -34,12 +34,12 @@ def names(owner: SessionOwner) -> list[str]:
 
 async def settled(owner: SessionOwner) -> None:
     """Wait until neither turns nor names are worked on."""
-    await eventually(lambda: not owner.busy and not owner.naming.busy)
+    await eventually(lambda: not owner.context.worker.busy and not owner.naming.busy)
 
 
 async def recorded_calls(hot: HotStore, session_id: str) -> list[str]:
     """Tasks of the calls in the journal, each id once."""
-    journal = Journal(hot.connection, hot.keys)
+    journal = Journal(hot.connection)
     found: dict[str, str] = {}
     partition = hot.keys.partition_of(session_id)
     for record in await journal.read(partition, START, count=1000):

@@ -13,10 +13,10 @@ from pipeline.turn import Answer, answer_digest
 from server.hot.errors import Conflict, NotOwner, StorageUnavailable
 from server.hot.redis import HotStore
 from server.hot.values import HotSettings
+from server.session.change import answer_payload
 from server.session.outbox import Outbox
 from server.session.owner import SessionOwner
 from server.session.problems import Moved, SessionProblem, TurnFailed
-from server.session.records import answer_payload
 from tests.support.client import key
 from tests.support.fakes_session import (
     QUICK,
@@ -89,9 +89,9 @@ async def test_submit_whose_caller_goes_away_completes_all_the_same(node: Node) 
 async def test_submit_while_another_runs_is_refused(node: Node) -> None:
     owner = await opened(node)
     gate = node.providing.writer.close_gate(1)
-    first = owner.begin(answer("First."))
+    first = owner.turns.begin(answer("First."))
     with pytest.raises(SessionProblem) as refused:
-        owner.begin(answer("Second."))
+        owner.turns.begin(answer("Second."))
     assert refused.value.code == "turn_in_progress"
     with pytest.raises(SessionProblem) as refused:
         await owner.rephrase()
@@ -134,7 +134,7 @@ async def test_answer_of_a_failed_turn_is_not_run_unasked_by_the_next_owner(hot:
         session_id = owner.session_id
     async with running_hub(TroubledHot(hot), store, providing) as two:
         owner = await two.hub.attach(session_id)
-        await owner.settled()
+        await owner.context.worker.settled()
         assert owner.state.turn_count == 0
         assert (await owner.submit(said)).turn_number == 1
 
@@ -145,7 +145,7 @@ async def test_kill_between_accept_and_commit_the_next_owner_completes_the_turn(
         owner = await opened(one)
         providing.writer.close_gate(1)
         said = answer()
-        owner.begin(said)
+        owner.turns.begin(said)
         await providing.writer.at_gate.wait()
         session_id = owner.session_id
     providing.writer.gate = None
@@ -196,7 +196,7 @@ async def test_owner_that_does_not_know_yet_is_refused_by_storage(hot: HotStore)
     async with running_hub(TroubledHot(hot), store, providing) as one:
         old = await opened(one)
         gate = providing.writer.close_gate(1)
-        handle = old.begin(answer())
+        handle = old.turns.begin(answer())
         await providing.writer.at_gate.wait()
         await hot.claim(old.session_id, "somebody-else")
         gate.set()
@@ -210,14 +210,14 @@ async def test_owner_that_does_not_know_yet_is_refused_by_storage(hot: HotStore)
 
 async def test_commands_while_storage_is_away_are_refused_at_once(node: Node) -> None:
     owner = await opened(node)
-    node.hot.away = True
+    node.hot.trouble.away = True
     with pytest.raises(SessionProblem) as refused:
         await owner.pause()
     assert refused.value.code == "storage_unavailable"
     with pytest.raises(SessionProblem):
         await owner.finish()
-    node.hot.away = False
-    await owner.settled()
+    node.hot.trouble.away = False
+    await owner.context.worker.settled()
     await owner.pause()
     assert status(owner) == "paused"
 
@@ -227,7 +227,7 @@ async def test_command_with_unknown_outcome_is_looked_up_before_the_next(node: N
     node.hot.lose("commit", "after")
     with pytest.raises(SessionProblem):
         await owner.pause()
-    await owner.settled()
+    await owner.context.worker.settled()
     assert status(owner) == "paused"
     await owner.resume()
     assert status(owner) == "active"
@@ -250,7 +250,7 @@ async def test_too_many_commands_at_once_are_refused(hot: HotStore) -> None:
     async with running_hub(TroubledHot(hot), MemoryStore(), Providing(), settings=settings) as node:
         owner = await opened(node)
         gate = node.providing.writer.close_gate(1)
-        handle = owner.begin(answer())
+        handle = owner.turns.begin(answer())
         await node.providing.writer.at_gate.wait()
         results = asyncio.gather(*(owner.pause() for _ in range(4)), return_exceptions=True)
         await asyncio.sleep(0)
@@ -262,10 +262,10 @@ async def test_too_many_commands_at_once_are_refused(hot: HotStore) -> None:
 
 async def test_attach_while_storage_is_away_says_so(node: Node) -> None:
     state = await node.session()
-    node.hot.away = True
+    node.hot.trouble.away = True
     with pytest.raises(StorageUnavailable):
         await node.hub.attach(state.session_id)
-    node.hot.away = False
+    node.hot.trouble.away = False
     await node.hub.attach(state.session_id)
 
 
@@ -326,7 +326,7 @@ async def test_turn_whose_commit_comes_too_late_fails_and_can_be_retried(node: N
     owner = await opened(node)
     gate = node.providing.writer.close_gate(1)
     said = answer()
-    handle = owner.begin(said)
+    handle = owner.turns.begin(said)
     await node.providing.writer.at_gate.wait()
     await advance(node, owner)
     gate.set()
@@ -338,7 +338,7 @@ async def test_turn_whose_commit_comes_too_late_fails_and_can_be_retried(node: N
 
 @pytest.mark.parametrize("stale", [False, True])
 async def test_owner_without_news_learns_from_storage_that_it_lost_the_session(node: Node, stale: bool) -> None:
-    node.hot.deaf = True
+    node.hot.inbox.deaf = True
     owner = await opened(node)
     if stale:
         node.hot.lose("commit", "before")
@@ -380,24 +380,25 @@ async def test_submit_same_key_with_other_text_is_refused_while_it_runs_and_afte
     owner = await opened(node)
     gate = node.providing.writer.close_gate(1)
     said = answer()
-    handle = owner.begin(said)
+    handle = owner.turns.begin(said)
     for _ in range(2):
         for other in (answer("Other words.", said.turn_key), Answer(turn_key=said.turn_key, kind="skip")):
             with pytest.raises(SessionProblem) as refused:
-                owner.begin(other)
+                owner.turns.begin(other)
             assert refused.value.code == "invalid_input"
         gate.set()
         await handle.committed()
-    assert owner.begin(answer("  Said once.  ", said.turn_key)).already_committed, "outer blanks say nothing"
+    again = owner.turns.begin(answer("  Said once.  ", said.turn_key))
+    assert await again.committed() == await handle.committed(), "outer blanks say nothing"
 
 
 async def test_answer_waits_for_room_in_the_journal(embedded_url: str, hot: HotStore) -> None:
     small = HotStore.connect(embedded_url, HotSettings(journal_limit=2))
     async with running_hub(TroubledHot(small), MemoryStore(), Providing()) as node:
         owner = await opened(node)
-        handle = owner.begin(answer())
+        handle = owner.turns.begin(answer())
         await eventually(lambda: node.hot.calls.count("accept") >= 2)
-        await hot.client.execute_command("XTRIM", hot.keys.session(owner.session_id).journal, "MAXLEN", 0)
+        await hot.connection.client.execute_command("XTRIM", hot.keys.session(owner.session_id).journal, "MAXLEN", 0)
         assert (await handle.committed()).turn_number == 1
     await small.close()
 
@@ -406,7 +407,7 @@ async def test_answer_without_room_in_the_journal_is_refused_and_all_else_goes_o
     embedded_url: str, hot: HotStore
 ) -> None:
     small = HotStore.connect(embedded_url, HotSettings(journal_limit=2))
-    settings = replace(QUICK, room_wait_s=0.1)
+    settings = replace(QUICK, journal_wait_s=0.1)
     async with running_hub(TroubledHot(small), MemoryStore(), Providing(), settings=settings) as node:
         owner = await opened(node)
         with pytest.raises(SessionProblem) as refused:

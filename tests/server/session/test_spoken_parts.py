@@ -1,4 +1,4 @@
-"""The small parts of listening: words, places, frames, what is kept, room for guesses."""
+"""The small parts of listening: words, timeline, frames, what is kept, room for guesses."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from pipeline.state import InterviewState
 from pipeline.turn import Answer, answer_digest
 from server.hot.values import Pending
 from server.protocol.codec import AudioFrame
-from server.session.intake import Intake, Kept
-from server.session.places import Piece, Places
-from server.session.records import answer_of, answer_payload
-from server.session.said import Said
-from server.session.speculation import Guess, Lanes
+from server.session.change import answer_of, answer_payload
+from server.session.speculation import SpeculationLimiter, SpeculativeTurn
+from server.speech.frames import AudioPiece, AudioTimeline, FrameIntake, KeptAudio
+from server.speech.transcript import SpokenTranscript
 from tests.support.fakes_session import a_call, eventually
 from tests.support.interview import NOW, Listener, configuration, new_state
 
@@ -38,7 +37,7 @@ def word(text: str, start_s: float, end_s: float, probability: float = 0.8) -> W
 
 def test_said_joins_pieces_and_moves_their_words() -> None:
     said = (
-        Said()
+        SpokenTranscript()
         .plus("  it is ", [word("it", 0, 0.5), word("is", 0.5, 1, 0.6)], 0)
         .plus("warm", [word("warm", 0.5, 1)], 2 * HZ)
     )
@@ -50,16 +49,16 @@ def test_said_joins_pieces_and_moves_their_words() -> None:
 
 
 def test_said_without_words_keeps_the_text() -> None:
-    answer = Said().plus("only text", (), 0).answer("k")
+    answer = SpokenTranscript().plus("only text", (), 0).answer("k")
     assert (answer.confidence, answer.speech_ms, answer.spoken) == (None, None, True)
 
 
 def test_said_of_blanks_is_nothing() -> None:
-    assert Said().plus(" \n", [], 0) == Said()
+    assert SpokenTranscript().plus(" \n", [], 0) == SpokenTranscript()
 
 
 def test_event_of_said_tells_words_in_milliseconds() -> None:
-    event = Said().plus("hm", [word(" hm", 0.25, 0.75, 0.51234)], HZ).event("k", 7)
+    event = SpokenTranscript().plus("hm", [word(" hm", 0.25, 0.75, 0.51234)], HZ).event("k", 7)
     assert event == {
         "type": "transcript.final",
         "turn_key": "k",
@@ -84,30 +83,30 @@ def test_state_of_an_older_version_is_read_and_written_as_this_one() -> None:
     assert state == new_state()
 
 
-# Places
+# AudioTimeline
 
 
 def test_places_know_frames_and_moments() -> None:
-    places = Places()
+    timeline = AudioTimeline()
     for number in range(4):
-        places.add(10 + number, 100, at=float(number))
-    assert places.end == 400
-    assert [places.last_before(place) for place in (0, 99, 100, 250, 400)] == [None, None, 10, 11, 13]
-    assert [places.arrived(place) for place in (0, 99, 100, 399, 400)] == [0.0, 0.0, 1.0, 3.0, None]
+        timeline.add(10 + number, 100, at=float(number))
+    assert timeline.end == 400
+    assert [timeline.last_before(place) for place in (0, 99, 100, 250, 400)] == [None, None, 10, 11, 13]
+    assert [timeline.arrived(place) for place in (0, 99, 100, 399, 400)] == [0.0, 0.0, 1.0, 3.0, None]
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.data())
 def test_cut_audio_is_what_was_put_in_by_frames(sizes: list[int], data: st.DataObject) -> None:
-    places, pcm, first = Places(), b"", 5
+    timeline, pcm, first = AudioTimeline(), b"", 5
     for number, size in enumerate(sizes):
-        places.add(first + number, size, at=0.0)
+        timeline.add(first + number, size, at=0.0)
         pcm += bytes([number + 1]) * 2 * size
     place = data.draw(st.integers(0, sum(sizes)))
-    pieces = places.cut(place, pcm[place * 2 :])
+    pieces = timeline.cut(place, pcm[place * 2 :])
     assert b"".join(piece.pcm for piece in pieces) == pcm[place * 2 :]
     for piece in pieces:
         assert set(piece.pcm) == {piece.sequence - first + 1}
-        assert piece.placed
+        assert piece.located
 
 
 # Frames
@@ -119,7 +118,7 @@ def frame(number: int) -> AudioFrame:
 
 @given(st.permutations(list(range(12))))
 def test_frames_in_any_order_come_out_in_order(order: list[int]) -> None:
-    intake, out = Intake(), b""
+    intake, out = FrameIntake(), b""
     for number in [*order, *order]:
         piece = intake.put(frame(number))
         out += piece.pcm if piece is not None else b""
@@ -129,7 +128,7 @@ def test_frames_in_any_order_come_out_in_order(order: list[int]) -> None:
 
 
 def test_frame_that_stays_away_is_a_gap_that_heals() -> None:
-    intake = Intake()
+    intake = FrameIntake()
     intake.put(frame(0))
     for number in range(2, 60):
         assert intake.put(frame(number)) is None
@@ -145,26 +144,26 @@ def test_frame_that_stays_away_is_a_gap_that_heals() -> None:
 
 def test_intake_begins_anew_at_a_lower_number() -> None:
     """A page that lost its memory counts from 0 again."""
-    intake = Intake()
+    intake = FrameIntake()
     for number in range(5):
         intake.put(frame(number))
     assert intake.begin(0) is None
     piece = intake.put(frame(0))
-    assert piece == Piece(0, frame(0).pcm)
+    assert piece == AudioPiece(0, frame(0).pcm)
 
 
 def test_kept_audio_is_the_latest() -> None:
-    kept = Kept(seconds=1.0)
+    kept = KeptAudio(seconds=1.0)
     for number in range(5):
-        kept.put(Piece(number, b"\1\0" * (HZ // 2)))
+        kept.put(AudioPiece(number, b"\1\0" * (HZ // 2)))
     assert [piece.sequence for piece in kept.take()] == [3, 4]
     assert kept.take() == []
 
 
 def test_kept_audio_is_handed_out_from_a_frame_on() -> None:
-    kept = Kept(seconds=10.0)
+    kept = KeptAudio(seconds=10.0)
     for number in range(5):
-        kept.put(Piece(number, b"\1\0"))
+        kept.put(AudioPiece(number, b"\1\0"))
     assert [piece.sequence for piece in kept.take(3)] == [3, 4]
     assert kept.take() == []
 
@@ -172,16 +171,16 @@ def test_kept_audio_is_handed_out_from_a_frame_on() -> None:
 # Guesses
 
 
-async def test_guesses_wait_for_confirmed_work_and_not_the_other_way_round() -> None:
-    lanes, begun = Lanes(slots=1), asyncio.Event()
+async def test_speculative_turns_wait_for_confirmed_work_and_not_the_other_way_round() -> None:
+    limiter, begun = SpeculationLimiter(most=1), asyncio.Event()
 
-    async def guess() -> None:
-        async with lanes.guess():
+    async def turn() -> None:
+        async with limiter.speculative():
             begun.set()
 
     async with asyncio.TaskGroup() as tasks:
-        with lanes.confirmed(), lanes.confirmed():
-            tasks.create_task(guess())
+        with limiter.certain(), limiter.certain():
+            tasks.create_task(turn())
             await asyncio.sleep(0.01)
             assert not begun.is_set()
         async with asyncio.timeout(5):
@@ -207,66 +206,66 @@ class Decider:
         return context_of(self.state, answer)
 
 
-async def test_guess_that_waits_for_room_is_given_up_when_the_answer_is_certain() -> None:
-    state, lanes, log, answer = new_state(), Lanes(slots=1), CallLog(), Answer("k", "yes")
+async def test_speculative_turn_that_waits_for_room_is_given_up_when_the_answer_is_certain() -> None:
+    state, limiter, log, answer = new_state(), SpeculationLimiter(most=1), CallLog(), Answer("k", "yes")
     decide = Decider(state)
     async with asyncio.TaskGroup() as tasks:
-        with lanes.confirmed():
-            guess = Guess(answer, decide, lanes, log, 1)
-            guess.begin(tasks)
-            assert await guess.confirmed(state, answer) is None
+        with limiter.certain():
+            turn = SpeculativeTurn(answer, decide, limiter, log, 1)
+            turn.begin(tasks)
+            assert await turn.confirmed(state, answer) is None
     assert (decide.begun, log.peek()) == (0, ())
 
 
-async def test_guess_of_another_answer_is_discarded_and_paid_for() -> None:
+async def test_speculative_turn_of_another_answer_is_discarded_and_paid_for() -> None:
     state, log = new_state(), CallLog()
     decide = Decider(state)
     decide.gate.set()
     async with asyncio.TaskGroup() as tasks:
-        guess = Guess(Answer("k", "yes"), decide, Lanes(), log, 1)
-        guess.begin(tasks)
+        turn = SpeculativeTurn(Answer("k", "yes"), decide, SpeculationLimiter(), log, 1)
+        turn.begin(tasks)
         await eventually(lambda: decide.begun == 1)
         await asyncio.sleep(0)
-        assert await guess.confirmed(state, Answer("k", "no")) is None
+        assert await turn.confirmed(state, Answer("k", "no")) is None
     assert [call.outcome for call in log.peek()] == ["discarded"]
 
 
-async def test_guess_withdrawn_while_it_runs_is_cancelled_and_paid_for() -> None:
+async def test_speculative_turn_withdrawn_while_it_runs_is_cancelled_and_paid_for() -> None:
     state, log = new_state(), CallLog()
     decide = Decider(state)
     async with asyncio.TaskGroup() as tasks:
-        guess = Guess(Answer("k", "yes"), decide, Lanes(), log, 1)
-        guess.begin(tasks)
+        turn = SpeculativeTurn(Answer("k", "yes"), decide, SpeculationLimiter(), log, 1)
+        turn.begin(tasks)
         await eventually(lambda: decide.begun == 1)
-        guess.withdraw()
-        guess.withdraw()
+        turn.withdraw()
+        turn.withdraw()
     assert [call.outcome for call in log.peek()] == ["discarded"]
 
 
-async def test_confirmed_guess_hands_its_decision_and_its_calls_over_once() -> None:
+async def test_confirmed_speculative_turn_hands_its_decision_and_its_calls_over_once() -> None:
     state, log, answer = new_state(), CallLog(), Answer("k", "yes")
     decide = Decider(state)
     async with asyncio.TaskGroup() as tasks:
-        guess = Guess(answer, decide, Lanes(), log, 1)
-        guess.begin(tasks)
+        turn = SpeculativeTurn(answer, decide, SpeculationLimiter(), log, 1)
+        turn.begin(tasks)
         await eventually(lambda: decide.begun == 1)
         decide.gate.set()
-        context = await guess.confirmed(state, answer)
+        context = await turn.confirmed(state, answer)
         assert context is not None
         assert context.answer == answer
-        assert await guess.confirmed(state, answer) is None
-        guess.withdraw()
+        assert await turn.confirmed(state, answer) is None
+        turn.withdraw()
     assert [(call.outcome, call.turn_number) for call in log.peek()] == [("completed", 1)]
 
 
-async def test_guess_whose_waiting_is_cancelled_leaves_with_it() -> None:
+async def test_speculative_turn_whose_waiting_is_cancelled_leaves_with_it() -> None:
     state, log, answer = new_state(), CallLog(), Answer("k", "yes")
     decide = Decider(state)
     async with asyncio.TaskGroup() as tasks:
-        guess = Guess(answer, decide, Lanes(), log, 1)
-        guess.begin(tasks)
+        turn = SpeculativeTurn(answer, decide, SpeculationLimiter(), log, 1)
+        turn.begin(tasks)
         await eventually(lambda: decide.begun == 1)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await guess.confirmed(state, answer)
+                await turn.confirmed(state, answer)
     assert [call.outcome for call in log.peek()] == ["discarded"]

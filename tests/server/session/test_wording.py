@@ -8,7 +8,7 @@ from config.loader import Library
 from pipeline.concept import PipelineSettings
 from server.protocol.outbound import Error, Notice, Pong
 from server.session.outbox import Outbox
-from server.session.wording import Wording, usual
+from server.sockets.wording import Wording, usual
 
 LIBRARY = Library(PipelineSettings())
 
@@ -37,7 +37,7 @@ def test_messages_without_words_and_languages_without_files_left_as_they_are() -
 
 async def test_outbox_speaks_the_language_it_was_given() -> None:
     outbox = Outbox()
-    outbox.speak(Wording(LIBRARY.texts("ar").find))
+    outbox.reword(Wording(LIBRARY.texts("ar").find))
     await outbox.broadcast(Notice.of("moderator_here"))
     frame = await outbox.next()
     assert frame is not None

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from server.watch.alerts import AlertSettings, Facts, Standing, codes_of
+from config.alerts import AlertSettings
+from server.watch.alerts import ActiveAlerts, Facts, codes_of
 from server.watch.rows import row_of
 from tests.support.interview import NOW, new_state
 
-SETTINGS = AlertSettings(stuck_s=300, disconnected_s=60, waiting_s=20)
+SETTINGS = AlertSettings(alert_stuck_s=300, alert_disconnected_s=60)
 
 
 def facts(**changes: Any) -> Facts:
@@ -74,7 +75,7 @@ def test_pause_is_no_reason_to_miss_a_respondent(status: str) -> None:
 
 
 def test_alert_keeps_its_beginning_until_it_is_over() -> None:
-    standing = Standing()
+    standing = ActiveAlerts()
     later = NOW + timedelta(seconds=5)
     assert standing.update({"stuck"}, NOW) == (["stuck"], [])
     assert standing.update({"stuck", "fatigue"}, later) == (["fatigue"], [])

@@ -9,18 +9,20 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from pipeline.state import InterviewState
+from server.hot.broadcast import Broadcasts
 from server.hot.errors import StorageUnavailable
 from server.protocol.watched import OverviewItem
 from server.watch.alerts import Facts
 from server.watch.demand import FORGET_AFTER_S, Demand, Interest
-from server.watch.exchange import BOUND_LETTERS, Exchange
+from server.watch.exchange import Follower, LiveExchange
+from server.watch.letters import BOUND_MESSAGES
+from server.watch.live import LiveSession
 from server.watch.mailbox import Due, Mailbox
-from server.watch.parties import Follower
 from server.watch.rows import row_of
 from tests.support.interview import NOW, new_state
 
 
-class Wire:
+class Wire(Broadcasts):
     """Carries letters between nodes in memory; can be away."""
 
     def __init__(self) -> None:
@@ -28,7 +30,7 @@ class Wire:
         self.away = False
         self.carried: list[tuple[str | None, bytes]] = []
 
-    async def spread(self, letters: Sequence[tuple[str | None, bytes]]) -> None:
+    async def send(self, letters: Sequence[tuple[str | None, bytes]]) -> None:
         """To one node or all."""
         if self.away:
             raise StorageUnavailable("nobody there")
@@ -38,7 +40,7 @@ class Wire:
                 if node in (None, name):
                     queue.put_nowait(body)
 
-    async def letters(self, node: str) -> AsyncGenerator[bytes | None, None]:
+    async def receive(self, node: str) -> AsyncGenerator[bytes | None, None]:
         """What came for this node."""
         queue = self.queues.setdefault(node, asyncio.Queue())
         yield None
@@ -46,27 +48,27 @@ class Wire:
             yield await queue.get()
 
 
-class Session:
+class Session(LiveSession):
     """A session that lives on a node."""
 
     def __init__(self, **changes: Any) -> None:
-        self.state: InterviewState = new_state(**{"status": "active", **changes})
+        self.now: InterviewState = new_state(**{"status": "active", **changes})
 
     @property
     def session_id(self) -> str:
         """The session."""
-        return self.state.session_id
+        return self.now.session_id
 
     @property
     def rev(self) -> int:
         """Its revision."""
-        return self.state.rev
+        return self.now.rev
 
     def row(self) -> OverviewItem:
         """Its row."""
-        return row_of(self.state, Facts(connected=True, activity="thinking", changed_at=NOW))
+        return row_of(self.now, Facts(connected=True, activity="thinking", changed_at=NOW))
 
-    def present(self) -> list[str]:
+    def frames(self) -> list[str]:
         """What no stored state says."""
         return [f'{{"present": "{self.session_id}"}}']
 
@@ -74,11 +76,11 @@ class Session:
 @asynccontextmanager
 async def two_nodes(
     on_lost: Callable[[float], None] = lambda count: None,
-) -> AsyncIterator[tuple[Wire, Exchange, Exchange]]:
+) -> AsyncIterator[tuple[Wire, LiveExchange, LiveExchange]]:
     """Two exchanges on one wire; the first one's losses are told."""
     wire = Wire()
     clock = asyncio.get_running_loop().time
-    one, two = Exchange(wire, "one", clock, on_lost=on_lost), Exchange(wire, "two", clock)
+    one, two = LiveExchange(wire, "one", clock, on_lost=on_lost), LiveExchange(wire, "two", clock)
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(exchange.run()) for exchange in (one, two)]
         async with asyncio.timeout(2):
@@ -151,7 +153,7 @@ async def test_row_that_leaves_the_filter_is_told_as_gone_once() -> None:
         one.follow(Follower(box, lambda row: row.state == "active"))
         one.publish_row(session.row())
         assert json.loads(await text(box))["type"] == "overview.row"
-        session.state = new_state(status="paused")
+        session.now = new_state(status="paused")
         one.publish_row(session.row())
         assert json.loads(await text(box))["type"] == "overview.gone"
         one.publish_row(session.row())
@@ -186,12 +188,12 @@ async def test_letters_that_were_lost_make_watchers_elsewhere_begin_anew() -> No
 
 async def test_more_letters_than_can_wait_push_out_the_oldest() -> None:
     lost: list[float] = []
-    exchange = Exchange(Wire(), "one", lambda: 0.0, on_lost=lost.append)
-    exchange._interest_of("two", Interest({"s-1": ["Ben"]}))
-    for number in range(BOUND_LETTERS + 10):
+    exchange = LiveExchange(Wire(), "one", lambda: 0.0, on_lost=lost.append)
+    exchange._demand.announced("two", Interest({"s-1": ["Ben"]}))
+    for number in range(BOUND_MESSAGES + 10):
         exchange.publish("s-1", 1, [str(number)])
     assert sum(lost) == 10
-    assert len(exchange._out) <= BOUND_LETTERS
+    assert exchange.messages.waiting <= BOUND_MESSAGES
 
 
 async def test_node_that_is_not_heard_of_watches_nothing() -> None:
@@ -208,7 +210,7 @@ async def test_node_that_is_not_heard_of_watches_nothing() -> None:
 
 async def test_letter_that_can_not_be_read_harms_nobody() -> None:
     async with two_nodes() as (wire, one, two):
-        await wire.spread([(None, b"not json"), (None, b'{"kind": "frames"}'), (None, b"\xff\xfe")])
+        await wire.send([(None, b"not json"), (None, b'{"kind": "frames"}'), (None, b"\xff\xfe")])
         box = Mailbox()
         one.register(Session())
         two.watch("s-1", box, "Ben")
@@ -220,12 +222,12 @@ async def test_revoked_token_is_told_to_all_nodes() -> None:
     wire = Wire()
     ended: list[str] = []
     clock = asyncio.get_running_loop().time
-    one = Exchange(wire, "one", clock, on_revoked=lambda token: ended.append(f"one {token}"))
-    two = Exchange(wire, "two", clock, on_revoked=lambda token: ended.append(f"two {token}"))
+    one = LiveExchange(wire, "one", clock, on_revoked=lambda token: ended.append(f"one {token}"))
+    two = LiveExchange(wire, "two", clock, on_revoked=lambda token: ended.append(f"two {token}"))
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(exchange.run()) for exchange in (one, two)]
         await soon(lambda: len(wire.queues) == 2)
-        one.revoked("t1")
+        one.revoke("t1")
         await soon(lambda: sorted(ended) == ["one t1", "two t1"])
         for task in running:
             task.cancel()

@@ -13,8 +13,9 @@ import pytest
 from pipeline.state import InterviewState
 from server.hot.values import DurableEvent
 from server.protocol.watched import OverviewItem
+from server.session.events import EventsPublished
+from server.watch.exchange import Follower
 from server.watch.mailbox import Mailbox
-from server.watch.parties import Follower
 from server.watch.reporter import Reporter
 from tests.support.client import key
 from tests.support.moderator import Place, place
@@ -29,9 +30,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
 
 def reporter(here: Place, session_id: str) -> Reporter:
     """Of a session that lives here."""
-    found = here.parts.watch.exchange.source(session_id)
-    assert isinstance(found, Reporter)
-    return found
+    return here.parts.watch._reporters[session_id]
 
 
 def codes(row: OverviewItem) -> list[str]:
@@ -51,16 +50,16 @@ async def test_time_without_a_sign_raises_an_alert_and_a_sign_ends_it(
         found = reporter(here, session_id)
         now = here.parts.now()
         found.tick(now + timedelta(seconds=9))
-        assert codes(found.row()) == []
+        assert codes(found.live.row()) == []
         found.tick(now + timedelta(seconds=11))
-        assert codes(found.row()) == ["stuck"]
+        assert codes(found.live.row()) == ["stuck"]
         await respondent.turn("I like the taste.")
-        assert codes(found.row()) == []
+        assert codes(found.live.row()) == []
     async with asyncio.timeout(5):
-        while found.row().connected:
+        while found.live.row().connected:
             await asyncio.sleep(0.01)
     found.tick(here.parts.now() + timedelta(seconds=6))
-    assert codes(found.row()) == ["disconnected"]
+    assert codes(found.live.row()) == ["disconnected"]
     assert told == ["stuck", "disconnected"]
 
 
@@ -75,11 +74,11 @@ async def test_answer_that_nobody_fetches_is_given_back_to_the_engine(here: Plac
         turn_key = await respondent.answer("I like the taste.")
         await watcher.until("respondent", activity="held")
         found = reporter(here, session_id)
-        since = found.waits_since
+        since = found.live.waits_since
         assert since is not None
-        await here.parts.watch.mind(found, since + timedelta(seconds=9))
-        assert found.row().waiting
-        await here.parts.watch.mind(found, since + timedelta(seconds=11))
+        await here.parts.watch.check_waiting(found, since + timedelta(seconds=9))
+        assert found.live.row().waiting
+        await here.parts.watch.check_waiting(found, since + timedelta(seconds=11))
         await respondent.until("turn.completed", turn_key=turn_key)
         action = (await watcher.have("session.state", claimed_by=None))["state"]
         assert action == "active"
@@ -127,7 +126,7 @@ async def test_work_that_is_over_in_a_moment_costs_the_overview_no_row(here: Pla
         assert [(row.turn_number, row.activity) for row in rows][-1] == (1, "thinking")
         assert [(row.turn_number, row.activity) for row in rows] == [(1, "thinking")]
         rows.clear()
-        found.told([DurableEvent(1, {"type": "turn.started", "turn_number": 2, "turn_key": "k"})])
+        found.observe(EventsPublished([DurableEvent(1, {"type": "turn.started", "turn_number": 2, "turn_key": "k"})]))
         assert rows == []
         found.tick(here.parts.now())
         assert [row.activity for row in rows] == ["working"]
@@ -141,13 +140,13 @@ async def test_defect_in_showing_harms_no_interview(here: Place, monkeypatch: py
     def broken(*_: Any, **__: Any) -> OverviewItem:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr("server.watch.reporter.row_of", broken)
+    monkeypatch.setattr("server.watch.live.row_of", broken)
     here.parts.watch.exchange.follow(Follower(Mailbox(), lambda row: True))
     async with here.respondent(token) as respondent:
         await respondent.hello()
         await respondent.until("question.completed")
         await respondent.turn("I like the taste.", key())
-    assert isinstance(reporter(here, session_id).state, InterviewState)
+    assert isinstance(reporter(here, session_id).live.state, InterviewState)
 
 
 async def test_kiosk_that_is_not_heard_of_is_told(here: Place) -> None:
@@ -162,7 +161,7 @@ async def test_kiosk_that_is_not_heard_of_is_told(here: Place) -> None:
         await here.parts.watch.look_at_devices(at_once=True)
         assert [(one.name, one.online) for one in here.parts.watch.devices.kiosks.kiosks] == [("Hall", True)]
         long_ago = int((here.parts.now() - timedelta(seconds=100)).timestamp() * 1000)
-        await here.storage.hot.heard_of(made["id"], long_ago, 3600)
+        await here.storage.hot.broadcasts.heard_of(made["id"], long_ago, 3600)
         await here.parts.watch.look_at_devices(at_once=True)
         frame = await watcher.until("kiosks", kiosks=_offline(made["id"], long_ago))
         assert not frame["kiosks"][0]["online"]

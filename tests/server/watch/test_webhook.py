@@ -9,7 +9,9 @@ import json
 from collections.abc import Callable
 
 import httpx
+from pydantic import SecretStr
 
+from config.alerts import AlertSettings
 from server.hot.errors import StorageUnavailable
 from server.watch.webhook import BOUND, Webhook
 
@@ -69,8 +71,9 @@ def webhook(
     """One that does not wait long between tries; what it gives up is counted in `lost`."""
     given_up = [] if lost is None else lost
     return Webhook(
-        URL,
-        secret,
+        AlertSettings(
+            alert_webhook_url=SecretStr(URL), alert_webhook_secret=None if secret is None else SecretStr(secret)
+        ),
         first or Once(),
         client=receiver.client,
         pauses_s=(0.0, 0.0),
@@ -151,7 +154,7 @@ async def test_too_many_alerts_push_out_the_oldest_and_nobody_waits() -> None:
 
 async def test_without_an_address_nothing_is_kept() -> None:
     lost: list[int] = []
-    hook = Webhook(None, None, Once(), on_lost=lambda: lost.append(1))
+    hook = Webhook(AlertSettings(), Once(), on_lost=lambda: lost.append(1))
     for number in range(BOUND + 5):
         hook.offer(f"{number}", {})
     assert not lost

@@ -1,0 +1,88 @@
+"""What pages and clients are told of a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.concept import SessionConfiguration
+from pipeline.outcome import progress
+from pipeline.state import InterviewState
+from server.export.material import Material, public_utterance_rows
+from server.parts import Parts
+from server.reading import session_view
+
+
+def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
+    """How a respondent may speak, and what the page is to do with the microphone."""
+    concept, speech = configuration.concept, parts.settings.speech
+    reason = parts.speech.unavailable(state.language)
+    review = state.settings.get("review_transcript")
+    return {
+        "available": reason is None,
+        "reason": reason,
+        "patience": state.settings.get("patience") or concept.patience or speech.patience,
+        "max_answer_s": concept.max_answer_s or speech.max_answer_s,
+        "review_transcript": concept.review_transcript if review is None else review,
+        "record_audio": concept.record_audio,
+        "barge_in": speech.barge_in and not (state.device is not None and concept.kiosk.half_duplex),
+        "echo_cancellation": {"spoken": None, "on": True, "off": False}[speech.echo_cancellation],
+        "noise_suppression": speech.noise_suppression,
+        "auto_gain_control": speech.auto_gain_control,
+    }
+
+
+def respondent_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
+    """What the respondent's own page needs."""
+    concept = configuration.concept
+    consent = concept.consent
+    return {
+        "id": state.session_id,
+        "state": state.status,
+        "reason": state.status_reason,
+        "concept": {"id": concept.id, "name": concept.name, "title": concept.title or concept.name},
+        "language": state.language,
+        "languages": sorted(concept.languages, key=lambda name: (name != state.language, name)),
+        "consent": {
+            "text": consent.text if consent else "",
+            "version": consent.version if consent else "",
+            "required": bool(consent and consent.required),
+            "given": state.consent is not None,
+        },
+        "turn_number": state.turn_count,
+        "max_turns": state.max_turns,
+        "progress": progress(state.turn_count, state.max_turns, state.status),
+        "closing_text": configuration.closing_text,
+        "withdrawn_text": configuration.withdrawn_text,
+        "helpline_text": concept.helpline_text,
+        "stimulus": concept.stimulus,
+        "question": state.question.text if state.question else None,
+        "transcript": public_utterance_rows(state),
+        "speech": speech_view(parts, state, configuration),
+    }
+
+
+def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a moderator sees of one session; `recordings` are the files with what was said."""
+    return {
+        **session_view(material.state),
+        "usage": material.usage.model_dump(),
+        "moderator_actions": list(material.actions),
+        "recordings": recordings,
+    }
+
+
+def now_view(state: InterviewState, answered: int | None = None) -> dict[str, Any]:
+    """State and the question that waits, or the closing statement; of the turn that was answered, if it is given."""
+    question: dict[str, Any] | None = None
+    said = [
+        u for u in state.utterances if u.speaker == "interviewer" and (answered is None or u.turn_number == answered)
+    ]
+    if said:
+        last = said[-1]
+        question = {
+            "turn_number": last.turn_number,
+            "text": last.text,
+            "fallback": last.fallback,
+            "closing": last.kind == "closing",
+        }
+    return {"session_id": state.session_id, "state": state.status, "question": question}

@@ -1,0 +1,161 @@
+"""What the sockets of respondents and moderators share: handshake, hello, rates, errors, closing."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import structlog
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from server.origins import is_own_page
+from server.protocol.base import Message
+from server.protocol.codec import ProtocolProblem, encode
+from server.protocol.codes import CLOSE_NORMAL, CLOSE_POLICY, CLOSE_PROTOCOL_ERROR, CLOSE_TOO_BIG, SUBPROTOCOL
+from server.protocol.outbound import Error
+from server.sockets.limits import RateLimiter
+from server.sockets.settings import SocketSettings
+
+log = structlog.get_logger("askwell.socket")
+
+Received = TypeVar("Received")
+Hello = TypeVar("Hello", bound=Message)
+OnError = Callable[[str], None]
+"""Called with the code of every error that a client is told."""
+
+
+def origin_allowed(origin: str | None, host: str | None, allowed: tuple[str, ...]) -> bool:
+    """Whether a page of this origin may connect.
+
+    Args:
+        origin: `Origin` of the handshake; None from clients that are no browser.
+        host: `Host` of the handshake: the server's own pages may always connect.
+        allowed: further origins; `*` stands for all.
+    """
+    if origin is None or "*" in allowed or origin in allowed:
+        return True
+    return is_own_page(origin, host or "")
+
+
+class Left(Exception):
+    """The connection is over, to be closed with `code`."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class ClientSocket(ABC, Generic[Received, Hello]):
+    """One connection from its handshake to its end.
+
+    Args:
+        websocket: not accepted yet.
+        settings: limits.
+        clock: monotonic seconds.
+        on_error: called with the code of every error that the client is told.
+    """
+
+    hello_type: type[Hello]
+    """The first message of a client."""
+
+    def __init__(
+        self, websocket: WebSocket, settings: SocketSettings, clock: Callable[[], float], on_error: OnError
+    ) -> None:
+        self.websocket = websocket
+        self.settings = settings
+        self.limiter = RateLimiter(settings, clock)
+        self.on_error = on_error
+
+    async def serve(self) -> None:
+        """Serve the connection until it ends."""
+        websocket, headers = self.websocket, self.websocket.headers
+        if not origin_allowed(headers.get("origin"), headers.get("host"), self.settings.allowed_origins):
+            await websocket.close(CLOSE_POLICY)
+            return
+        spoken = SUBPROTOCOL in websocket.scope.get("subprotocols", [])
+        await websocket.accept(subprotocol=SUBPROTOCOL if spoken else None)
+        try:
+            if not spoken:
+                await self.tell(Error.of("invalid_message", f"This socket speaks {SUBPROTOCOL}."))
+                raise Left(CLOSE_PROTOCOL_ERROR)
+            code = await self.converse(await self._hello())
+        except Left as left:
+            code = left.code
+        except WebSocketDisconnect:
+            return
+        finally:
+            self.ended()
+        await self.close_with(code)
+
+    @abstractmethod
+    async def parse(self, frame: str | bytes) -> Received | None:
+        """The message of a frame; None for a frame that needs no further attention. Raises ProtocolProblem."""
+
+    @abstractmethod
+    async def converse(self, hello: Hello) -> int:
+        """Serve a client that has said hello; the code to close with. Raises Left, WebSocketDisconnect."""
+
+    def ended(self) -> None:
+        """The connection is over."""
+
+    async def _hello(self) -> Hello:
+        try:
+            async with asyncio.timeout(self.settings.handshake_s):
+                return await self._read_hello()
+        except TimeoutError as exc:
+            await self.tell(Error.of("invalid_message", "The first message, hello, did not come in time."))
+            raise Left(CLOSE_POLICY) from exc
+
+    async def _read_hello(self) -> Hello:
+        while True:
+            try:
+                message = await self.read()
+            except ProtocolProblem as problem:
+                await self.tell(problem.frame())
+                if self.limiter.exceeds_violations(problem) or problem.fatal:
+                    raise Left(problem.close_code) from problem
+                continue
+            if isinstance(message, self.hello_type):
+                return message
+            ref = getattr(message, "type", None)
+            await self.tell(Error.of("invalid_message", "The first message must be hello.", ref=ref))
+            raise Left(CLOSE_PROTOCOL_ERROR)
+
+    async def read(self) -> Received:
+        """The next message.
+
+        Raises:
+            ProtocolProblem: what came can't be taken.
+            WebSocketDisconnect: the client is gone.
+        """
+        while True:
+            frame = await self.websocket.receive()
+            if frame["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(frame.get("code", CLOSE_NORMAL))
+            data: bytes | None = frame.get("bytes")
+            content: str | bytes = data if data is not None else frame.get("text") or ""
+            if len(content) > self.settings.max_frame_bytes:
+                told = "This message is far too long."
+                raise ProtocolProblem("invalid_message", told, close_code=CLOSE_TOO_BIG, fatal=True)
+            message = await self.parse(content)
+            if message is not None:
+                return message
+
+    async def tell(self, message: Message) -> None:
+        """Send a message at once, past what waits to be sent; before the conversation begins."""
+        if isinstance(message, Error):
+            self.on_error(message.code)
+        if self.websocket.application_state is WebSocketState.CONNECTED:
+            await self.websocket.send_text(encode(message))
+
+    async def close_with(self, code: int) -> None:
+        """Close the connection, unless either side has."""
+        if WebSocketState.DISCONNECTED in (self.websocket.application_state, self.websocket.client_state):
+            return
+        try:
+            async with asyncio.timeout(self.settings.close_wait_s):
+                await self.websocket.close(code)
+        except (TimeoutError, RuntimeError, WebSocketDisconnect) as exc:
+            log.debug("socket.close_failed", reason=repr(exc))

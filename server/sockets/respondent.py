@@ -1,0 +1,337 @@
+"""The respondent's socket.
+
+Three tasks per connection: one reads frames and answers what needs no session, one hands the other messages to the
+session's owner in order, one writes what waits to be sent. The rules of the session are not here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import structlog
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from pipeline.turn import Answer
+from server.hot.errors import NotOwner
+from server.protocol.codec import ProtocolProblem, decode_binary, decode_text
+from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_NORMAL, CLOSE_POLICY
+from server.protocol.inbound import (
+    AudioCancel,
+    AudioStart,
+    AudioStop,
+    ChangeSettings,
+    ClientMessage,
+    Correct,
+    Finish,
+    GiveConsent,
+    Hello,
+    Pause,
+    Ping,
+    Playback,
+    Rephrase,
+    Resume,
+    SendAnswer,
+    Skip,
+    Typing,
+    Withdraw,
+)
+from server.protocol.outbound import Error, Pong
+from server.session.events import RespondentTyping
+from server.session.hub import Hub
+from server.session.outbox import Outbox
+from server.session.owner import SessionOwner
+from server.session.problems import Moved, SessionProblem, error_frame
+from server.sockets.base import ClientSocket, Left, OnError
+from server.sockets.settings import SocketSettings
+from server.sockets.wording import Wording, WordsOf, usual
+from server.speech.listening import Listeners, Listening
+
+log = structlog.get_logger("askwell.socket")
+
+Authenticate = Callable[[str], Awaitable[str | None]]
+"""The session that a respondent's token opens; None when the token is wrong."""
+
+RESPONDENT_PATH = "/ws/respondent"
+
+
+@dataclass(frozen=True)
+class RespondentServices:
+    """What the sockets of respondents share.
+
+    Args:
+        hub: the sessions of this node.
+        listeners: hear what respondents say.
+        authenticate: checks a token.
+        settings: limits of one socket.
+        clock: monotonic seconds.
+        on_error: called with the code of every error that a client is told.
+        words_of: the words for notices and errors in the language of an interview.
+    """
+
+    hub: Hub
+    listeners: Listeners
+    authenticate: Authenticate
+    settings: SocketSettings = field(default_factory=SocketSettings)
+    clock: Callable[[], float] = time.monotonic
+    on_error: OnError = lambda code: None
+    words_of: WordsOf = usual
+
+    def route(self, path: str = RESPONDENT_PATH) -> WebSocketRoute:
+        """The route of the socket."""
+
+        async def endpoint(websocket: WebSocket) -> None:
+            await RespondentSocket(websocket, self).serve()
+
+        return WebSocketRoute(path, endpoint, name="respondent")
+
+
+class RespondentSocket(ClientSocket[ClientMessage, Hello]):
+    """One connection of a respondent.
+
+    Args:
+        websocket: not accepted yet.
+        services: shared by all sockets of respondents.
+    """
+
+    hello_type = Hello
+
+    def __init__(self, websocket: WebSocket, services: RespondentServices) -> None:
+        super().__init__(websocket, services.settings, services.clock, services.on_error)
+        self._services = services
+        self._outbox = Outbox(services.settings.outbox_events, services.settings.outbox_wait_s)
+        self._owner: SessionOwner | None = None
+        self._greeted = asyncio.Event()
+
+    async def _attach(self, hello: Hello) -> SessionOwner:
+        """The owner of the session that the token opens. Raises Left, after telling the client why."""
+        try:
+            async with asyncio.timeout(self.settings.attach_s):
+                session_id = await self._services.authenticate(hello.token)
+                if session_id is None:
+                    raise SessionProblem("unauthorised")
+                return await self._services.hub.attach(session_id)
+        except TimeoutError as exc:
+            await self.tell(Error.of("storage_unavailable", ref="hello"))
+            raise Left(CLOSE_COME_AGAIN) from exc
+        except Exception as exc:
+            frame = self._frame(exc, "hello")
+            await self.tell(frame)
+            if isinstance(exc, Moved):
+                raise Left(exc.close_code) from exc
+            raise Left(CLOSE_COME_AGAIN if frame.retryable else CLOSE_POLICY) from exc
+
+    async def converse(self, hello: Hello) -> int:
+        """Serve the session until one side ends; the code to close with."""
+        owner, outbox = await self._attach(hello), self._outbox
+        outbox.reword(Wording(self._services.words_of(owner.state.language)))
+        self._owner = owner
+        waiting: asyncio.Queue[ClientMessage] = asyncio.Queue(self.settings.waiting_messages)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                writer = tasks.create_task(self._write())
+                reader = tasks.create_task(self._receive(waiting))
+                worker = tasks.create_task(self._work(owner, waiting, hello))
+                closer = tasks.create_task(outbox.closed())
+                await asyncio.wait({writer, reader, closer}, return_when=asyncio.FIRST_COMPLETED)
+                outbox.close(CLOSE_NORMAL)
+                await asyncio.wait({writer}, timeout=self.settings.close_wait_s)
+                for task in (writer, reader, worker, closer):
+                    task.cancel()
+        finally:
+            owner.unsubscribe(outbox)
+        return outbox.close_code or CLOSE_NORMAL
+
+    async def _work(self, owner: SessionOwner, waiting: asyncio.Queue[ClientMessage], hello: Hello) -> None:
+        """Hand messages to the session, in order."""
+        try:
+            await owner.subscribe(self._outbox, last_event_id=hello.last_event_id, epoch=hello.epoch)
+            owner.arrive()
+            self._greeted.set()
+        except Exception as exc:  # noqa: BLE001 - logged by _frame
+            await self._refuse(self._frame(exc, "hello"))
+            self._outbox.close(exc.close_code if isinstance(exc, Moved) else CLOSE_COME_AGAIN)
+            return
+        handler = MessageHandler(self._services, owner, self._outbox)
+        while True:
+            message = await waiting.get()
+            try:
+                await handler.handle(message)
+            except Exception as exc:  # noqa: BLE001 - logged by _frame
+                await self._refuse(self._frame(exc, reference(message)))
+                if isinstance(exc, Moved):
+                    self._outbox.close(exc.close_code)
+                    return
+
+    async def _receive(self, waiting: asyncio.Queue[ClientMessage]) -> None:
+        """Read messages until the client goes or must go."""
+        while True:
+            try:
+                message = await self.read()
+                match message:
+                    case Ping():
+                        await self._outbox.send(Pong(t=message.t))
+                    case Typing():
+                        if self._owner is not None:
+                            self._owner.context.tell(RespondentTyping())
+                    case Playback() | AudioStop() | AudioCancel():
+                        await self._control_audio(message)
+                    case AudioStart() if await self._start_audio(message):
+                        continue
+                    case Hello():
+                        raise ProtocolProblem("invalid_message", "hello was said already.", ref="hello")
+                    case _ if waiting.full():
+                        raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref=reference(message))
+                    case _:
+                        waiting.put_nowait(message)
+            except SessionProblem as problem:
+                await self._refuse(error_frame(problem, ref=reference(message)))
+            except ProtocolProblem as problem:
+                await self._refuse(problem.frame())
+                if self.limiter.exceeds_violations(problem) or problem.fatal:
+                    self._outbox.close(problem.close_code)
+                    return
+            except WebSocketDisconnect:
+                return
+
+    async def parse(self, frame: str | bytes) -> ClientMessage | None:
+        """The message of a text frame; the audio of a binary one is taken here. Raises ProtocolProblem."""
+        if isinstance(frame, str):
+            self.limiter.count_message()
+            return decode_text(frame, max_bytes=self.settings.max_message_bytes)
+        self.limiter.count_frame()
+        audio = decode_binary(frame)
+        if self._owner is None:
+            raise ProtocolProblem("invalid_message", "Audio must be announced by audio.start.", ref="audio")
+        told = self._listening().take(audio)
+        if told is not None:
+            await self._refuse(told)
+        return None
+
+    # Speech waits for nothing else: its messages and frames keep their order
+
+    def _listening(self) -> Listening:
+        assert self._owner is not None
+        return self._services.listeners.of(self._owner)
+
+    async def _start_audio(self, message: AudioStart) -> bool:
+        """Whether the answer is listened to; if not, it was taken before."""
+        await self._greeted.wait()
+        return self._listening().start(message)
+
+    async def _control_audio(self, message: AudioStop | AudioCancel | Playback) -> None:
+        await self._greeted.wait()
+        listening = self._listening()
+        match message:
+            case Playback():
+                listening.playback(message.state)
+            case AudioCancel():
+                listening.cancel()
+            case AudioStop():
+                told = listening.stop()
+                if told is not None:
+                    await self._refuse(told)
+
+    async def _write(self) -> None:
+        """Write what waits to be sent until the outbox is closed."""
+        try:
+            while (frame := await self._outbox.next()) is not None:
+                await self.websocket.send_text(frame)
+        except (WebSocketDisconnect, RuntimeError) as exc:
+            # Starlette raises RuntimeError for a send after the client has gone.
+            log.debug("socket.gone", reason=repr(exc))
+
+    def _frame(self, exc: Exception, ref: str) -> Error:
+        """What the client is told of an error; a defect is logged."""
+        frame = error_frame(exc, ref=ref)
+        if frame.code == "internal":
+            log.error("socket.defect", ref=ref, exc_info=exc)
+        return frame
+
+    async def _refuse(self, error: Error) -> None:
+        self.on_error(error.code)
+        await self._outbox.send(error)
+
+
+def reference(message: ClientMessage) -> str:
+    """What an error about this message refers to: its turn key, or its type."""
+    return getattr(message, "turn_key", None) or message.type
+
+
+class MessageHandler:
+    """Does what the messages of one connection ask for.
+
+    Args:
+        services: shared by all sockets of respondents.
+        owner: of the session that the connection belongs to.
+        outbox: of the connection.
+    """
+
+    def __init__(self, services: RespondentServices, owner: SessionOwner, outbox: Outbox) -> None:
+        self._services = services
+        self._owner = owner
+        self._outbox = outbox
+
+    async def handle(self, message: ClientMessage) -> None:
+        """Do what the message asks for; its result reaches the client as events.
+
+        Raises:
+            SessionProblem: it is refused.
+            HotError: storage refuses it.
+        """
+        owner = self._owner
+        match message:
+            case SendAnswer():
+                await self._begin(Answer(turn_key=message.turn_key, text=message.text))
+            case Skip():
+                await self._begin(Answer(turn_key=message.turn_key, kind="skip"))
+            case Correct(turn_key=turn_key, text=text, utterance_id=corrects):
+                await self._begin(Answer(turn_key=turn_key, text=text, kind="correct", corrects=corrects))
+            case GiveConsent():
+                await owner.consent(message.version, message.choices)
+            case Rephrase():
+                await owner.rephrase()
+            case Pause():
+                await owner.pause()
+            case Resume():
+                await owner.resume()
+            case Finish():
+                await owner.finish()
+            case Withdraw():
+                await self._services.hub.erase(owner.session_id)
+            case ChangeSettings():
+                await owner.change_settings(message.model_dump(exclude={"type"}, exclude_none=True))
+            case AudioStart(turn_key=turn_key):
+                # Only an answer that was taken before comes here; its client does not know that yet.
+                if not await self._repeat(turn_key) and not self._services.listeners.of(owner).concludes(turn_key):
+                    raise SessionProblem("invalid_input", "This answer was taken before.")
+            case AudioStop() | AudioCancel() | Hello() | Ping() | Playback() | Typing():
+                return
+            case _:
+                assert_never(message)
+
+    async def _begin(self, answer: Answer) -> None:
+        handle = self._owner.turns.begin(answer)
+        if handle.already_accepted:
+            await self._repeat(answer.turn_key)
+            return
+        try:
+            await handle.accepted()
+        except NotOwner as exc:
+            raise SessionProblem("turn_in_progress", "This interview was opened elsewhere.") from exc
+
+    async def _repeat(self, turn_key: str) -> bool:
+        """Send the events of an answer again that the client has sent again.
+
+        Returns:
+            Whether there are any; there are none after a rebuild of hot storage.
+        """
+        events = await self._owner.context.ledger.events_of(turn_key)
+        for event in events:
+            if event.id <= self._outbox.last_id:
+                await self._outbox.repeat(event)
+        return bool(events)

@@ -1,0 +1,296 @@
+"""Speech on this node: the transcriber and the voice activity, loaded once, shared by all sessions, and measured."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
+
+import numpy as np
+import structlog
+from prometheus_client import Gauge
+
+from audio.admission import Load
+from audio.endpoint import ONSET_FRAMES, SPEECH_ON
+from audio.errors import ModelMissing, TranscriberDropped
+from audio.speech import SpeechStream
+from audio.types import Purpose, Samples, Transcriber, Transcript
+from config.settings import Settings
+from config.speech import NO_MODEL
+from pipeline.concept import Patience, SessionConfiguration
+from server.metrics import Metrics
+from server.session.problems import SessionProblem
+
+if TYPE_CHECKING:
+    from audio.vad import VoiceActivity
+
+log = structlog.get_logger("askwell.speech")
+
+MOST_WORKERS: Final = 4
+VAD_THREADS: Final = 2
+DECODINGS: Final = 2
+
+
+class Recogniser(Protocol):
+    """Turns speech into words; `audio.whisper.WhisperTranscriber` is the one of the product."""
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model, precision and device."""
+        ...
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """Two-letter codes of what can be understood; None: anything."""
+        ...
+
+    def load_now(self) -> Load:
+        """How busy it is."""
+        ...
+
+    def for_session(self, session: Hashable) -> Transcriber:
+        """The transcriber of one session."""
+        ...
+
+    async def aclose(self) -> None:
+        """Refuse what waits, and return when nothing runs any more."""
+        ...
+
+
+@dataclass(frozen=True)
+class SpeechModels:
+    """The models of a process: for words and for voice activity."""
+
+    recogniser: Recogniser
+    activity: VoiceActivity
+
+
+LoadSpeech = Callable[[Settings], Awaitable[SpeechModels | None]]
+"""Loads what the settings ask for; None where speech is not wanted. Raises ModelMissing."""
+
+
+def workers(settings: Settings) -> int:
+    """Transcriptions at the same time."""
+    return settings.speech.whisper_workers or max(1, min(MOST_WORKERS, os.cpu_count() or 1))
+
+
+async def load_models(settings: Settings) -> SpeechModels | None:
+    """The speech model of the settings, warm. Raises ModelMissing."""
+    if settings.speech.whisper_model == NO_MODEL:
+        return None
+    return await asyncio.to_thread(_load, settings)
+
+
+def _load(settings: Settings) -> SpeechModels:
+    # Imported here: it takes seconds that commands without speech should not spend.
+    try:
+        from audio.models import find_model
+        from audio.vad import SileroActivity
+        from audio.whisper import WhisperTranscriber
+    except ImportError as exc:
+        raise ModelMissing(f"the package {exc.name} is not installed") from exc
+    speech = settings.speech
+    model = find_model(speech.whisper_model, download=speech.whisper_download)
+    activity = SileroActivity()
+    recogniser = WhisperTranscriber.load(model, workers=workers(settings), compute=speech.whisper_compute)
+    return SpeechModels(recogniser, activity)
+
+
+Speculate = Literal["off", "transcript", "turn"]
+"""How far work runs ahead of the certain end of an answer: not at all, to its transcript, to the decision on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """How one answer is listened to.
+
+    Args:
+        session_id: whose answer it is.
+        language: two-letter code.
+        patience: how long a pause may be.
+        max_answer_s: the longest answer, in seconds; None for no limit.
+        live: whether somebody is speaking, and sees captions; else it is a whole recording.
+    """
+
+    session_id: str
+    language: str
+    patience: Patience
+    max_answer_s: float | None
+    live: bool = True
+
+
+class Speech:
+    """Speech recognition of one process.
+
+    Args:
+        settings: of the process.
+        metrics: of the process.
+        models: what was loaded; None where nothing is.
+        executor: threads for the voice activity.
+        missing: why nothing is loaded.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        models: SpeechModels | None,
+        executor: Executor | None = None,
+        *,
+        missing: str = "",
+    ) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._models = models
+        self._executor = executor
+        self._missing = missing
+        self.decoding = asyncio.Semaphore(DECODINGS)
+        """Held while a recording is decoded: each takes memory for all of it."""
+
+    @property
+    def line(self) -> str:
+        """Which model recognises speech, for the person who started the process."""
+        if self._models is None:
+            return f"none: answers are typed{f' ({self._missing})' if self._missing else ''}"
+        return f"{self._models.recogniser.model_id}, {workers(self._settings)} at a time, on this machine"
+
+    def unavailable(self, language: str) -> str | None:
+        """The wire code of why speech in that language is never recognised here; None if it is."""
+        if self._models is None:
+            return "transcriber_unavailable"
+        known = self._models.recogniser.languages
+        return "language_unsupported" if known is not None and _primary(language) not in known else None
+
+    def check(self, language: str) -> None:
+        """Refuse one more answer in that language that can't be listened to now.
+
+        Raises:
+            SessionProblem: `transcriber_unavailable`, `language_unsupported`, `too_many_sessions`.
+        """
+        code = self.unavailable(language)
+        if code == "language_unsupported":
+            raise SessionProblem("language_unsupported", "Speech in this language can't be understood here.")
+        if self._models is None:
+            raise SessionProblem("transcriber_unavailable")
+        if self._models.recogniser.load_now().backlog_s > self._settings.speech.max_speech_wait_s:
+            self._metrics.speech_refused.inc()
+            raise SessionProblem(
+                "too_many_sessions", "Too many people are speaking at the moment. Please type, or try again shortly."
+            )
+
+    def open(self, options: StreamOptions) -> SpeechStream:
+        """A stream for one answer. Raises SessionProblem `transcriber_unavailable`."""
+        if self._models is None:
+            raise SessionProblem("transcriber_unavailable")
+        transcriber = _MeasuredTranscriber(self._models.recogniser.for_session(options.session_id), self._metrics)
+        return _CountedStream(
+            transcriber,
+            self._models.activity,
+            language=_primary(options.language),
+            patience=options.patience,
+            max_answer_s=options.max_answer_s,
+            partial_every_ms=self._settings.speech.partial_every_ms if options.live else 0,
+            whole=not options.live,
+            ahead=options.live and self._settings.speech.speculate != "off",
+            executor=self._executor,
+            gauge=self._metrics.speech_streams,
+        )
+
+    async def voiced(self, pcm: bytes) -> bool:
+        """Whether somebody speaks in these samples."""
+        if self._models is None:
+            return False
+        stream = self._models.activity.open()
+        samples = np.frombuffer(pcm, "<i2").astype(np.int16)
+        probabilities = await asyncio.get_running_loop().run_in_executor(self._executor, stream.push, samples)
+        return int((probabilities >= SPEECH_ON).sum()) >= ONSET_FRAMES
+
+    def speculates(self, configuration: SessionConfiguration) -> Speculate:
+        """How far the work runs ahead in such a session."""
+        wish = self._settings.speech.speculate
+        if wish != "auto":
+            return wish
+        return "transcript" if configuration.prompts else "turn"
+
+
+def _primary(language: str) -> str:
+    """The first part of a language tag, which is what speech models know: `en` of `en-GB`."""
+    return language.partition("-")[0].lower()
+
+
+class _MeasuredTranscriber:
+    """A transcriber whose work is measured."""
+
+    def __init__(self, inner: Transcriber, metrics: Metrics) -> None:
+        self._inner = inner
+        self._metrics = metrics
+
+    async def transcribe(
+        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
+    ) -> Transcript:
+        began = time.perf_counter()
+        try:
+            found = await self._inner.transcribe(
+                samples, language=language, purpose=purpose, before=before, offset=offset
+            )
+        except TranscriberDropped:
+            self._metrics.speech_dropped.labels(purpose).inc()
+            raise
+        self._metrics.speech_decode_ms.labels(purpose).observe((time.perf_counter() - began) * 1000.0)
+        return found
+
+
+class _CountedStream(SpeechStream):
+    """A stream that is counted while it is open."""
+
+    def __init__(self, *args: Any, gauge: Gauge, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._gauge = gauge
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        self._gauge.inc()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._gauge.dec()
+        await super().__aexit__(kind, exc, trace)
+
+
+@asynccontextmanager
+async def open_speech(
+    settings: Settings, metrics: Metrics, *, load: LoadSpeech = load_models, say: Callable[[str], None]
+) -> AsyncIterator[Speech]:
+    """Speech for as long as the block runs. A model that is missing is no failure: answers are typed then.
+
+    Args:
+        settings: of the process.
+        metrics: of the process.
+        load: loads the models.
+        say: told what is being done.
+    """
+    began = time.perf_counter()
+    if settings.speech.whisper_model != NO_MODEL:
+        say(f"loading the speech model {settings.speech.whisper_model}")
+    try:
+        models, missing = await load(settings), ""
+    except ModelMissing as exc:
+        log.warning("speech.model_missing", model=settings.speech.whisper_model, reason=str(exc))
+        models, missing = None, str(exc)
+    if models is not None:
+        say(f"the speech model is warm after {time.perf_counter() - began:.1f} s")
+        metrics.watch_speech(models.recogniser.load_now)
+    with ThreadPoolExecutor(VAD_THREADS, thread_name_prefix="voice") as executor:
+        try:
+            yield Speech(settings, metrics, models, executor, missing=missing)
+        finally:
+            if models is not None:
+                await models.recogniser.aclose()

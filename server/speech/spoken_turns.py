@@ -1,0 +1,231 @@
+"""What becomes of spoken answers: turns, transcripts offered for review, or a notice that nothing was heard.
+
+While an answer may still go on, the first half of its turn may run as a speculative turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from audio.speech import SpeechStream
+from pipeline.state import Receipt
+from server.hot.errors import HotError
+from server.protocol.outbound import Error, Notice, TranscriptPartial
+from server.recordings import FileRecorder
+from server.session import rules
+from server.session.events import AnswerTaken, ReadyForAnswer, SessionEvent, SessionReleased
+from server.session.owner import SessionOwner
+from server.session.problems import SessionProblem, error_frame
+from server.session.speculation import SpeculativeTurn
+from server.speech.engine import Speech, StreamOptions
+from server.speech.measure import SpokenAnswerMeasure, SpokenOutcome
+from server.speech.settings import ListeningSettings
+from server.speech.transcript import HeardAnswer, SpokenTranscript, is_echo
+
+log = structlog.get_logger("askwell.speech")
+
+
+@dataclass(frozen=True)
+class SpeechServices:
+    """What listening to sessions of a node shares.
+
+    Args:
+        speech: recognises speech.
+        settings: how answers are listened to.
+        recorder: stores the sound of answers; None where nothing is stored.
+        on_answer: called after every spoken answer, and for sounds without words.
+    """
+
+    speech: Speech
+    settings: ListeningSettings
+    recorder: FileRecorder | None
+    on_answer: Callable[[SpokenAnswerMeasure], None]
+
+
+class SpokenTurns:
+    """Makes turns of the spoken answers of one session.
+
+    Args:
+        owner: the session.
+        services: of the node.
+    """
+
+    def __init__(self, owner: SessionOwner, services: SpeechServices) -> None:
+        self.session = owner.context
+        self.services = services
+        self._owner = owner
+        self._speculative: SpeculativeTurn | None = None
+        self._offered: tuple[str, Callable[[], bytes]] | None = None
+        """Turn key and sound of an answer that is offered for review."""
+        self._ready = asyncio.Event()
+        self.session.observers.append(self._observe)
+
+    def _observe(self, event: SessionEvent) -> None:
+        match event:
+            case ReadyForAnswer():
+                self._ready.set()
+            case AnswerTaken() if self._offered is not None:
+                (key, sound), self._offered = self._offered, None
+                self.session.audience.transcript = None
+                if key == event.answer.turn_key:
+                    self._record(key, sound)
+            case SessionReleased():
+                self.withdraw()
+
+    # Before the end of an answer
+
+    def stream(self, *, live: bool = True) -> SpeechStream:
+        """A stream for one answer: as the respondent wishes, else as the concept says, else as usual."""
+        state, concept, usual = self.session.state, self.session.configuration.concept, self.services.settings
+        patience = state.settings.get("patience") or concept.patience or usual.patience
+        max_s = concept.max_answer_s or usual.max_answer_s
+        options = StreamOptions(state.session_id, state.language, patience, max_s if live else None, live)
+        return self.services.speech.open(options)
+
+    @property
+    def ready(self) -> bool:
+        """Whether an answer can be taken: no other one is worked on, and there is a question."""
+        return self._owner.turns.ready
+
+    async def until_ready(self) -> None:
+        """Wait until an answer can be taken."""
+        while not self.ready:
+            self._ready.clear()
+            await self._ready.wait()
+
+    def speculate(self, turn_key: str, transcript: SpokenTranscript) -> None:
+        """This is the answer if nothing follows: begin its turn, if that is wanted and nothing is in the way."""
+        self.withdraw()
+        session, wanted = self.session, self.services.speech.speculates(self.session.configuration) == "turn"
+        if wanted and not self._reviewed and transcript.text and self.ready and not rules.is_held(session.state):
+            self._speculative = SpeculativeTurn(
+                transcript.answer(turn_key),
+                self._owner.turns.decide,
+                session.services.speculation,
+                session.ledger.calls,
+                session.state.turn_count + 1,
+            )
+            self._speculative.begin(self._owner.tasks)
+
+    def withdraw(self) -> None:
+        """Discard the speculative turn: the answer goes on, or comes to nothing."""
+        if self._speculative is not None:
+            self._speculative.withdraw()
+            self._speculative = None
+
+    def is_echo(self, text: str) -> bool:
+        """Whether that is nothing but words of the question that is read aloud."""
+        question = self.session.state.question
+        return question is not None and is_echo(text, question.text)
+
+    def count_missed(self) -> None:
+        """There was a sound without words in an answer that goes on."""
+        self.services.on_answer(SpokenAnswerMeasure(self.session.session_id, "missed", "silence"))
+
+    # Offers
+
+    @property
+    def _reviewed(self) -> bool:
+        """Whether transcripts are reviewed before they are sent."""
+        wish = self.session.state.settings.get("review_transcript")
+        return self.session.configuration.concept.review_transcript if wish is None else bool(wish)
+
+    def forget_offer(self) -> None:
+        """The respondent begins anew."""
+        self.session.audience.transcript = None
+        self._owner.turns.offered = self._offered = None
+
+    async def _offer(self, heard: HeardAnswer) -> None:
+        """Let the respondent review, edit and send it."""
+        self.withdraw()
+        text = heard.transcript.text
+        message = TranscriptPartial(text=text, stable=len(text), turn_key=heard.turn_key)
+        self._owner.turns.offered = heard.transcript.answer(heard.turn_key)
+        self._offered = heard.turn_key, heard.sound
+        self.session.audience.transcript = message
+        await self.session.audience.broadcast(message)
+
+    # The end
+
+    async def conclude(self, heard: HeardAnswer) -> None:
+        """Make a turn of it, offer it, or say that nothing was heard."""
+        self._report(heard, await self._outcome(heard))
+
+    async def _outcome(self, heard: HeardAnswer) -> SpokenOutcome:
+        broadcast = self.session.audience.broadcast
+        if heard.error:
+            log.warning("speech.failed", session=self.session.session_id, reason=heard.error)
+        if heard.ended_by == "too_long":
+            told = "The longest answer is reached. What was said up to here is taken."
+            await broadcast(Error.of("audio_too_long", told, ref=heard.turn_key))
+        if not heard.transcript.text:
+            self.withdraw()
+            if heard.error:
+                return "failed"
+            await broadcast(Notice.of("didnt_catch"))
+            return "nothing"
+        if heard.error or heard.damaged or self._reviewed or self._would_displace(heard):
+            await self._offer(heard)
+            return "offered"
+        return "answer" if await self._submit(heard) else "offered"
+
+    def _would_displace(self, heard: HeardAnswer) -> bool:
+        """Whether it was said before another answer's turn failed, and would replace that answer unasked."""
+        pending = self.session.ledger.pending
+        return heard.early and pending is not None and pending.failed and pending.turn_key != heard.turn_key
+
+    async def _submit(self, heard: HeardAnswer) -> bool:
+        speculative, self._speculative = self._speculative, None
+        key = heard.turn_key
+        event = heard.transcript.event(key, heard.last_seq)
+        try:
+            answer = heard.transcript.answer(key)
+            await self._owner.turns.begin(answer, first=(event,), speculative=speculative).accepted()
+        except (SessionProblem, HotError) as exc:
+            if speculative is not None:
+                speculative.withdraw()
+            await self.session.audience.broadcast(error_frame(exc, ref=key))
+            await self._offer(heard)
+            return False
+        self._record(key, heard.sound)
+        return True
+
+    async def submit_upload(self, turn_key: str, transcript: SpokenTranscript, pcm: bytes) -> Receipt:
+        """Make a turn of an uploaded recording; returns when it is committed. Raises as `SessionOwner.submit`."""
+        recorded = rules.may_record(self.session.state, self.session.configuration)
+        event = transcript.event(turn_key, None)
+        handle = self._owner.turns.begin(transcript.answer(turn_key), first=(event,))
+        await handle.accepted()
+        self._record(turn_key, lambda: pcm if recorded else b"")
+        return await handle.committed()
+
+    def _record(self, turn_key: str, sound: Callable[[], bytes]) -> None:
+        """Store the sound of an answer that was taken, where that was agreed to."""
+        if self.services.recorder is not None:
+            number = self.session.state.turn_count + 1
+            self.services.recorder.keep(self.session.session_id, number, turn_key, sound())
+
+    def _report(self, heard: HeardAnswer, outcome: SpokenOutcome) -> None:
+        clock, spoken_at = self.session.services.clock, heard.spoken_at
+        measure = SpokenAnswerMeasure(
+            session_id=self.session.session_id,
+            outcome=outcome,
+            ended_by=heard.ended_by,
+            audio_s=heard.audio_s,
+            words=len(heard.transcript.words),
+            final_ms=None if spoken_at is None else (clock() - spoken_at) * 1000.0,
+        )
+        log.info(
+            "speech.ended",
+            session=measure.session_id,
+            outcome=outcome,
+            ended_by=measure.ended_by,
+            audio_s=round(measure.audio_s, 2),
+            words=measure.words,
+            final_ms=None if measure.final_ms is None else round(measure.final_ms, 1),
+        )
+        self.services.on_answer(measure)
