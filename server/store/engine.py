@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import Connection, Engine, Select, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -17,6 +17,7 @@ from sqlalchemy.util import await_only
 
 from server.store.errors import RecordRefused, StoreError, StoreMisconfigured, StoreUnavailable, translated
 from server.store.migrations.run import upgrade
+from server.store.tables import Row
 
 BUSY_TIMEOUT_MS = 5_000
 WRITE_WAIT_S = 5.0
@@ -59,6 +60,16 @@ class Database:
         with translated():
             async with self.engine.connect() as connection:
                 yield connection
+
+    async def rows(self, query: Select[Any]) -> list[Row]:
+        """The result of a query."""
+        async with self.read() as connection:
+            return [dict(row) for row in (await connection.execute(query)).mappings()]
+
+    async def scalar(self, query: Select[Any]) -> Any:
+        """The first value of the first row of a query's result, None if it has no row."""
+        async with self.read() as connection:
+            return await connection.scalar(query)
 
     @asynccontextmanager
     async def write(self, *, patient: bool = False) -> AsyncIterator[AsyncConnection]:

@@ -27,11 +27,10 @@ from server.hot.errors import Gone, SessionNotHot
 from server.hot.packing import unpack
 from server.hot.redis import HotStore
 from server.recordings import FileRecorder
-from server.store.copied import CopyRefused, parse
-from server.store.copies import Copies
+from server.store.copies import Copies, CopyRefused, parsed_row
 from server.store.errors import RecordRefused, StoreUnavailable
 from server.store.repository import UNFINISHED
-from server.store.rows import Row
+from server.store.tables import Row
 from server.sync.bundle import Bundle, BundleInvalid, KeptFile, pieces, read
 
 log = structlog.get_logger("askwell.sync")
@@ -233,15 +232,15 @@ def checked(bundle: Bundle, session_id: str) -> dict[str, list[Row]]:
         CopyRefused, BundleInvalid: they don't, or belong to another version of askwell.
     """
     rows: dict[str, list[Row]] = {}
-    for table, plain in bundle.rows:
-        rows.setdefault(table, []).append(parse(table, plain, session_id))
+    for table, content in bundle.rows:
+        rows.setdefault(table, []).append(parsed_row(table, content, session_id))
     if any(len(rows.get(table, ())) != 1 for table in ("sessions", "session_snapshots", "configurations")):
         raise BundleInvalid("Something of the interview is missing.")
     [session], [snapshot], [configuration] = rows["sessions"], rows["session_snapshots"], rows["configurations"]
-    state, content = _state(snapshot["state"]), configuration["content"]
+    state = _state(snapshot["state"])
     try:
-        SessionConfiguration.model_validate_json(content)
-        config_hash = content_hash_of(content)
+        SessionConfiguration.model_validate_json(configuration["content"])
+        config_hash = content_hash_of(configuration["content"])
     except (ValidationError, ValueError) as exc:
         raise BundleInvalid("The configuration of the interview can't be read here. Update the older askwell.") from exc
     said = {
