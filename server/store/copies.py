@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Float,
     Integer,
     LargeBinary,
@@ -64,6 +65,7 @@ COPIED: tuple[Table, ...] = (
 MOST_UPLOADS = 32
 """Copies that one device may be sending at the same time; beyond that, those it touched longest ago are deleted."""
 UPLOAD_LIFE = timedelta(days=7)
+HELD_HERE = "This interview was held on this server itself: it can't be sent here."
 
 
 class CopyRefused(Exception):
@@ -92,6 +94,19 @@ class Received:
     device_id: str
     received_at: datetime
     present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UploadKey:
+    """Names a copy that is being received: the device, the session, and the SHA-256 of the bundle."""
+
+    device_id: str
+    session_id: str
+    digest: str
+
+    def rows_of(self, table: Table) -> ColumnElement[bool]:
+        """The condition for its rows in `sync_uploads` or `sync_chunks`."""
+        return and_(*(table.c[name] == value for name, value in asdict(self).items()))
 
 
 class Copies:
@@ -170,57 +185,39 @@ class Copies:
 
     async def received_at(self, session_ids: Sequence[str]) -> dict[str, datetime]:
         """When sessions came here, for those that did."""
-        query = select(SYNC_RECEIVED.c.session_id, SYNC_RECEIVED.c.received_at).where(
-            SYNC_RECEIVED.c.session_id.in_(session_ids)
-        )
+        query = select(SYNC_RECEIVED).where(SYNC_RECEIVED.c.session_id.in_(session_ids))
         return {row["session_id"]: row["received_at"] for row in await self.database.rows(query)} if session_ids else {}
 
     async def exists(self, session_id: str) -> bool:
         """Whether there is such a session here."""
         return await self.database.scalar(select(SESSIONS.c.id).where(SESSIONS.c.id == session_id)) is not None
 
-    async def open_upload(
-        self, device_id: str, session_id: str, digest: str, *, size: int, skew_s: float | None, at: datetime
-    ) -> int:
+    async def open_upload(self, key: UploadKey, *, size: int, skew_s: float | None, at: datetime) -> int:
         """Begin or continue a copy; how many of its bytes are here.
 
         What the device sent of an earlier copy of the session is deleted.
         """
-        mine = and_(SYNC_UPLOADS.c.device_id == device_id, SYNC_UPLOADS.c.session_id == session_id)
+        c = SYNC_UPLOADS.c
+        own = c.device_id == key.device_id
+        newest = select(c.session_id).where(own).order_by(c.touched_at.desc(), c.session_id).limit(MOST_UPLOADS - 1)
+        row = asdict(key) | {"size": size, "received": 0, "clock_skew_s": skew_s, "touched_at": at}
         async with self.database.write() as connection:
-            await connection.execute(delete(SYNC_UPLOADS).where(SYNC_UPLOADS.c.touched_at < at - UPLOAD_LIFE))
-            await connection.execute(delete(SYNC_UPLOADS).where(mine, SYNC_UPLOADS.c.digest != digest))
-            newest = (
-                select(SYNC_UPLOADS.c.session_id)
-                .where(SYNC_UPLOADS.c.device_id == device_id)
-                .order_by(SYNC_UPLOADS.c.touched_at.desc(), SYNC_UPLOADS.c.session_id)
-                .limit(MOST_UPLOADS - 1)
-            )
-            kept = [row[0] for row in await connection.execute(newest)]
-            others = and_(SYNC_UPLOADS.c.device_id == device_id, SYNC_UPLOADS.c.session_id.not_in([*kept, session_id]))
-            await connection.execute(delete(SYNC_UPLOADS).where(others))
-            row = {
-                "device_id": device_id,
-                "session_id": session_id,
-                "digest": digest,
-                "size": size,
-                "received": 0,
-                "clock_skew_s": skew_s,
-                "touched_at": at,
-            }
+            await connection.execute(delete(SYNC_UPLOADS).where(c.touched_at < at - UPLOAD_LIFE))
+            earlier = own & (c.session_id == key.session_id) & (c.digest != key.digest)
+            await connection.execute(delete(SYNC_UPLOADS).where(earlier))
+            kept = [*await connection.scalars(newest), key.session_id]
+            await connection.execute(delete(SYNC_UPLOADS).where(own, c.session_id.not_in(kept)))
             await upsert(connection, SYNC_UPLOADS, [row], unchanged=("received",))
-            query = select(SYNC_UPLOADS.c.received).where(mine, SYNC_UPLOADS.c.digest == digest)
+            query = select(c.received).where(key.rows_of(SYNC_UPLOADS))
             return int((await connection.execute(query)).scalar_one())
 
-    async def add_chunk(
-        self, device_id: str, session_id: str, digest: str, start: int, data: bytes, at: datetime
-    ) -> int | None:
+    async def add_chunk(self, key: UploadKey, start: int, data: bytes, at: datetime) -> int | None:
         """Keep the bytes from `start` on; how many are here then. Bytes that don't follow are not kept.
 
         Returns:
             None if no such copy was begun.
         """
-        mine = _upload(SYNC_UPLOADS, device_id, session_id, digest)
+        mine = key.rows_of(SYNC_UPLOADS)
         async with self.database.write() as connection:
             query = select(SYNC_UPLOADS.c.received, SYNC_UPLOADS.c.size).where(mine)
             upload = (await connection.execute(query)).one_or_none()
@@ -234,39 +231,36 @@ class Copies:
             )
             if moved.rowcount != 1:
                 return int((await connection.execute(query)).one().received)
-            key = {"device_id": device_id, "session_id": session_id, "digest": digest}
-            await connection.execute(insert(SYNC_CHUNKS).values(**key, start=start, data=data))
+            await connection.execute(insert(SYNC_CHUNKS).values(**asdict(key), start=start, data=data))
             return end
 
-    async def upload(self, device_id: str, session_id: str, digest: str) -> Row | None:
+    async def upload(self, key: UploadKey) -> Row | None:
         """The row of a copy that is being received."""
-        query = select(SYNC_UPLOADS).where(_upload(SYNC_UPLOADS, device_id, session_id, digest))
-        return next(iter(await self.database.rows(query)), None)
+        return next(iter(await self.database.rows(select(SYNC_UPLOADS).where(key.rows_of(SYNC_UPLOADS)))), None)
 
-    async def chunks(self, device_id: str, session_id: str, digest: str) -> AsyncIterator[bytes]:
-        """The pieces of a copy that is here, in order."""
-        mine = _upload(SYNC_CHUNKS, device_id, session_id, digest)
+    async def chunks(self, key: UploadKey) -> AsyncIterator[bytes]:
+        """The bytes of a copy that were received, piece by piece."""
+        mine = key.rows_of(SYNC_CHUNKS)
         for row in await self.database.rows(select(SYNC_CHUNKS.c.start).where(mine).order_by(SYNC_CHUNKS.c.start)):
             one = select(SYNC_CHUNKS.c.data).where(mine, SYNC_CHUNKS.c.start == row["start"])
             yield await self.database.scalar(one) or b""
 
-    async def drop_upload(self, device_id: str, session_id: str, digest: str) -> None:
+    async def drop_upload(self, key: UploadKey) -> None:
         """Forget a copy that is being received."""
         async with self.database.write() as connection:
-            await connection.execute(delete(SYNC_UPLOADS).where(_upload(SYNC_UPLOADS, device_id, session_id, digest)))
+            await connection.execute(delete(SYNC_UPLOADS).where(key.rows_of(SYNC_UPLOADS)))
 
     async def store(
-        self, rows: Mapping[str, Sequence[Row]], *, digest: str, device_id: str, device_name: str, at: datetime
+        self, key: UploadKey, rows: Mapping[str, Sequence[Row]], *, device_name: str, at: datetime
     ) -> datetime:
         """Write a copy in one transaction, and forget its upload.
 
         Writing the same copy again changes nothing, an older one neither.
 
         Args:
+            key: of its upload.
             rows: by table, as `parsed_row` gave them.
-            digest: of the bundle that held them.
-            device_id: which device sent it.
-            device_name: its name.
+            device_name: the name of the device that sent it.
             at: now.
         Returns:
             When it came here first in this form.
@@ -275,18 +269,16 @@ class Copies:
             RecordRefused, StoreUnavailable: the database can't take it.
         """
         [session] = rows["sessions"]
-        session_id = session["id"]
-        mine = _upload(SYNC_UPLOADS, device_id, session_id, digest)
+        mine = key.rows_of(SYNC_UPLOADS)
         async with self.database.write() as connection:
-            known = await _received(connection, session_id)
+            known = await _received(connection, key.session_id)
             skew_s = (await connection.execute(select(SYNC_UPLOADS.c.clock_skew_s).where(mine))).scalar_one_or_none()
             await connection.execute(delete(SYNC_UPLOADS).where(mine))
-            if known is not None and (not known.present or known.digest == digest or known.rev > session["rev"]):
+            if known is not None and (not known.present or known.digest == key.digest or known.rev > session["rev"]):
                 return known.received_at
-            present = await connection.execute(select(SESSIONS.c.id).where(SESSIONS.c.id == session_id))
-            if known is None and present.one_or_none() is not None:
-                raise CopyRefused("This interview was held on this server itself: it can't be sent here.")
-            await connection.execute(delete(SESSIONS).where(SESSIONS.c.id == session_id))
+            deleted = await connection.execute(delete(SESSIONS).where(SESSIONS.c.id == key.session_id))
+            if known is None and deleted.rowcount:
+                raise CopyRefused(HELD_HERE)
             with translated():
                 for table in COPIED:
                     found = rows.get(table.name)
@@ -294,16 +286,8 @@ class Copies:
                         await upsert(connection, table, found, keep=True)
                     elif found:
                         await connection.execute(insert(table), list(found))
-            note = {
-                "session_id": session_id,
-                "digest": digest,
-                "rev": session["rev"],
-                "device_id": device_id,
-                "device_name": device_name,
-                "clock_skew_s": skew_s,
-                "received_at": at,
-            }
-            await upsert(connection, SYNC_RECEIVED, [note])
+            note = {"rev": session["rev"], "device_name": device_name, "clock_skew_s": skew_s, "received_at": at}
+            await upsert(connection, SYNC_RECEIVED, [asdict(key) | note])
         return at
 
 
@@ -312,16 +296,11 @@ def _call_count() -> Any:
 
 
 def _sent(target: str | None, calls: Any) -> Any:
-    same = and_(
-        SYNC_SENT.c.session_id == SESSIONS.c.id, SYNC_SENT.c.rev == SESSIONS.c.rev, SYNC_SENT.c.call_count == calls
-    )
+    c = SYNC_SENT.c
+    same = and_(c.session_id == SESSIONS.c.id, c.rev == SESSIONS.c.rev, c.call_count == calls)
     if target is not None:
-        same = and_(same, SYNC_SENT.c.target == target)
-    return exists(select(SYNC_SENT.c.session_id).where(same).correlate(SESSIONS))
-
-
-def _upload(table: Table, device_id: str, session_id: str, digest: str) -> Any:
-    return and_(table.c.device_id == device_id, table.c.session_id == session_id, table.c.digest == digest)
+        same = and_(same, c.target == target)
+    return exists(select(c.session_id).where(same).correlate(SESSIONS))
 
 
 async def _received(connection: AsyncConnection, session_id: str) -> Received | None:
