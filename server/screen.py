@@ -63,6 +63,53 @@ class Keyboard:
         sys.stdout.flush()
 
 
+class Output:
+    """Shows lines on a screen; one of them may grow piece by piece.
+
+    Args:
+        screen: where they are shown.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._is_open = False
+        self._grown = ""
+
+    async def read(self, prompt: str) -> str | None:
+        """As `Screen.read`."""
+        return await self._screen.read(prompt)
+
+    def begin(self, prefix: str) -> None:
+        """Begin a line that grows."""
+        self._end_line()
+        self._screen.write(prefix)
+        self._is_open = True
+        self._grown = ""
+
+    def stream(self, text: str) -> None:
+        """Add to the line."""
+        self._screen.write(text)
+        self._grown += text
+
+    def complete(self, prefix: str, text: str) -> None:
+        """End the line that grows; begin it again with all of the text if another text was shown."""
+        if self._grown != text:
+            self.begin(prefix)
+            self.stream(text)
+        self._end_line()
+        self._grown = ""
+
+    def say(self, text: str) -> None:
+        """Show a line of its own."""
+        self._end_line()
+        self._screen.write(text + "\n")
+
+    def _end_line(self) -> None:
+        if self._is_open:
+            self._screen.write("\n")
+            self._is_open = False
+
+
 def is_text(line: str) -> bool:
     """Whether it has no lone surrogates, which stand for bytes that are not in the terminal's encoding."""
     return not any("\ud800" <= character <= "\udfff" for character in line)
