@@ -44,7 +44,7 @@ def token_hash(token: str) -> str:
 
 @dataclass(frozen=True)
 class Principal:
-    """Somebody who has proved who they are.
+    """Whom a valid token or cookie belongs to.
 
     `concepts` are the concepts a moderator or device may see; None stands for all.
     """

@@ -342,8 +342,7 @@ def _exported(settings: Settings, session_id: str, name: str) -> bytes:
         raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
     token, _ = moderator_token(settings.storage.data, _secret(settings))
     path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}"
-    _, content = call_sync(url, "GET", path, token)
-    return content
+    return call_sync(url, "GET", path, token)
 
 
 def _sync(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Where an interview in the terminal reads its lines from, and where it shows text."""
+"""Reading lines from the terminal, and showing text there."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ class Chat:
     async def _ready(self, socket: ClientConnection, ready: dict[str, Any]) -> None:
         self._talk.state = ready["state"]
         if ready["epoch"] != self._epoch and self._begun:
-            await self._catch_up_all(ready)
+            await self._catch_up(ready)
         self._epoch = ready["epoch"]
         self._lost = 0
         if self._talk.state == "completed":
@@ -292,25 +292,22 @@ class Chat:
         if self._talk.pending is not None and not (self._talk.stopped and self._talk.kept is not None):
             await _send(socket, self._talk.pending)
 
-    async def _catch_up_all(self, ready: dict[str, Any]) -> None:
+    async def _catch_up(self, ready: dict[str, Any]) -> None:
         """Show what was said before this connection, whose events can't be replayed."""
         detail = await self._client.detail(self._session_id)
         self._last_event_id = ready["last_event_id"]
         for line in detail["transcript"]:
-            self._catch_up(line)
+            key = (line["speaker"], line["text"])
+            mine = line["speaker"] == "respondent"
+            if mine:
+                self._talk.answer_id = line["id"]
+            else:
+                self._asked = line["text"]
+            if key not in self._talk.shown:
+                self._output.say(f"{'you' if mine else 'askwell'}: {line['text'] or '(rather not say)'}")
+                self._talk.shown.add(key)
         if detail["question"] and self._talk.pending is None and ready["pending"] is None:
             self._talk.may_type.set()
-
-    def _catch_up(self, line: dict[str, Any]) -> None:
-        key = (line["speaker"], line["text"])
-        mine = line["speaker"] == "respondent"
-        if mine:
-            self._talk.answer_id = line["id"]
-        else:
-            self._asked = line["text"]
-        if key not in self._talk.shown:
-            self._output.say(f"{'you' if mine else 'askwell'}: {line['text'] or '(rather not say)'}")
-            self._talk.shown.add(key)
 
     def _question(self, text: str, *, closing: bool) -> None:
         self._output.complete("askwell: ", text)

@@ -111,7 +111,7 @@ async def finish(request: Request) -> Response:
 
 
 async def push(request: Request) -> Response:
-    """`POST /api/sync/push`: send what is here to a server; how it goes comes as lines of JSON."""
+    """`POST /api/sync/push`: send what is here to a server; the response is the progress as lines of JSON."""
     parts = parts_of(request)
     principal = await moderator(request)
     if principal.concepts is not None:
@@ -120,7 +120,7 @@ async def push(request: Request) -> Response:
 
 
 class Pushing(Response):
-    """Sends interviews away and tells, line by line, how it goes; ends with the client."""
+    """Sends interviews to another server, with the progress as lines of JSON; stops when the client disconnects."""
 
     media_type = "application/x-ndjson"
 
@@ -169,7 +169,7 @@ class Pushing(Response):
 
 @contextmanager
 def suppress_group(kind: type[Exception]) -> Iterator[None]:
-    """As `contextlib.suppress` of Python 3.12: also out of groups."""
+    """As `contextlib.suppress` of Python 3.12, which looks into exception groups too."""
     try:
         yield
     except* kind:

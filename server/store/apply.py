@@ -1,4 +1,4 @@
-"""From journal records to rows, in one transaction with the partition's position."""
+"""Applies journal records to the tables, in one transaction with the position of their partition."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Applier:
     """Writes journal records into the database.
 
     Args:
-        database: where to.
+        database: which it writes into.
     """
 
     def __init__(self, database: Database) -> None:
@@ -116,7 +116,7 @@ class Applier:
 
 
 async def _apply_state(connection: AsyncConnection, record: JournalRecord) -> None:
-    """Bring the rows of the session to the record's state, and add what the record says of its turn."""
+    """Make the rows of the session those of the record's state, and add the rows of its turn."""
     query = select(SNAPSHOTS.c.rev, SNAPSHOTS.c.state).where(SNAPSHOTS.c.session_id == record.session_id)
     known = (await connection.execute(query)).one_or_none()
     # After a gap the rows may be those of no state at all, so nothing is taken for known.
@@ -200,7 +200,7 @@ async def _add_calls(
 
 
 async def _rescue_calls(connection: AsyncConnection, record: JournalRecord) -> None:
-    """Add the calls that a record carries which can't be written for another reason."""
+    """Add the model calls of a record whose other content can't be applied, as far as they can be read."""
     turn_number = record.turn_number if record.kind == "fail" or record.mode == "turn" else None
     with suppress(RecordRefused, ValueError, KeyError, TypeError, AttributeError):
         extra = json.loads(record.data)

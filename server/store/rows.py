@@ -42,14 +42,14 @@ class Change:
 
 
 def changes(before: InterviewState | None, after: InterviewState) -> list[Change]:
-    """What makes the rows of `before` those of `after`, in the order of PROJECTED; all of them without `before`.
+    """What turns the rows of `before` into those of `after`, in the order of PROJECTED; all rows without `before`.
 
     A consent is never removed: what was agreed to stays on record when another version is agreed to.
     """
     if before == after:
         return []
     found: list[Change] = []
-    for part in _PARTS:
+    for part in _PROJECTIONS:
         known = part.known(before)
         new = part.known(after)
         upserts = [part.row(after, *entry) for key, entry in new.items() if known.get(key) != entry]
@@ -95,7 +95,7 @@ def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[Change]:
 def call_rows(session_id: str, calls: Sequence[Mapping[str, Any]], turn_number: int | None, at: datetime) -> list[Row]:
     """The rows of calls of language models.
 
-    What providers told is cut to what the columns hold: nothing they say may keep a turn from being stored.
+    What providers report is cut to what the columns hold, so that it can't keep a turn from being stored.
 
     Args:
         session_id: the session.
@@ -195,7 +195,7 @@ _SESSION_JSON = {
 
 
 def _plain(state: InterviewState, record: Any) -> Row:
-    """The record's fields: plain JSON below the first level, moments as they are."""
+    """The record's fields; tuples become lists, moments stay as they are."""
     return {"session_id": state.session_id} | {name: _json(value) for name, value in record.model_dump().items()}
 
 
@@ -212,8 +212,8 @@ def _tension(state: InterviewState, record: Any) -> Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """How one table follows from a state.
+class _Projection:
+    """How the rows of one table follow from a state.
 
     `key` is the column that names a row within the session, `ordered` tables have a `position`, rows of `kept`
     tables are never removed.
@@ -243,17 +243,17 @@ class _Part:
         return {name: value for name, value in row.items() if name in self.table.columns}
 
 
-_PARTS: tuple[_Part, ...] = (
-    _Part(SESSIONS, lambda state: (state,), key="session_id", make=_session, kept=True),
-    _Part(UTTERANCES, lambda state: state.utterances, ordered=True),
-    _Part(NODES, lambda state: state.nodes, make=_with_sources),
-    _Part(EDGES, lambda state: state.edges, make=_with_sources),
-    _Part(SLOTS, lambda state: state.slots),
-    _Part(MAPPINGS, lambda state: state.mappings, key="surface_node_id"),
-    _Part(CANONICAL_EDGES, lambda state: state.canonical_edges),
-    _Part(TENSIONS, lambda state: state.tensions, make=_tension, ordered=True),
-    _Part(CONSENTS, lambda state: (state.consent,) if state.consent else (), key="version", kept=True),
+_PROJECTIONS: tuple[_Projection, ...] = (
+    _Projection(SESSIONS, lambda state: (state,), key="session_id", make=_session, kept=True),
+    _Projection(UTTERANCES, lambda state: state.utterances, ordered=True),
+    _Projection(NODES, lambda state: state.nodes, make=_with_sources),
+    _Projection(EDGES, lambda state: state.edges, make=_with_sources),
+    _Projection(SLOTS, lambda state: state.slots),
+    _Projection(MAPPINGS, lambda state: state.mappings, key="surface_node_id"),
+    _Projection(CANONICAL_EDGES, lambda state: state.canonical_edges),
+    _Projection(TENSIONS, lambda state: state.tensions, make=_tension, ordered=True),
+    _Projection(CONSENTS, lambda state: (state.consent,) if state.consent else (), key="version", kept=True),
 )
 
-PROJECTED: tuple[Table, ...] = tuple(part.table for part in _PARTS)
+PROJECTED: tuple[Table, ...] = tuple(part.table for part in _PROJECTIONS)
 """Tables that follow from a state alone, those that others refer to first."""

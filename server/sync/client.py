@@ -35,7 +35,7 @@ class Welcome:
 
     @property
     def clock_is_off(self) -> bool:
-        """Whether the two clocks differ by more than what a line may take."""
+        """Whether the two clocks differ by more than CLOCK_TOLERANCE_S."""
         return abs(self.skew_s) > CLOCK_TOLERANCE_S
 
 
@@ -48,7 +48,7 @@ class Central:
         http: a client whose base is that URL.
         token: device token, made there.
         now: our clock, with time zone; it may be wrong.
-        pause: waits so many seconds.
+        pause: sleeps for so many seconds.
         attempts: how often a call is tried while the server can't be reached or is busy.
     """
 
@@ -97,7 +97,7 @@ class Central:
         return _reply(await self._call("POST", "/api/sync/sessions", json=offer.model_dump()))
 
     async def send(self, bundle: Written, offset: int, piece: bytes) -> int | None:
-        """Send bytes; from where on it goes on, None when the server has forgotten all of it."""
+        """Send bytes; the offset of the next ones, None when the server has forgotten the upload."""
         path = f"/api/sync/sessions/{bundle.header.session_id}/chunks?digest={bundle.digest}&offset={offset}"
         content = await asyncio.to_thread(gzip.compress, piece, 6, mtime=0)
         headers = {"content-type": "application/octet-stream", "content-encoding": "gzip"}
@@ -105,7 +105,7 @@ class Central:
         return None if response.status_code == 404 else int(response.json()["offset"])
 
     async def finish(self, bundle: Written) -> OfferReply | None:
-        """Have it stored; None when the server has forgotten it. Raises NotTaken, SyncError."""
+        """Have the interview stored; None when bytes are missing on the server. Raises NotTaken, SyncError."""
         path = f"/api/sync/sessions/{bundle.header.session_id}/finish"
         response = await self._call("POST", path, json={"digest": bundle.digest}, missing_ok=True)
         return None if response.status_code in (404, 409) else _reply(response)

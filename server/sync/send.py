@@ -34,7 +34,10 @@ class Progress:
 
 @dataclass
 class Report:
-    """What came of it: why interviews were not taken, by id; by how much our clock is ahead, where it is off."""
+    """How many interviews were sent and erased here, and why others were not taken, by id.
+
+    `clock_off_s` is by how much our clock is ahead of the server's, None where that is within the tolerance.
+    """
 
     sent: int = 0
     erased: int = 0

@@ -40,7 +40,7 @@ def _connect(url: str, token: str) -> AbstractAsyncContextManager[Central]:
 
 @dataclass
 class SyncStatus:
-    """How sending goes. `waiting`: the server could not be reached, or refused; it is tried again at `next_at`."""
+    """The status of sending. `waiting`: the server could not be reached, or refused; it is tried again at `next_at`."""
 
     state: SyncState = "off"
     to: str | None = None
