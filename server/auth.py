@@ -1,4 +1,4 @@
-"""Who is asking: respondents, moderators and devices, by tokens of which only hashes are kept.
+"""Who is asking: respondents, moderators and devices, known by tokens of which only hashes are kept.
 
 A token is 256 random bits. A respondent's belongs to one session. Moderator and device tokens are rows with a name
 and a scope, besides the one moderator token of the installation. A login cookie is signed with the hash of the token
@@ -16,15 +16,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from server.errors import ApiError
+
+if TYPE_CHECKING:
+    from server.store.repository import Repository
 
 TOKEN_FILE = "moderator-token"
 COOKIE = "askwell_moderator"
 COOKIE_LIFE_S = 12 * 3600
 ROOT = "root"
-"""Stands for the id of the installation's own moderator token."""
+"""The id of the installation's own moderator token, which is not in the store."""
 
 TokenKind = Literal["respondent", "moderator", "device"]
 
@@ -41,7 +44,7 @@ def token_hash(token: str) -> str:
 
 @dataclass(frozen=True)
 class Principal:
-    """Somebody who has proved who they are.
+    """Whom a valid token or cookie belongs to.
 
     `concepts` are the concepts a moderator or device may see; None stands for all.
     """
@@ -76,31 +79,11 @@ class TokenEntry:
         return Principal(self.kind, self.name, self.id, self.session_id, scope)
 
 
-class TokenStore(Protocol):
-    """Where tokens are kept."""
-
-    async def find_token(self, digest: str) -> TokenEntry | None:
-        """The token with this hash, also if it was revoked."""
-        ...
-
-    async def token_by_id(self, token_id: str) -> TokenEntry | None:
-        """The token with this id, also if it was revoked."""
-        ...
-
-    async def put_token(self, entry: TokenEntry) -> None:
-        """Keep a new token."""
-        ...
-
-    async def revoke_token(self, token_id: str, at: datetime) -> bool:
-        """End a token; whether there was such a token."""
-        ...
-
-
 class Authenticator:
     """Checks tokens and cookies, and makes them.
 
     Args:
-        tokens: where tokens are kept.
+        tokens: the store, which keeps the hashes of tokens.
         moderator_token: the installation's own.
         now: the current time, with time zone.
         new_id: makes ids of tokens.
@@ -108,7 +91,7 @@ class Authenticator:
 
     def __init__(
         self,
-        tokens: TokenStore,
+        tokens: Repository,
         moderator_token: str,
         *,
         now: Callable[[], datetime],

@@ -34,7 +34,7 @@ from server.serving import PortUnusable
 from server.session.problems import SessionProblem
 from server.store.errors import StoreError
 from server.sync import SyncError
-from server.sync.order import add_arguments, order_of
+from server.sync.plan import add_arguments, transfer_plan
 from server.terminal import HELP, Chat, End
 
 USAGE = 2
@@ -342,17 +342,16 @@ def _exported(settings: Settings, session_id: str, name: str) -> bytes:
         raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
     token, _ = moderator_token(settings.storage.data, _secret(settings))
     path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}"
-    _, content = call_sync(url, "GET", path, token)
-    return content
+    return call_sync(url, "GET", path, token)
 
 
 def _sync(options: argparse.Namespace) -> int:
     os.umask(PRIVATE)
     settings = _settings(options, quiet=True)
-    order = order_of(options, settings.kiosk)
-    from server.sync.command import Screen, sync
+    plan = transfer_plan(options, settings.kiosk)
+    from server.sync.command import ProgressPrinter, sync
 
-    return _run(sync(settings, order, Screen(sys.stderr)))
+    return _run(sync(settings, plan, ProgressPrinter(sys.stderr)))
 
 
 def _check_config(options: argparse.Namespace) -> int:

@@ -29,7 +29,7 @@ class CallFailed(Exception):
         self.code = code
 
 
-def call_sync(base: str, method: str, path: str, token: str | None, body: Any = None) -> tuple[int, bytes]:
+def call_sync(base: str, method: str, path: str, token: str | None, body: Any = None) -> bytes:
     """One HTTP call.
 
     Args:
@@ -39,9 +39,9 @@ def call_sync(base: str, method: str, path: str, token: str | None, body: Any = 
         token: bearer token, if any.
         body: sent as JSON, if not None.
     Returns:
-        Status and body of a call that worked out.
+        The body of the response.
     Raises:
-        CallFailed: the server refused.
+        CallFailed: the status of the response is 400 or above.
         OSError: the server can't be reached.
     """
     parts = urlsplit(base)
@@ -69,7 +69,7 @@ def call_sync(base: str, method: str, path: str, token: str | None, body: Any = 
         connection.close()
     if response.status >= 400:
         raise _failure(response.status, data)
-    return response.status, data
+    return data
 
 
 def _failure(status: int, data: bytes) -> CallFailed:
@@ -94,7 +94,7 @@ class Client:
 
     async def json(self, method: str, path: str, body: Any = None) -> Any:
         """A call whose answer is JSON. Raises as `call_sync`."""
-        _, data = await asyncio.to_thread(call_sync, self.base, method, path, self.token, body)
+        data = await asyncio.to_thread(call_sync, self.base, method, path, self.token, body)
         return json.loads(data) if data else None
 
     async def create_session(self, **fields: Any) -> dict[str, Any]:

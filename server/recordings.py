@@ -1,4 +1,4 @@
-"""Keeps the sound of answers as files, in the background, and sees to it that nothing of an erased session stays."""
+"""Writes the recordings of answers to files in the background, and deletes those of erased sessions."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class _Sound:
 
 
 class FileRecorder:
-    """Implements `server.session.recorder.Recorder` over files.
+    """Implements `server.session.recorder.Recorder` with files.
 
     Args:
         recordings: where they are.
         is_gone: whether a session is erased.
-        metrics: told what could not be kept.
+        metrics: counts the recordings that could not be written.
     """
 
     def __init__(self, recordings: Recordings, is_gone: IsGone, metrics: Metrics) -> None:
@@ -55,7 +55,7 @@ class FileRecorder:
         self._idle.set()
 
     def keep(self, session_id: str, turn_number: int, turn_key: str, pcm: bytes) -> None:
-        """Have an answer kept; where too many wait it is not, which is logged and counted."""
+        """Queue an answer to be written; if MOST_WAITING are queued it is dropped, which is logged and counted."""
         if not pcm:
             return
         if len(self._waiting) >= MOST_WAITING:
@@ -66,7 +66,7 @@ class FileRecorder:
         self._changed.set()
 
     async def run(self) -> None:
-        """Write what comes and look for what should be gone, until cancelled."""
+        """Write what is queued and delete recordings of erased sessions, until cancelled."""
         swept_at = -SWEEP_EVERY_S
         while True:
             if time.monotonic() - swept_at > SWEEP_EVERY_S:

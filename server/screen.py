@@ -1,4 +1,4 @@
-"""Where an interview in the terminal reads its lines from, and where it shows text."""
+"""Reading lines from the terminal, and showing text there."""
 
 from __future__ import annotations
 
@@ -61,6 +61,53 @@ class Keyboard:
         """Show text."""
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+class Output:
+    """Shows lines on a screen; one of them may grow piece by piece.
+
+    Args:
+        screen: where they are shown.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._is_open = False
+        self._grown = ""
+
+    async def read(self, prompt: str) -> str | None:
+        """As `Screen.read`."""
+        return await self._screen.read(prompt)
+
+    def begin(self, prefix: str) -> None:
+        """Begin a line that grows."""
+        self._end_line()
+        self._screen.write(prefix)
+        self._is_open = True
+        self._grown = ""
+
+    def stream(self, text: str) -> None:
+        """Add to the line."""
+        self._screen.write(text)
+        self._grown += text
+
+    def complete(self, prefix: str, text: str) -> None:
+        """End the line that grows; begin it again with all of the text if another text was shown."""
+        if self._grown != text:
+            self.begin(prefix)
+            self.stream(text)
+        self._end_line()
+        self._grown = ""
+
+    def say(self, text: str) -> None:
+        """Show a line of its own."""
+        self._end_line()
+        self._screen.write(text + "\n")
+
+    def _end_line(self) -> None:
+        if self._is_open:
+            self._screen.write("\n")
+            self._is_open = False
 
 
 def is_text(line: str) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import textwrap
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 from uuid import uuid4
@@ -15,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from server.client import CallFailed, Client, may_pass
 from server.protocol.codes import CLOSE_TAKEN_OVER
-from server.screen import Screen, is_text
+from server.screen import Output, Screen, is_text
 
 HELP: Final = """\
 /skip             rather not say
@@ -45,6 +46,98 @@ class End(Enum):
     LOST = "lost"
 
 
+@dataclass
+class Talk:
+    """How far an interview is, as the connection and the respondent's commands both need to know.
+
+    `pending` is the last message that the server has not confirmed, `answer_id` the utterance that can be corrected,
+    `commanded` is true from a command to pause or resume until the server has done it, `shown` holds the speaker and
+    the text of everything on the screen, and `may_type` is set while the respondent may type.
+    """
+
+    state: str = "created"
+    pending: dict[str, Any] | None = None
+    answer_id: str | None = None
+    commanded: bool = False
+    shown: set[tuple[str, str]] = field(default_factory=set)
+    may_type: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def kept(self) -> dict[str, Any] | None:
+        """The turn that the server did not confirm yet."""
+        return self.pending if self.pending is not None and "turn_key" in self.pending else None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the interview does not go on before it is resumed."""
+        return self.state in STOPPED
+
+
+class Commands:
+    """Sends what the respondent types: answers and commands.
+
+    Args:
+        talk: the interview.
+        output: where the respondent is told what was wrong.
+        new_key: makes turn keys.
+    """
+
+    def __init__(self, talk: Talk, output: Output, new_key: Callable[[], str]) -> None:
+        self._talk = talk
+        self._output = output
+        self._new_key = new_key
+
+    async def typed(self, socket: ClientConnection, line: str) -> None:
+        """Do what a line asks for. Raises ConnectionClosed."""
+        if not line:
+            if self._talk.kept is not None and self._talk.stopped:
+                self._output.say(KEPT)
+            elif self._talk.pending is not None:
+                await _send(socket, self._talk.pending)
+            return
+        if not is_text(line):
+            self._output.say("That could not be read as text (is your terminal set to UTF-8?); nothing was sent.")
+            return
+        word, _, rest = line.partition(" ")
+        if not line.startswith("/"):
+            await self._turn(socket, {"type": "answer", "text": line})
+        elif word == "/skip":
+            await self._turn(socket, {"type": "skip"})
+        elif word == "/correct":
+            await self._correct(socket, rest.strip())
+        elif word[1:] in _PLAIN:
+            await self._command(socket, word[1:])
+        elif word == "/help":
+            self._output.say(HELP)
+        else:
+            self._output.say(f"There is no command {word}. /help lists them.")
+
+    async def _command(self, socket: ClientConnection, name: str) -> None:
+        if (name == "pause") == self._talk.stopped and name in ("pause", "resume"):
+            self._output.say("(paused already)" if name == "pause" else "(not paused)")
+            return
+        self._talk.commanded = name in ("pause", "resume")
+        self._talk.may_type.clear()
+        await _send(socket, {"type": name})
+
+    async def _correct(self, socket: ClientConnection, text: str) -> None:
+        if self._talk.answer_id is None:
+            self._output.say("There is no answer yet that could be corrected.")
+        elif not text:
+            self._output.say("Write what your answer should have been behind /correct.")
+        else:
+            await self._turn(socket, {"type": "correct", "utterance_id": self._talk.answer_id, "text": text})
+
+    async def _turn(self, socket: ClientConnection, message: dict[str, Any]) -> None:
+        self._talk.pending = {**message, "turn_key": self._new_key()}
+        self._talk.shown.add(("respondent", message.get("text", "")))
+        if self._talk.stopped:
+            self._output.say(KEPT)
+            return
+        self._talk.may_type.clear()
+        await _send(socket, self._talk.pending)
+
+
 class Chat:
     """One interview between a screen and a server.
 
@@ -67,24 +160,17 @@ class Chat:
     ) -> None:
         self._client = client
         self._session_id = session_id
-        self._screen = screen
-        self._new_key = new_key
         self._pause_s = pause_s
-        self._state = "created"
+        self._output = Output(screen)
+        self._talk = Talk()
+        self._commands = Commands(self._talk, self._output, new_key)
         self._last_event_id = 0
         self._epoch: str | None = None
-        self._answer_id: str | None = None
-        self._pending: dict[str, Any] | None = None
         self._resends = 0
         self._asked = ""
         self._lost = 0
         self._left = False
-        self._commanded = False
         self._begun = False
-        self._shown: set[tuple[str, str]] = set()
-        self._line = ""
-        self._open_line = False
-        self._may_type = asyncio.Event()
         self._end: End | None = None
 
     async def run(self) -> End:
@@ -94,13 +180,13 @@ class Chat:
             CallFailed: the token is wrong, or the interview does not exist.
         """
         detail = await self._client.detail(self._session_id)
-        self._state = detail["state"]
+        self._talk.state = detail["state"]
         self._begun = bool(detail["transcript"])
         if not await self._consented(detail["consent"]):
             return End.LEFT
         for text in (detail.get("stimulus"), detail.get("helpline_text")):
             if text:
-                self._say(text)
+                self._output.say(text)
         while True:
             try:
                 async with self._client.socket() as socket:
@@ -116,18 +202,18 @@ class Chat:
             if self._lost > RECONNECTS:
                 return End.LOST
             if self._lost == 1:
-                self._say("(connection lost, trying again …)")
+                self._output.say("(connection lost, trying again …)")
             await asyncio.sleep(self._pause_s * self._lost)
 
     async def _consented(self, consent: Mapping[str, Any]) -> bool:
         if not consent["text"] or consent["given"]:
             return True
-        self._say("\n".join(textwrap.fill(line, WIDTH) for line in consent["text"].splitlines()))
+        self._output.say("\n".join(textwrap.fill(line, WIDTH) for line in consent["text"].splitlines()))
         while True:
-            line = await self._screen.read("Do you agree to take part? [yes/no] ")
+            line = await self._output.read("Do you agree to take part? [yes/no] ")
             word = (line or "no").strip().lower()
             if word in ("y", "yes"):
-                self._pending = {"type": "consent", "version": consent["version"], "choices": {}}
+                self._talk.pending = {"type": "consent", "version": consent["version"], "choices": {}}
                 return True
             if word in ("n", "no"):
                 return not consent["required"] and line is not None
@@ -135,7 +221,7 @@ class Chat:
     async def _converse(self, socket: ClientConnection) -> End | None:
         """Talk over one connection; None when it was lost."""
         hello = {"type": "hello", "token": self._client.token, "last_event_id": self._last_event_id}
-        await self._send(socket, hello if self._epoch is None else {**hello, "epoch": self._epoch})
+        await _send(socket, hello if self._epoch is None else {**hello, "epoch": self._epoch})
         async with asyncio.TaskGroup() as tasks:
             listening = tasks.create_task(self._listen(socket))
             typing = tasks.create_task(self._type(socket))
@@ -145,11 +231,9 @@ class Chat:
         if self._end is not None:
             return self._end
         if socket.close_code == CLOSE_TAKEN_OVER:
-            self._say("This interview was opened elsewhere and goes on there.")
+            self._output.say("This interview was opened elsewhere and goes on there.")
             return End.LEFT
         return End.LEFT if self._left else None
-
-    # What the server says
 
     async def _listen(self, socket: ClientConnection) -> None:
         try:
@@ -171,223 +255,140 @@ class Chat:
             case "ready":
                 await self._ready(socket, event)
             case "question.started":
-                self._begin_line("askwell: ")
+                self._output.begin("askwell: ")
             case "question.delta":
-                self._stream(event["text"])
+                self._output.stream(event["text"])
             case "question.completed":
                 self._question(event["text"], closing=event.get("closing", False))
             case "turn.completed":
-                self._answer_id = event["result"]["utterance_id"]
+                self._talk.answer_id = event["result"]["utterance_id"]
                 self._settle(may_type=event["result"]["should_continue"])
             case "turn.failed":
                 await self._again(socket, "That did not work out.", retryable=event["retryable"])
             case "session.state":
                 await self._changed(socket, event["state"], event["reason"])
             case "notice":
-                self._say(f"({event['text']})")
+                self._output.say(f"({event['text']})")
             case "error":
                 await self._error(socket, event)
             case _:
                 return
 
     async def _ready(self, socket: ClientConnection, ready: dict[str, Any]) -> None:
-        self._state = ready["state"]
+        self._talk.state = ready["state"]
         if ready["epoch"] != self._epoch and self._begun:
-            await self._catch_up_all(ready)
+            await self._catch_up(ready)
         self._epoch = ready["epoch"]
         self._lost = 0
-        if self._state == "completed":
+        if self._talk.state == "completed":
             self._end = End.COMPLETED
             return
-        if self._state in STOPPED:
-            self._say(PAUSED if self._kept is None else KEPT)
-            self._may_type.set()
-        elif self._begun and self._pending is None and ready["pending"] is None:
-            self._may_type.set()  # a command may have gone down with the connection
-        self._commanded = False
-        if self._pending is not None and not (self._state in STOPPED and self._kept is not None):
-            await self._send(socket, self._pending)
+        if self._talk.stopped:
+            self._output.say(PAUSED if self._talk.kept is None else KEPT)
+            self._talk.may_type.set()
+        elif self._begun and self._talk.pending is None and ready["pending"] is None:
+            self._talk.may_type.set()  # a command may have gone down with the connection
+        self._talk.commanded = False
+        if self._talk.pending is not None and not (self._talk.stopped and self._talk.kept is not None):
+            await _send(socket, self._talk.pending)
 
-    async def _catch_up_all(self, ready: dict[str, Any]) -> None:
-        """Show what was said before this connection: its events can't be replayed, or were never ours."""
+    async def _catch_up(self, ready: dict[str, Any]) -> None:
+        """Show what was said before this connection, whose events can't be replayed."""
         detail = await self._client.detail(self._session_id)
         self._last_event_id = ready["last_event_id"]
         for line in detail["transcript"]:
-            self._catch_up(line)
-        if detail["question"] and self._pending is None and ready["pending"] is None:
-            self._may_type.set()
-
-    def _catch_up(self, line: dict[str, Any]) -> None:
-        key = (line["speaker"], line["text"])
-        mine = line["speaker"] == "respondent"
-        if mine:
-            self._answer_id = line["id"]
-        else:
-            self._asked = line["text"]
-        if key not in self._shown:
-            self._say(f"{'you' if mine else 'askwell'}: {line['text'] or '(rather not say)'}")
-            self._shown.add(key)
+            key = (line["speaker"], line["text"])
+            mine = line["speaker"] == "respondent"
+            if mine:
+                self._talk.answer_id = line["id"]
+            else:
+                self._asked = line["text"]
+            if key not in self._talk.shown:
+                self._output.say(f"{'you' if mine else 'askwell'}: {line['text'] or '(rather not say)'}")
+                self._talk.shown.add(key)
+        if detail["question"] and self._talk.pending is None and ready["pending"] is None:
+            self._talk.may_type.set()
 
     def _question(self, text: str, *, closing: bool) -> None:
-        if self._line != text:
-            self._begin_line("askwell: ")
-            self._stream(text)
-        self._end_line()
-        self._line = ""
+        self._output.complete("askwell: ", text)
         self._asked = text
         self._begun = True
-        self._shown.add(("interviewer", text))
-        if not closing and self._kept is None:
+        self._talk.shown.add(("interviewer", text))
+        if not closing and self._talk.kept is None:
             self._settle()
 
     def _settle(self, *, may_type: bool = True) -> None:
-        self._pending = None
+        self._talk.pending = None
         self._resends = 0
         if may_type:
-            self._may_type.set()
+            self._talk.may_type.set()
 
     async def _changed(self, socket: ClientConnection, state: str, reason: str) -> None:
-        resumed = self._state in STOPPED and state == "active"
-        self._state = state
+        resumed = self._talk.stopped and state == "active"
+        self._talk.state = state
         if state == "completed":
             self._end = End.WITHDRAWN if reason == "withdrawn" else End.COMPLETED
         elif state in STOPPED:
-            self._say(PAUSED if self._kept is None else KEPT)
-            self._may_type.set()
-        elif resumed and self._kept is not None:
-            self._say(f"askwell: {self._asked}")
-            self._say(f"you: {self._kept.get('text') or '(rather not say)'}")
-            self._may_type.clear()
-            await self._send(socket, self._kept)
+            self._output.say(PAUSED if self._talk.kept is None else KEPT)
+            self._talk.may_type.set()
+        elif resumed and self._talk.kept is not None:
+            self._output.say(f"askwell: {self._asked}")
+            self._output.say(f"you: {self._talk.kept.get('text') or '(rather not say)'}")
+            self._talk.may_type.clear()
+            await _send(socket, self._talk.kept)
         elif resumed and self._asked:
-            self._say(f"askwell: {self._asked}")
-            self._may_type.set()
-        elif self._commanded:
-            self._may_type.set()
-        self._commanded = False
-
-    @property
-    def _kept(self) -> dict[str, Any] | None:
-        """The turn that the server did not confirm yet."""
-        return self._pending if self._pending is not None and "turn_key" in self._pending else None
+            self._output.say(f"askwell: {self._asked}")
+            self._talk.may_type.set()
+        elif self._talk.commanded:
+            self._talk.may_type.set()
+        self._talk.commanded = False
 
     async def _error(self, socket: ClientConnection, error: dict[str, Any]) -> None:
         about = error.get("ref")
         if about == "hello" and error["code"] in ("unauthorised", "forbidden", "not_found"):
             raise CallFailed(403, error["code"], error["message"])
-        pending = self._pending
+        pending = self._talk.pending
         mine = pending is not None and about in (pending.get("turn_key"), pending["type"])
         if mine and error["code"] == "session_paused":
-            if self._commanded:
+            if self._talk.commanded:
                 return  # the respondent resumed meanwhile: what comes of that sends the answer
-            if self._state not in STOPPED:
-                self._state = "paused"
-            self._say(KEPT)
-            self._may_type.set()
+            if not self._talk.stopped:
+                self._talk.state = "paused"
+            self._output.say(KEPT)
+            self._talk.may_type.set()
         elif mine:
             await self._again(socket, error["message"], retryable=error["retryable"])
         else:
-            self._say(error["message"])
-            self._commanded = False
-            self._may_type.set()
+            self._output.say(error["message"])
+            self._talk.commanded = False
+            self._talk.may_type.set()
 
     async def _again(self, socket: ClientConnection, message: str, *, retryable: bool) -> None:
-        self._say(message)
-        if not retryable or self._pending is None:
+        self._output.say(message)
+        if not retryable or self._talk.pending is None:
             self._settle()
         elif self._resends < RESENDS:
             self._resends += 1
-            self._say("(sending your answer again …)")
+            self._output.say("(sending your answer again …)")
             await asyncio.sleep(self._pause_s * self._resends)
-            await self._send(socket, self._pending)
+            await _send(socket, self._talk.pending)
         else:
-            self._say("(your answer is kept; press Enter to send it again)")
+            self._output.say("(your answer is kept; press Enter to send it again)")
             self._resends = 0
-            self._may_type.set()
-
-    # What the respondent types
+            self._talk.may_type.set()
 
     async def _type(self, socket: ClientConnection) -> None:
         while self._end is None:
-            await self._may_type.wait()
-            line = await self._screen.read("you: ")
+            await self._talk.may_type.wait()
+            line = await self._output.read("you: ")
             if line is None:
                 self._left = True
                 return
             try:
-                await self._typed(socket, line.strip())
+                await self._commands.typed(socket, line.strip())
             except ConnectionClosed:
                 return
 
-    async def _typed(self, socket: ClientConnection, line: str) -> None:
-        if not line:
-            if self._kept is not None and self._state in STOPPED:
-                self._say(KEPT)
-            elif self._pending is not None:
-                await self._send(socket, self._pending)
-            return
-        if not is_text(line):
-            self._say("That could not be read as text (is your terminal set to UTF-8?); nothing was sent.")
-            return
-        word, _, rest = line.partition(" ")
-        if not line.startswith("/"):
-            await self._turn(socket, {"type": "answer", "text": line})
-        elif word == "/skip":
-            await self._turn(socket, {"type": "skip"})
-        elif word == "/correct":
-            await self._correct(socket, rest.strip())
-        elif word[1:] in _PLAIN:
-            await self._command(socket, word[1:])
-        elif word == "/help":
-            self._say(HELP)
-        else:
-            self._say(f"There is no command {word}. /help lists them.")
 
-    async def _command(self, socket: ClientConnection, name: str) -> None:
-        if (name == "pause") == (self._state in STOPPED) and name in ("pause", "resume"):
-            self._say("(paused already)" if name == "pause" else "(not paused)")
-            return
-        self._commanded = name in ("pause", "resume")
-        self._may_type.clear()
-        await self._send(socket, {"type": name})
-
-    async def _correct(self, socket: ClientConnection, text: str) -> None:
-        if self._answer_id is None:
-            self._say("There is no answer yet that could be corrected.")
-        elif not text:
-            self._say("Write what your answer should have been behind /correct.")
-        else:
-            await self._turn(socket, {"type": "correct", "utterance_id": self._answer_id, "text": text})
-
-    async def _turn(self, socket: ClientConnection, message: dict[str, Any]) -> None:
-        self._pending = {**message, "turn_key": self._new_key()}
-        self._shown.add(("respondent", message.get("text", "")))
-        if self._state in STOPPED:
-            self._say(KEPT)
-            return
-        self._may_type.clear()
-        await self._send(socket, self._pending)
-
-    async def _send(self, socket: ClientConnection, message: Mapping[str, Any]) -> None:
-        await socket.send(json.dumps(message))
-
-    # What is shown
-
-    def _begin_line(self, prefix: str) -> None:
-        self._end_line()
-        self._screen.write(prefix)
-        self._open_line = True
-        self._line = ""
-
-    def _stream(self, text: str) -> None:
-        self._screen.write(text)
-        self._line += text
-
-    def _end_line(self) -> None:
-        if self._open_line:
-            self._screen.write("\n")
-            self._open_line = False
-
-    def _say(self, text: str) -> None:
-        self._end_line()
-        self._screen.write(text + "\n")
+async def _send(socket: ClientConnection, message: Mapping[str, Any]) -> None:
+    await socket.send(json.dumps(message))

@@ -1,4 +1,4 @@
-"""What language models were asked in a session and what it cost, as moderators are told."""
+"""The calls of language models in a session and what they cost, as the API reports them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field
 from pipeline.records import Record
 
 _DIGITS = 9
-"""Decimal places of a sum of costs; the rest is noise of adding."""
+"""Decimal places of a sum of costs; later ones are rounding errors."""
 
 
 class RoleUsage(Record):

@@ -1,4 +1,4 @@
-"""Calls of a kiosk: what an interview there needs, and the operator's corner."""
+"""Calls of a kiosk: what an interview there needs, and what an operator may do after entering the PIN."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from server.unlocking import UNLOCKED_S
 
 KEY_HEADER = "x-kiosk-key"
 ANYONE = Principal("device", "", "")
-"""Whoever asks a server that only this machine can reach, where enrolment is open."""
+"""The principal of requests without a token, where only this machine reaches the server and enrolment is open."""
 
 
 def check_admission(parts: Parts, concept: Concept, wish: CreateSession, *, on_kiosk: bool) -> None:
@@ -105,13 +105,13 @@ async def concept(request: Request) -> Response:
         {
             **kiosk_view(parts, found, language),
             "version": version(),
-            "device": {"id": principal.token_id, "name": principal.name} if principal is not ANYONE else None,
+            "device": _device_view(principal),
         }
     )
 
 
 def kiosk_view(parts: Parts, concept: Concept, language: str) -> dict[str, Any]:
-    """What a kiosk shows before an interview."""
+    """What the kiosk's page shows before an interview."""
     concept = concept.in_language(language)
     consent, kiosk = concept.consent, concept.kiosk
     reason = parts.speech.unavailable(language)
@@ -169,7 +169,7 @@ async def status(request: Request) -> Response:
     return json_response(
         {
             "version": version(),
-            "device": {"id": principal.token_id, "name": principal.name} if principal is not ANYONE else None,
+            "device": _device_view(principal),
             "started_at": parts.started_at.isoformat(),
             "sync": _sync_view(sync),
             "unsynced": {"finished": finished, "unfinished": unfinished},
@@ -177,6 +177,10 @@ async def status(request: Request) -> Response:
             "clock": {"now": parts.now().isoformat()},
         }
     )
+
+
+def _device_view(principal: Principal) -> dict[str, str] | None:
+    return {"id": principal.token_id, "name": principal.name} if principal is not ANYONE else None
 
 
 def _sync_view(sync: SyncStatus) -> dict[str, Any]:
@@ -192,7 +196,7 @@ def _sync_view(sync: SyncStatus) -> dict[str, Any]:
 
 
 def _storage(folder: Path) -> tuple[int, int]:
-    """Bytes that are free, and bytes that our files take."""
+    """Bytes that are free on the disk, and bytes that the files below the folder take."""
     used = 0
     for path, _, names in os.walk(folder):
         for name in names:

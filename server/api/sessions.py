@@ -30,7 +30,7 @@ from server.reading import public_rows
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
 from server.store.errors import StoreError
-from server.store.overview import MAX_PAGE
+from server.store.repository import MAX_PAGE
 from server.watch.graphs import canonical_view, surface_view
 
 LONGEST_QUERY = 200

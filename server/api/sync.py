@@ -8,45 +8,32 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from dataclasses import asdict
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import StringConstraints
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from server.api.access import SESSION_ID, moderator, principal_of, session_id_of
+from server.api.access import moderator, principal_of, session_id_of
 from server.api.http import json_response, parts_of, read_body, read_bytes
-from server.api.models import Body, Name
+from server.api.models import Body
 from server.auth import Principal
 from server.errors import ApiError, wire_error
+from server.export.material import iso
 from server.release import version
 from server.store.errors import StoreError
 from server.sync import SyncError
-from server.sync.bundle import FORMAT
-from server.sync.receive import Offer
-from server.sync.send import Progress, Report, Tell
+from server.sync.bundle import FORMAT, Digest, OfferReply, SyncOffer
+from server.sync.send import Progress, Tell
 from server.sync.service import Sync
 
 MOST_CHUNK_BYTES = 8 * 1024 * 1024
 MOST_LINES = 64
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-
-
-class OfferSession(Body):
-    """`POST /api/sync/sessions`."""
-
-    session_id: Annotated[str, StringConstraints(pattern=f"^{SESSION_ID.pattern}$")]
-    concept_id: Name
-    rev: int = Field(ge=0, le=2**63 - 1)
-    digest: Digest
-    size: int = Field(ge=1, le=2**50)
-    format: int
-    sent_at: Annotated[str, StringConstraints(max_length=40)] | None = None
+DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class FinishSession(Body):
@@ -94,14 +81,12 @@ async def hello(request: Request) -> Response:
 
 async def offer(request: Request) -> Response:
     """`POST /api/sync/sessions`: what is wanted of an interview."""
-    parts = parts_of(request)
     principal = await device(request)
-    body = await read_body(request, OfferSession)
-    if body.format != FORMAT:
-        message = f"The interview is in the format {body.format}, this server takes {FORMAT}: update the older askwell."
+    wish = await read_body(request, SyncOffer)
+    if wish.format != FORMAT:
+        message = f"The interview is in the format {wish.format}, this server takes {FORMAT}: update the older askwell."
         raise ApiError("invalid_input", message)
-    wish = Offer(body.session_id, body.concept_id, body.rev, body.digest, body.size, _skew(body.sent_at, parts.now()))
-    return json_response((await parts.receiver.begin(principal, wish)).body())
+    return _reply(await parts_of(request).receiver.begin(principal, wish))
 
 
 async def chunk(request: Request) -> Response:
@@ -109,7 +94,7 @@ async def chunk(request: Request) -> Response:
     parts = parts_of(request)
     principal, session_id = await device(request), session_id_of(request)
     digest, offset = request.query_params.get("digest", ""), request.query_params.get("offset", "")
-    if not _DIGEST.fullmatch(digest) or not offset.isdecimal() or len(offset) > 15:
+    if not DIGEST.fullmatch(digest) or not offset.isdecimal() or len(offset) > 15:
         raise ApiError("invalid_input", "digest and offset: should be those of the interview.")
     data = await read_bytes(request, MOST_CHUNK_BYTES)
     if request.headers.get("content-encoding", "") == "gzip":
@@ -122,11 +107,11 @@ async def finish(request: Request) -> Response:
     """`POST /api/sync/sessions/{id}/finish`: all is sent; answered when it is stored."""
     principal, session_id = await device(request), session_id_of(request)
     body = await read_body(request, FinishSession)
-    return json_response((await parts_of(request).receiver.finish(principal, session_id, body.digest)).body())
+    return _reply(await parts_of(request).receiver.finish(principal, session_id, body.digest))
 
 
 async def push(request: Request) -> Response:
-    """`POST /api/sync/push`: send what is here to a server; how it goes comes as lines of JSON."""
+    """`POST /api/sync/push`: send what is here to a server; the response is the progress as lines of JSON."""
     parts = parts_of(request)
     principal = await moderator(request)
     if principal.concepts is not None:
@@ -135,7 +120,7 @@ async def push(request: Request) -> Response:
 
 
 class Pushing(Response):
-    """Sends interviews away and tells, line by line, how it goes; ends with the client."""
+    """Sends interviews to another server, with the progress as lines of JSON; stops when the client disconnects."""
 
     media_type = "application/x-ndjson"
 
@@ -152,7 +137,7 @@ class Pushing(Response):
 
         def tell(progress: Progress) -> None:
             if not lines.full():
-                lines.put_nowait(progress_line(progress))
+                lines.put_nowait(_line({"progress": asdict(progress)}))
 
         async def work() -> None:
             await lines.put(await self._outcome(tell))
@@ -174,7 +159,8 @@ class Pushing(Response):
 
     async def _outcome(self, tell: Tell) -> bytes:
         try:
-            return report_line(await self._sync.push(self._wish.to.rstrip("/"), self._wish.token, tell))
+            report = await self._sync.push(self._wish.to.rstrip("/"), self._wish.token, tell)
+            return _line({"report": asdict(report)})
         except SyncError as exc:
             return _line({"error": str(exc), "retryable": exc.retryable})
         except (StoreError, OSError) as exc:
@@ -183,22 +169,15 @@ class Pushing(Response):
 
 @contextmanager
 def suppress_group(kind: type[Exception]) -> Iterator[None]:
-    """As `contextlib.suppress` of Python 3.12: also out of groups."""
+    """As `contextlib.suppress` of Python 3.12, which looks into exception groups too."""
     try:
         yield
     except* kind:
         pass
 
 
-def progress_line(progress: Progress) -> bytes:
-    """How far sending is, as a line of JSON."""
-    fields = {name: getattr(progress, name) for name in Progress.__slots__}
-    return _line({"progress": fields})
-
-
-def report_line(report: Report) -> bytes:
-    """What came of it, as a line of JSON."""
-    return _line({"report": vars(report)})
+def _reply(reply: OfferReply) -> Response:
+    return json_response({**asdict(reply), "received_at": iso(reply.received_at)})
 
 
 def _line(content: dict[str, Any]) -> bytes:
@@ -216,15 +195,6 @@ def _unpacked(data: bytes) -> bytes:
     if not unpacker.eof:
         raise ApiError("invalid_message", "The piece ended too early.")
     return found
-
-
-def _skew(sent_at: str | None, now: datetime) -> float | None:
-    """By how many seconds the sender's clock is ahead; None where it does not say."""
-    try:
-        moment = datetime.fromisoformat(sent_at or "")
-        return (moment - now).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 ROUTES = [

@@ -1,4 +1,4 @@
-"""Calls about who may come in: log in and out, make and revoke tokens."""
+"""Calls about access: log in and out, make, list and revoke tokens."""
 
 from __future__ import annotations
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 from xml.etree import ElementTree as ET
 
-from pipeline.graph.surface import Mention
 from pipeline.records import NAMESPACE
 from server.export.material import SPEAKERS, Material, spoken
 from server.export.text import xml_text
@@ -67,81 +65,82 @@ def to_qdpx(material: Material) -> bytes:
 
     Positions count Unicode code points in the plain text. Source: REFI-QDA standard 1.5, project exchange.
     """
-    state = material.state
-    text, places = _transcript(material)
-    source_guid = _guid(material, "source")
     user = _guid(material, "user")
-    created = _moment(state.created_at)
+    made = {"creatingUser": user, "creationDateTime": _moment(material.state.created_at)}
     root = ET.Element(
         _tag("Project"),
         {
             "name": xml_text(material.title),
             "origin": "askwell",
             "creatingUserGUID": user,
-            "creationDateTime": created,
+            "creationDateTime": made["creationDateTime"],
         },
     )
     users = ET.SubElement(root, _tag("Users"))
     ET.SubElement(users, _tag("User"), {"guid": user, "name": "askwell"})
     _codes(root, material)
-    sources = ET.SubElement(root, _tag("Sources"))
-    source = ET.SubElement(
-        sources,
-        _tag("TextSource"),
-        {
-            "guid": source_guid,
-            "name": xml_text(f"{material.title} {state.session_id}"),
-            "plainTextPath": f"internal://{source_guid}.txt",
-            "creatingUser": user,
-            "creationDateTime": created,
-        },
-    )
-    for node_id, ordinal, mention in _mentions(material):
-        start, end = _position(text, places, mention)
-        if start is None:
-            continue
-        selection = ET.SubElement(
-            source,
-            _tag("PlainTextSelection"),
-            {
-                "guid": _guid(material, f"selection/{node_id}/{ordinal}"),
-                "name": xml_text(mention.quote[:60]),
-                "startPosition": str(start),
-                "endPosition": str(end),
-                "creatingUser": user,
-                "creationDateTime": created,
-            },
-        )
-        coding = ET.SubElement(
-            selection,
-            _tag("Coding"),
-            {
-                "guid": _guid(material, f"coding/{node_id}/{ordinal}"),
-                "creatingUser": user,
-                "creationDateTime": created,
-            },
-        )
-        ET.SubElement(coding, _tag("CodeRef"), {"targetGUID": _guid(material, f"node/{node_id}")})
-    if state.edges:
-        links = ET.SubElement(root, _tag("Links"))
-        for edge in state.edges:
-            ET.SubElement(
-                links,
-                _tag("Link"),
-                {
-                    "guid": _guid(material, f"edge/{edge.id}"),
-                    "name": edge.edge_type,
-                    "direction": "OneWay",
-                    "originGUID": _guid(material, f"node/{edge.source_id}"),
-                    "targetGUID": _guid(material, f"node/{edge.target_id}"),
-                },
-            )
+    text = _source(root, material, made)
+    _links(root, material)
     ET.register_namespace("", _QDE)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         target.writestr("project.qde", ET.tostring(root, encoding="utf-8", xml_declaration=True))
-        target.writestr(f"sources/{source_guid}.txt", text.encode("utf-8", "replace"))
+        target.writestr(f"sources/{_guid(material, 'source')}.txt", text.encode("utf-8", "replace"))
     return archive.getvalue()
+
+
+def _source(root: ET.Element, material: Material, made: dict[str, str]) -> str:
+    """Add the transcript with a coding for each quote of a node; the plain text of the transcript."""
+    text, places = _transcript(material)
+    guid = _guid(material, "source")
+    source = ET.SubElement(
+        ET.SubElement(root, _tag("Sources")),
+        _tag("TextSource"),
+        {
+            "guid": guid,
+            "name": xml_text(f"{material.title} {material.state.session_id}"),
+            "plainTextPath": f"internal://{guid}.txt",
+            **made,
+        },
+    )
+    for node in material.state.nodes:
+        for ordinal, mention in enumerate(node.mentions):
+            if mention.utterance_id not in places:
+                continue
+            start, end = _position(text, places[mention.utterance_id], mention.quote)
+            selection = ET.SubElement(
+                source,
+                _tag("PlainTextSelection"),
+                {
+                    "guid": _guid(material, f"selection/{node.id}/{ordinal}"),
+                    "name": xml_text(mention.quote[:60]),
+                    "startPosition": str(start),
+                    "endPosition": str(end),
+                    **made,
+                },
+            )
+            guid = _guid(material, f"coding/{node.id}/{ordinal}")
+            coding = ET.SubElement(selection, _tag("Coding"), {"guid": guid, **made})
+            ET.SubElement(coding, _tag("CodeRef"), {"targetGUID": _guid(material, f"node/{node.id}")})
+    return text
+
+
+def _links(root: ET.Element, material: Material) -> None:
+    if not material.state.edges:
+        return
+    links = ET.SubElement(root, _tag("Links"))
+    for edge in material.state.edges:
+        ET.SubElement(
+            links,
+            _tag("Link"),
+            {
+                "guid": _guid(material, f"edge/{edge.id}"),
+                "name": edge.edge_type,
+                "direction": "OneWay",
+                "originGUID": _guid(material, f"node/{edge.source_id}"),
+                "targetGUID": _guid(material, f"node/{edge.target_id}"),
+            },
+        )
 
 
 def _codes(root: ET.Element, material: Material) -> None:
@@ -173,20 +172,11 @@ def _transcript(material: Material) -> tuple[str, dict[str, tuple[int, int]]]:
     return text, places
 
 
-def _mentions(material: Material) -> Iterator[tuple[str, int, Mention]]:
-    for node in material.state.nodes:
-        for ordinal, mention in enumerate(node.mentions):
-            yield node.id, ordinal, mention
-
-
-def _position(text: str, places: dict[str, tuple[int, int]], mention: Mention) -> tuple[int, int] | tuple[None, None]:
-    """Where the quote stands; the whole utterance if the quote is not in it word for word."""
-    if mention.utterance_id not in places:
-        return None, None
-    begin, end = places[mention.utterance_id]
-    quote = xml_text(mention.quote)
-    found = text.find(quote, begin, end) if quote else -1
-    return (found, found + len(quote)) if found >= 0 else (begin, end)
+def _position(text: str, place: tuple[int, int], quote: str) -> tuple[int, int]:
+    """Where the quote stands in its utterance; the whole utterance if it is not in it word for word."""
+    quote = xml_text(quote)
+    found = text.find(quote, *place) if quote else -1
+    return (found, found + len(quote)) if found >= 0 else place
 
 
 def _guid(material: Material, name: str) -> str:

@@ -158,7 +158,7 @@ def edge_rows(state: InterviewState) -> list[Row]:
 
 
 def tension_rows(state: InterviewState) -> list[Row]:
-    """What the methodology's schema had no place for."""
+    """What was said that the methodology's schema has no type for."""
     return [tension.model_dump(mode="json") for tension in state.tensions]
 
 

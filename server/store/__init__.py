@@ -1,1 +1,1 @@
-"""The relational store: what every interview was, for whoever asks later."""
+"""The relational store: every interview in tables, written from the journal."""

@@ -1,4 +1,4 @@
-"""From journal records to rows, in one transaction with the partition's position."""
+"""Applies journal records to the tables, in one transaction with the position of their partition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Table, delete, select, text, update
+from sqlalchemy import Table, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -21,48 +21,35 @@ from server.hot.journal import START, JournalRecord
 from server.hot.packing import unpack
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StalePosition, translated
-from server.store.rows import (
-    PROJECTED,
-    Change,
+from server.store.rows import PROJECTED, Change, action_rows, call_rows, changes, turn_rows
+from server.store.tables import (
+    ANSWERS,
+    DEAD_RECORDS,
+    JOURNAL_POSITIONS,
+    LLM_CALLS,
+    SESSIONS,
+    SNAPSHOTS,
+    SYNC_UPLOADS,
+    TOKENS,
     Row,
-    action_rows,
-    call_rows,
-    changes,
-    in_removal_order,
-    table_of,
-    turn_rows,
 )
-from server.store.sync_tables import SyncUploadRow
-from server.store.tables import AnswerRow, DeadRow, LLMCallRow, PositionRow, SessionRow, SnapshotRow, TokenRow
-
-ADVANCE_POSITION = """
-UPDATE journal_position SET last_id = :new
-WHERE partition = :partition
-AND last_id = :expected -- guard:position
-"""
-
-_SESSIONS, _ANSWERS, _SNAPSHOTS = table_of(SessionRow), table_of(AnswerRow), table_of(SnapshotRow)
-_DEAD, _POSITIONS, _TOKENS = table_of(DeadRow), table_of(PositionRow), table_of(TokenRow)
-_CALLS, _UPLOADS = table_of(LLMCallRow), table_of(SyncUploadRow)
 
 
 class Applier:
     """Writes journal records into the database.
 
     Args:
-        database: where to.
-        advance: the statement that moves a position; another one only for tests of its guard.
+        database: which it writes into.
     """
 
-    def __init__(self, database: Database, *, advance: str = ADVANCE_POSITION) -> None:
+    def __init__(self, database: Database) -> None:
         self.database = database
-        self._advance = text(advance)
 
     async def position(self, partition: int) -> str:
         """Id of the last record of the partition that is stored, `START` when there is none yet."""
         async with self.database.write(patient=True) as connection:
-            await upsert(connection, _POSITIONS, [{"partition": partition, "last_id": START}], keep=True)
-            query = select(_POSITIONS.c.last_id).where(_POSITIONS.c.partition == partition)
+            await upsert(connection, JOURNAL_POSITIONS, [{"partition": partition, "last_id": START}], keep=True)
+            query = select(JOURNAL_POSITIONS.c.last_id).where(JOURNAL_POSITIONS.c.partition == partition)
             return str((await connection.execute(query)).scalar_one())
 
     async def apply(self, partition: int, expected: str, records: Sequence[JournalRecord]) -> None:
@@ -81,7 +68,7 @@ class Applier:
             await self._move(connection, partition, expected, records[-1].id)
 
     async def bury(self, partition: int, expected: str, record: JournalRecord, error: str) -> None:
-        """Put a record that can't be written among the dead ones and move on; errors as in `apply`.
+        """Store a record that can't be applied in `journal_dead`, and move the position past it; errors as in `apply`.
 
         The calls of language models that it carries are stored all the same, where they can be read.
         """
@@ -99,12 +86,14 @@ class Applier:
             "failed_at": datetime.now(UTC),
         }
         async with self.database.write(patient=True) as connection:
-            await upsert(connection, _DEAD, [row])
+            await upsert(connection, DEAD_RECORDS, [row])
             await _rescue_calls(connection, record)
             await self._move(connection, partition, expected, record.id)
 
     async def _move(self, connection: AsyncConnection, partition: int, expected: str, new: str) -> None:
-        moved = await connection.execute(self._advance, {"new": new, "partition": partition, "expected": expected})
+        c = JOURNAL_POSITIONS.c
+        at_expected = (c.partition == partition) & (c.last_id == expected)
+        moved = await connection.execute(update(JOURNAL_POSITIONS).where(at_expected).values(last_id=new))
         if moved.rowcount != 1:
             raise StalePosition(f"partition {partition} is not at {expected} any more")
 
@@ -127,36 +116,35 @@ class Applier:
 
 
 async def _apply_state(connection: AsyncConnection, record: JournalRecord) -> None:
-    """Bring the rows of the session to the record's state, and add what the record says of its turn."""
-    query = select(_SNAPSHOTS.c.rev, _SNAPSHOTS.c.state).where(_SNAPSHOTS.c.session_id == record.session_id)
+    """Make the rows of the session those of the record's state, and add the rows of its turn."""
+    query = select(SNAPSHOTS.c.rev, SNAPSHOTS.c.state).where(SNAPSHOTS.c.session_id == record.session_id)
     known = (await connection.execute(query)).one_or_none()
     # After a gap the rows may be those of no state at all, so nothing is taken for known.
     before = known.state if known is not None and known.rev == record.rev - 1 else None
     found, receipts, calls = await asyncio.to_thread(_prepare, record, before)
-    whole = receipts is not None
-    if whole and known is not None:
+    if receipts is not None and known is not None:
         await _clear_projection(connection, record.session_id)
     await _write(connection, found)
-    if calls:
-        await upsert(connection, _CALLS, calls, keep=True)
+    await upsert(connection, LLM_CALLS, calls, keep=True)
     snapshot = {"session_id": record.session_id, "rev": record.rev, "state": record.packed_state}
-    await upsert(connection, _SNAPSHOTS, [snapshot])
+    await upsert(connection, SNAPSHOTS, [snapshot])
     if record.kind == "commit" and record.mode == "turn":
-        await _apply_committed_answer(connection, record)
+        row = _answer(record, "committed") | {"payload": b"", "error": None, "receipt": record.receipt}
+        await upsert(connection, ANSWERS, [row], unchanged=("accepted_at", "payload"))
     for receipt in receipts or ():
         await _settle_answer(connection, record, receipt)
     if record.kind == "commit" and record.mode == "drop":
-        pending = (_ANSWERS.c.session_id == record.session_id) & _ANSWERS.c.status.in_(("pending", "failed"))
-        await connection.execute(update(_ANSWERS).where(pending).values(status="superseded"))
+        pending = (ANSWERS.c.session_id == record.session_id) & ANSWERS.c.status.in_(("pending", "failed"))
+        await connection.execute(update(ANSWERS).where(pending).values(status="superseded"))
 
 
 def _prepare(record: JournalRecord, before: bytes | None) -> tuple[list[Change], tuple[Receipt, ...] | None, list[Row]]:
-    """What a record makes.
+    """What a record with a state changes.
 
-    Runs on a thread: it parses much JSON.
+    Runs on a thread, because it parses much JSON.
 
     Returns:
-        The changes; the state's receipts where the changes are the whole session, else None; rows of model calls.
+        The changes; the state's receipts if the changes are the whole session, else None; rows of model calls.
     """
     data = record.state
     if data is None:
@@ -176,7 +164,7 @@ def _prepare(record: JournalRecord, before: bytes | None) -> tuple[list[Change],
 
 
 def _readable(packed: bytes | None) -> InterviewState | None:
-    """The stored state, or None where it can't be read any more: then everything is written anew."""
+    """The stored state; None if it can't be read any more, and everything is to be written again."""
     if packed is None:
         return None
     try:
@@ -186,7 +174,7 @@ def _readable(packed: bytes | None) -> InterviewState | None:
 
 
 async def _clear_projection(connection: AsyncConnection, session_id: str) -> None:
-    """Remove the session's projected rows (not the session, consents and records of turns) to write them anew."""
+    """Delete the session's projected rows, except the session itself and its consents, to write them again."""
     for table in reversed(PROJECTED):
         if table.name not in ("sessions", "consents"):
             await connection.execute(delete(table).where(table.c.session_id == session_id))
@@ -197,24 +185,22 @@ async def _apply_answer(connection: AsyncConnection, record: JournalRecord) -> N
     extra = json.loads(record.data)
     error = {name: value for name, value in extra.items() if name != "calls"} or None
     row = _answer(record, status) | {"payload": record.payload, "error": error}
-    await upsert(connection, _ANSWERS, [row], unchanged=("accepted_at", "receipt"))
+    await upsert(connection, ANSWERS, [row], unchanged=("accepted_at", "receipt"))
     await _add_calls(connection, record, extra, record.turn_number)
 
 
 async def _add_calls(
     connection: AsyncConnection, record: JournalRecord, extra: Mapping[str, Any], turn_number: int | None
 ) -> None:
-    """Add what a record says of model calls; those of a session that is not, or not any more, there are dropped."""
+    """Add the model calls that a record carries, unless the session is not stored, or was erased."""
     rows = call_rows(record.session_id, extra.get("calls") or (), turn_number, _at(record))
-    if not rows:
-        return
-    query = select(_SESSIONS.c.id).where(_SESSIONS.c.id == record.session_id)
-    if (await connection.execute(query)).one_or_none() is not None:
-        await upsert(connection, _CALLS, rows, keep=True)
+    known = select(SESSIONS.c.id).where(SESSIONS.c.id == record.session_id)
+    if rows and await connection.scalar(known) is not None:
+        await upsert(connection, LLM_CALLS, rows, keep=True)
 
 
 async def _rescue_calls(connection: AsyncConnection, record: JournalRecord) -> None:
-    """Add the calls that a record carries which can't be written for another reason."""
+    """Add the model calls of a record whose other content can't be applied, as far as they can be read."""
     turn_number = record.turn_number if record.kind == "fail" or record.mode == "turn" else None
     with suppress(RecordRefused, ValueError, KeyError, TypeError, AttributeError):
         extra = json.loads(record.data)
@@ -222,13 +208,11 @@ async def _rescue_calls(connection: AsyncConnection, record: JournalRecord) -> N
             await _add_calls(connection, record, extra, turn_number)
 
 
-async def _apply_committed_answer(connection: AsyncConnection, record: JournalRecord) -> None:
-    row = _answer(record, "committed") | {"payload": b"", "error": None, "receipt": record.receipt}
-    await upsert(connection, _ANSWERS, [row], unchanged=("accepted_at", "payload"))
-
-
 async def _settle_answer(connection: AsyncConnection, record: JournalRecord, receipt: Receipt) -> None:
-    """Mark an answer as committed whose own commit could not be stored; a rebuilt session would run it again."""
+    """Mark an answer as committed whose own commit could not be stored.
+
+    Otherwise a session that is rebuilt from the store would run it again.
+    """
     row = _answer(record, "committed") | {
         "turn_key": receipt.turn_key,
         "turn_number": receipt.turn_number,
@@ -237,11 +221,11 @@ async def _settle_answer(connection: AsyncConnection, record: JournalRecord, rec
         "error": None,
         "receipt": receipt.model_dump_json().encode(),
     }
-    await upsert(connection, _ANSWERS, [row], keep=True)
-    waiting = _ANSWERS.c.status.in_(("pending", "failed"))
-    same = (_ANSWERS.c.session_id == record.session_id) & (_ANSWERS.c.turn_key == receipt.turn_key)
+    await upsert(connection, ANSWERS, [row], keep=True)
+    waiting = ANSWERS.c.status.in_(("pending", "failed"))
+    same = (ANSWERS.c.session_id == record.session_id) & (ANSWERS.c.turn_key == receipt.turn_key)
     settled = {name: row[name] for name in ("status", "rev", "receipt", "error", "updated_at")}
-    await connection.execute(update(_ANSWERS).where(same & waiting).values(**settled))
+    await connection.execute(update(ANSWERS).where(same & waiting).values(**settled))
 
 
 def _answer(record: JournalRecord, status: str) -> Row:
@@ -260,21 +244,19 @@ def _answer(record: JournalRecord, status: str) -> Row:
 
 
 async def _erase(connection: AsyncConnection, session_id: str) -> None:
-    """Remove every row of the session; what hangs below `sessions` goes by cascade."""
-    await connection.execute(delete(_SESSIONS).where(_SESSIONS.c.id == session_id))
-    await connection.execute(delete(_TOKENS).where(_TOKENS.c.session_id == session_id))
-    await connection.execute(delete(_DEAD).where(_DEAD.c.session_id == session_id))
-    await connection.execute(delete(_UPLOADS).where(_UPLOADS.c.session_id == session_id))
+    """Delete every row of the session; rows that refer to `sessions` are deleted by cascade."""
+    for table in (SESSIONS, TOKENS, DEAD_RECORDS, SYNC_UPLOADS):
+        column = table.c.id if table is SESSIONS else table.c.session_id
+        await connection.execute(delete(table).where(column == session_id))
 
 
 async def _write(connection: AsyncConnection, found: Sequence[Change]) -> None:
-    for change in in_removal_order(found):
+    for change in reversed(found):  # rows go before those they refer to
         for key in change.removals:
             matches = [change.table.c[name] == value for name, value in key.items()]
             await connection.execute(delete(change.table).where(*matches))
     for change in found:
-        if change.upserts:
-            await upsert(connection, change.table, change.upserts)
+        await upsert(connection, change.table, change.upserts)
 
 
 async def upsert(
@@ -289,6 +271,8 @@ async def upsert(
 
     With `keep`, rows that are there stay as they are.
     """
+    if not rows:
+        return
     updated = () if keep else tuple(name for name in rows[0] if name not in unchanged)
     statement = _upsert_statement(table, connection.dialect.name, updated)
     with translated():

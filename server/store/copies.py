@@ -1,40 +1,83 @@
-"""Whole sessions as rows that can be written elsewhere, and what is known of where they went and came from.
+"""Whole sessions as rows that can be written into another database, and where sessions were sent and came from.
 
-A copy is every row of a session, but for tokens (which open it here only) and the notes on sync themselves, with the
-configuration that it is pinned to.
+A copy is every row of a session with the configuration that it is pinned to. Left out are its tokens, which are valid
+on this server only, and the records of sending and receiving themselves.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Column, Table, and_, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    Float,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from server.store.apply import upsert
-from server.store.copied import COPIED, CopyRefused, plain
 from server.store.engine import Database
 from server.store.errors import translated
 from server.store.repository import UNFINISHED
-from server.store.rows import Row, table_of
-from server.store.sync_tables import SyncChunkRow, SyncReceivedRow, SyncSentRow, SyncUploadRow
-from server.store.tables import ConfigurationRow, LLMCallRow, SessionRow
+from server.store.tables import (
+    CONFIGURATIONS,
+    LLM_CALLS,
+    METADATA,
+    SESSIONS,
+    SYNC_CHUNKS,
+    SYNC_RECEIVED,
+    SYNC_SENT,
+    SYNC_UPLOADS,
+    Row,
+    UtcTime,
+)
 
-_SESSIONS, _CONFIGURATIONS, _CALLS = table_of(SessionRow), table_of(ConfigurationRow), table_of(LLMCallRow)
-_SENT, _RECEIVED = table_of(SyncSentRow), table_of(SyncReceivedRow)
-_UPLOADS, _CHUNKS = table_of(SyncUploadRow), table_of(SyncChunkRow)
+COPIED: tuple[Table, ...] = (
+    CONFIGURATIONS,
+    SESSIONS,
+    *(
+        table
+        for table in METADATA.sorted_tables
+        if table is not SYNC_SENT and any(key.column is SESSIONS.c.id for key in table.foreign_keys)
+    ),
+)
+"""Tables of a copy, those that others refer to first."""
 
 MOST_UPLOADS = 32
-"""Copies that one device may have on their way at the same time; older ones begin anew."""
+"""Copies that one device may be sending at the same time; beyond that, those it touched longest ago are deleted."""
 UPLOAD_LIFE = timedelta(days=7)
+HELD_HERE = "This interview was held on this server itself: it can't be sent here."
+
+
+class CopyRefused(Exception):
+    """A row that can't be written here; the message says why."""
+
+    code = "invalid_input"
+    retryable = False
 
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A finished session that a server is not known to have as it is now."""
+    """A finished session that a server has not confirmed to have as it is now."""
 
     session_id: str
     concept_id: str
@@ -53,6 +96,19 @@ class Received:
     present: bool
 
 
+@dataclass(frozen=True, slots=True)
+class UploadKey:
+    """Names a copy that is being received: the device, the session, and the SHA-256 of the bundle."""
+
+    device_id: str
+    session_id: str
+    digest: str
+
+    def rows_of(self, table: Table) -> ColumnElement[bool]:
+        """The condition for its rows in `sync_uploads` or `sync_chunks`."""
+        return and_(*(table.c[name] == value for name, value in asdict(self).items()))
+
+
 class Copies:
     """Copies of sessions in one database.
 
@@ -62,8 +118,6 @@ class Copies:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-
-    # Going away
 
     async def unsent(
         self, target: str | None, concepts: frozenset[str] | None = None, limit: int = 1000
@@ -75,25 +129,22 @@ class Copies:
             concepts: only those of these concepts; None for all.
             limit: how many at most.
         """
-        calls = _call_count()
+        c, calls = SESSIONS.c, _call_count()
         query = (
-            select(_SESSIONS.c.id, _SESSIONS.c.concept_id, _SESSIONS.c.rev, calls.label("call_count"))
-            .where(_SESSIONS.c.state.not_in(UNFINISHED), ~_sent(target, calls))
-            .order_by(_SESSIONS.c.created_at, _SESSIONS.c.id)
+            select(c.id.label("session_id"), c.concept_id, c.rev, calls.label("call_count"))
+            .where(c.state.not_in(UNFINISHED), ~_sent(target, calls))
+            .order_by(c.created_at, c.id)
             .limit(limit)
         )
         if concepts is not None:
-            query = query.where(_SESSIONS.c.concept_id.in_(sorted(concepts)))
-        rows = await self._rows(query)
-        return [Unsent(row["id"], row["concept_id"], row["rev"], row["call_count"]) for row in rows]
+            query = query.where(c.concept_id.in_(sorted(concepts)))
+        return [Unsent(**row) for row in await self.database.rows(query)]
 
     async def counts(self, target: str | None) -> tuple[int, int]:
         """How many finished sessions were not confirmed, and how many are not finished."""
-        waiting = select(func.count().label("n")).where(
-            _SESSIONS.c.state.not_in(UNFINISHED), ~_sent(target, _call_count())
-        )
-        running = select(func.count().label("n")).where(_SESSIONS.c.state.in_(UNFINISHED))
-        return (await self._rows(waiting))[0]["n"], (await self._rows(running))[0]["n"]
+        unfinished, count = SESSIONS.c.state.in_(UNFINISHED), select(func.count()).select_from(SESSIONS)
+        waiting = await self.database.scalar(count.where(~unfinished, ~_sent(target, _call_count())))
+        return waiting, await self.database.scalar(count.where(unfinished))
 
     async def rows(self, session_id: str) -> list[tuple[str, Row]]:
         """Every row of a copy with the name of its table, always in the same order; none if there is no session."""
@@ -101,13 +152,12 @@ class Copies:
         async with self.database.read() as connection:
             for table in COPIED:
                 query = select(table).order_by(*table.primary_key)
-                if table is _CONFIGURATIONS:
-                    pinned = select(_SESSIONS.c.config_hash).where(_SESSIONS.c.id == session_id)
+                if table is CONFIGURATIONS:
+                    pinned = select(SESSIONS.c.config_hash).where(SESSIONS.c.id == session_id)
                     query = query.where(table.c.hash.in_(pinned))
                 else:
-                    query = query.where(_session_column(table) == session_id)
-                for row in (await connection.execute(query)).mappings():
-                    found.append((table.name, plain(table, row)))
+                    query = query.where((table.c.id if table is SESSIONS else table.c.session_id) == session_id)
+                found += [(table.name, json_row(row)) for row in (await connection.execute(query)).mappings()]
         return found if any(name == "sessions" for name, _ in found) else []
 
     async def confirm(self, sent: Unsent, *, target: str, digest: str, at: datetime) -> bool:
@@ -121,14 +171,12 @@ class Copies:
             "confirmed_at": at,
         }
         async with self.database.write() as connection:
-            query = select(_SESSIONS.c.rev, _call_count().label("calls")).where(_SESSIONS.c.id == sent.session_id)
+            query = select(SESSIONS.c.rev, _call_count().label("calls")).where(SESSIONS.c.id == sent.session_id)
             known = (await connection.execute(query)).one_or_none()
             if known is None:
                 return False
-            await upsert(connection, _SENT, [row])
+            await upsert(connection, SYNC_SENT, [row])
             return bool(known.rev == sent.rev and known.calls == sent.call_count)
-
-    # Coming in
 
     async def received(self, session_id: str) -> Received | None:
         """How a session came here, if it did."""
@@ -137,54 +185,41 @@ class Copies:
 
     async def received_at(self, session_ids: Sequence[str]) -> dict[str, datetime]:
         """When sessions came here, for those that did."""
-        query = select(_RECEIVED.c.session_id, _RECEIVED.c.received_at).where(_RECEIVED.c.session_id.in_(session_ids))
-        return {row["session_id"]: row["received_at"] for row in await self._rows(query)} if session_ids else {}
+        query = select(SYNC_RECEIVED).where(SYNC_RECEIVED.c.session_id.in_(session_ids))
+        return {row["session_id"]: row["received_at"] for row in await self.database.rows(query)} if session_ids else {}
 
     async def exists(self, session_id: str) -> bool:
         """Whether there is such a session here."""
-        return bool(await self._rows(select(_SESSIONS.c.id).where(_SESSIONS.c.id == session_id)))
+        return await self.database.scalar(select(SESSIONS.c.id).where(SESSIONS.c.id == session_id)) is not None
 
-    async def open_upload(
-        self, device_id: str, session_id: str, digest: str, *, size: int, skew_s: float | None, at: datetime
-    ) -> int:
-        """Begin or go on with a copy; how many of its bytes are here. What the device sent of another content goes."""
-        mine = and_(_UPLOADS.c.device_id == device_id, _UPLOADS.c.session_id == session_id)
+    async def open_upload(self, key: UploadKey, *, size: int, skew_s: float | None, at: datetime) -> int:
+        """Begin or continue a copy; how many of its bytes are here.
+
+        What the device sent of an earlier copy of the session is deleted.
+        """
+        c = SYNC_UPLOADS.c
+        own = c.device_id == key.device_id
+        newest = select(c.session_id).where(own).order_by(c.touched_at.desc(), c.session_id).limit(MOST_UPLOADS - 1)
+        row = asdict(key) | {"size": size, "received": 0, "clock_skew_s": skew_s, "touched_at": at}
         async with self.database.write() as connection:
-            await connection.execute(delete(_UPLOADS).where(_UPLOADS.c.touched_at < at - UPLOAD_LIFE))
-            await connection.execute(delete(_UPLOADS).where(mine, _UPLOADS.c.digest != digest))
-            newest = (
-                select(_UPLOADS.c.session_id)
-                .where(_UPLOADS.c.device_id == device_id)
-                .order_by(_UPLOADS.c.touched_at.desc(), _UPLOADS.c.session_id)
-                .limit(MOST_UPLOADS - 1)
-            )
-            kept = [row[0] for row in await connection.execute(newest)]
-            others = and_(_UPLOADS.c.device_id == device_id, _UPLOADS.c.session_id.not_in([*kept, session_id]))
-            await connection.execute(delete(_UPLOADS).where(others))
-            row = {
-                "device_id": device_id,
-                "session_id": session_id,
-                "digest": digest,
-                "size": size,
-                "received": 0,
-                "clock_skew_s": skew_s,
-                "touched_at": at,
-            }
-            await upsert(connection, _UPLOADS, [row], unchanged=("received",))
-            query = select(_UPLOADS.c.received).where(mine, _UPLOADS.c.digest == digest)
+            await connection.execute(delete(SYNC_UPLOADS).where(c.touched_at < at - UPLOAD_LIFE))
+            earlier = own & (c.session_id == key.session_id) & (c.digest != key.digest)
+            await connection.execute(delete(SYNC_UPLOADS).where(earlier))
+            kept = [*await connection.scalars(newest), key.session_id]
+            await connection.execute(delete(SYNC_UPLOADS).where(own, c.session_id.not_in(kept)))
+            await upsert(connection, SYNC_UPLOADS, [row], unchanged=("received",))
+            query = select(c.received).where(key.rows_of(SYNC_UPLOADS))
             return int((await connection.execute(query)).scalar_one())
 
-    async def add_chunk(
-        self, device_id: str, session_id: str, digest: str, start: int, data: bytes, at: datetime
-    ) -> int | None:
+    async def add_chunk(self, key: UploadKey, start: int, data: bytes, at: datetime) -> int | None:
         """Keep the bytes from `start` on; how many are here then. Bytes that don't follow are not kept.
 
         Returns:
             None if no such copy was begun.
         """
-        mine = _upload(_UPLOADS, device_id, session_id, digest)
+        mine = key.rows_of(SYNC_UPLOADS)
         async with self.database.write() as connection:
-            query = select(_UPLOADS.c.received, _UPLOADS.c.size).where(mine)
+            query = select(SYNC_UPLOADS.c.received, SYNC_UPLOADS.c.size).where(mine)
             upload = (await connection.execute(query)).one_or_none()
             if upload is None:
                 return None
@@ -192,41 +227,41 @@ class Copies:
                 return int(upload.received)
             end = start + len(data)
             moved = await connection.execute(
-                update(_UPLOADS).where(mine, _UPLOADS.c.received == start).values(received=end, touched_at=at)
+                update(SYNC_UPLOADS).where(mine, SYNC_UPLOADS.c.received == start).values(received=end, touched_at=at)
             )
             if moved.rowcount != 1:
                 return int((await connection.execute(query)).one().received)
-            key = {"device_id": device_id, "session_id": session_id, "digest": digest}
-            await connection.execute(insert(_CHUNKS).values(**key, start=start, data=data))
+            await connection.execute(insert(SYNC_CHUNKS).values(**asdict(key), start=start, data=data))
             return end
 
-    async def upload(self, device_id: str, session_id: str, digest: str) -> Row | None:
-        """What is known of a copy on its way."""
-        rows = await self._rows(select(_UPLOADS).where(_upload(_UPLOADS, device_id, session_id, digest)))
-        return rows[0] if rows else None
+    async def upload(self, key: UploadKey) -> Row | None:
+        """The row of a copy that is being received."""
+        return next(iter(await self.database.rows(select(SYNC_UPLOADS).where(key.rows_of(SYNC_UPLOADS)))), None)
 
-    async def chunks(self, device_id: str, session_id: str, digest: str) -> AsyncIterator[bytes]:
-        """The pieces of a copy that is here, in order."""
-        mine = _upload(_CHUNKS, device_id, session_id, digest)
-        starts = [
-            row["start"] for row in await self._rows(select(_CHUNKS.c.start).where(mine).order_by(_CHUNKS.c.start))
-        ]
-        for start in starts:
-            rows = await self._rows(select(_CHUNKS.c.data).where(mine, _CHUNKS.c.start == start))
-            yield rows[0]["data"] if rows else b""
+    async def chunks(self, key: UploadKey) -> AsyncIterator[bytes]:
+        """The bytes of a copy that were received, piece by piece."""
+        mine = key.rows_of(SYNC_CHUNKS)
+        for row in await self.database.rows(select(SYNC_CHUNKS.c.start).where(mine).order_by(SYNC_CHUNKS.c.start)):
+            one = select(SYNC_CHUNKS.c.data).where(mine, SYNC_CHUNKS.c.start == row["start"])
+            yield await self.database.scalar(one) or b""
 
-    async def drop_upload(self, device_id: str, session_id: str, digest: str) -> None:
-        """Forget a copy on its way."""
+    async def drop_upload(self, key: UploadKey) -> None:
+        """Forget a copy that is being received."""
         async with self.database.write() as connection:
-            await connection.execute(delete(_UPLOADS).where(_upload(_UPLOADS, device_id, session_id, digest)))
+            await connection.execute(delete(SYNC_UPLOADS).where(key.rows_of(SYNC_UPLOADS)))
 
     async def store(
-        self, rows: Mapping[str, Sequence[Row]], *, digest: str, device_id: str, device_name: str, at: datetime
+        self, key: UploadKey, rows: Mapping[str, Sequence[Row]], *, device_name: str, at: datetime
     ) -> datetime:
-        """Write a copy with `parse`d rows by table, all of it or nothing; the upload is forgotten with it.
+        """Write a copy in one transaction, and forget its upload.
 
         Writing the same copy again changes nothing, an older one neither.
 
+        Args:
+            key: of its upload.
+            rows: by table, as `parsed_row` gave them.
+            device_name: the name of the device that sent it.
+            at: now.
         Returns:
             When it came here first in this form.
         Raises:
@@ -234,62 +269,45 @@ class Copies:
             RecordRefused, StoreUnavailable: the database can't take it.
         """
         [session] = rows["sessions"]
-        session_id = session["id"]
-        mine = _upload(_UPLOADS, device_id, session_id, digest)
+        mine = key.rows_of(SYNC_UPLOADS)
         async with self.database.write() as connection:
-            known = await _received(connection, session_id)
-            skew_s = (await connection.execute(select(_UPLOADS.c.clock_skew_s).where(mine))).scalar_one_or_none()
-            await connection.execute(delete(_UPLOADS).where(mine))
-            if known is not None and (not known.present or known.digest == digest or known.rev > session["rev"]):
+            known = await _received(connection, key.session_id)
+            skew_s = (await connection.execute(select(SYNC_UPLOADS.c.clock_skew_s).where(mine))).scalar_one_or_none()
+            await connection.execute(delete(SYNC_UPLOADS).where(mine))
+            if known is not None and (not known.present or known.digest == key.digest or known.rev > session["rev"]):
                 return known.received_at
-            present = await connection.execute(select(_SESSIONS.c.id).where(_SESSIONS.c.id == session_id))
-            if known is None and present.one_or_none() is not None:
-                raise CopyRefused("This interview was held on this server itself: it can't be sent here.")
-            await connection.execute(delete(_SESSIONS).where(_SESSIONS.c.id == session_id))
+            deleted = await connection.execute(delete(SESSIONS).where(SESSIONS.c.id == key.session_id))
+            if known is None and deleted.rowcount:
+                raise CopyRefused(HELD_HERE)
             with translated():
                 for table in COPIED:
                     found = rows.get(table.name)
-                    if found and table is _CONFIGURATIONS:
+                    if found and table is CONFIGURATIONS:
                         await upsert(connection, table, found, keep=True)
                     elif found:
                         await connection.execute(insert(table), list(found))
-            note = {
-                "session_id": session_id,
-                "digest": digest,
-                "rev": session["rev"],
-                "device_id": device_id,
-                "device_name": device_name,
-                "clock_skew_s": skew_s,
-                "received_at": at,
-            }
-            await upsert(connection, _RECEIVED, [note])
+            note = {"rev": session["rev"], "device_name": device_name, "clock_skew_s": skew_s, "received_at": at}
+            await upsert(connection, SYNC_RECEIVED, [asdict(key) | note])
         return at
-
-    async def _rows(self, query: Any) -> list[Row]:
-        async with self.database.read() as connection:
-            return [dict(row) for row in (await connection.execute(query)).mappings()]
 
 
 def _call_count() -> Any:
-    return select(func.count()).where(_CALLS.c.session_id == _SESSIONS.c.id).correlate(_SESSIONS).scalar_subquery()
+    return select(func.count()).where(LLM_CALLS.c.session_id == SESSIONS.c.id).correlate(SESSIONS).scalar_subquery()
 
 
 def _sent(target: str | None, calls: Any) -> Any:
-    same = and_(_SENT.c.session_id == _SESSIONS.c.id, _SENT.c.rev == _SESSIONS.c.rev, _SENT.c.call_count == calls)
+    c = SYNC_SENT.c
+    same = and_(c.session_id == SESSIONS.c.id, c.rev == SESSIONS.c.rev, c.call_count == calls)
     if target is not None:
-        same = and_(same, _SENT.c.target == target)
-    return exists(select(_SENT.c.session_id).where(same).correlate(_SESSIONS))
-
-
-def _upload(table: Table, device_id: str, session_id: str, digest: str) -> Any:
-    return and_(table.c.device_id == device_id, table.c.session_id == session_id, table.c.digest == digest)
+        same = and_(same, c.target == target)
+    return exists(select(c.session_id).where(same).correlate(SESSIONS))
 
 
 async def _received(connection: AsyncConnection, session_id: str) -> Received | None:
     query = (
-        select(_RECEIVED, _SESSIONS.c.id.label("present"))
-        .outerjoin(_SESSIONS, _SESSIONS.c.id == _RECEIVED.c.session_id)
-        .where(_RECEIVED.c.session_id == session_id)
+        select(SYNC_RECEIVED, SESSIONS.c.id.label("present"))
+        .outerjoin(SESSIONS, SESSIONS.c.id == SYNC_RECEIVED.c.session_id)
+        .where(SYNC_RECEIVED.c.session_id == session_id)
     )
     row = (await connection.execute(query)).mappings().one_or_none()
     if row is None:
@@ -297,5 +315,79 @@ async def _received(connection: AsyncConnection, session_id: str) -> Received | 
     return Received(row["digest"], row["rev"], row["device_id"], row["received_at"], row["present"] is not None)
 
 
-def _session_column(table: Table) -> Column[Any]:
-    return table.c.id if table is _SESSIONS else table.c.session_id
+def json_row(row: Mapping[Any, Any]) -> Row:
+    """A row as JSON holds it: moments as ISO 8601, bytes in base64."""
+    return {name: _json_value(value) for name, value in row.items()}
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def parsed_row(table_name: str, content: Mapping[str, Any], session_id: str) -> Row:
+    """A row of a copy as it is written here.
+
+    Args:
+        table_name: which table.
+        content: what `Copies.rows` gave, through JSON.
+        session_id: whose row it must be.
+    Raises:
+        CopyRefused: it is none, is another session's, or belongs to another version of askwell.
+    """
+    table = next((table for table in COPIED if table.name == table_name), None)
+    if table is None:
+        raise CopyRefused(f"The interview comes from a newer askwell: there is no `{table_name}` here.")
+    unknown = [name for name in content if name not in table.columns]
+    if unknown:
+        raise CopyRefused(f"The interview comes from a newer askwell: there is no `{table_name}.{unknown[0]}` here.")
+    row: Row = {}
+    for column in table.columns:
+        if column.name in content:
+            row[column.name] = _parsed(column, content[column.name], f"{table_name}.{column.name}")
+        elif column.nullable:
+            row[column.name] = None
+        elif column.server_default is None:
+            raise CopyRefused(
+                f"The interview comes from another version of askwell: `{table_name}.{column.name}` lacks."
+            )
+    if table is not CONFIGURATIONS and row.get("id" if table is SESSIONS else "session_id") != session_id:
+        raise CopyRefused(f"`{table_name}` has a row of another interview.")
+    return row
+
+
+def _parsed(column: Column[Any], value: Any, where: str) -> Any:
+    if value is None:
+        if not column.nullable:
+            raise CopyRefused(f"`{where}` is empty.")
+        return None
+    kind = column.type
+    try:
+        if isinstance(kind, JSON):
+            return value
+        if isinstance(kind, UtcTime):
+            moment = datetime.fromisoformat(value)
+            if moment.tzinfo is None:
+                raise ValueError(where)
+            return moment
+        if isinstance(kind, LargeBinary):
+            return base64.b64decode(value, validate=True)
+    except (TypeError, ValueError, binascii.Error) as exc:
+        raise CopyRefused(f"`{where}` can't be read.") from exc
+    if not _fits(kind, value):
+        raise CopyRefused(f"`{where}` can't be read.")
+    return value
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    if isinstance(kind, Boolean):
+        return isinstance(value, bool)
+    if isinstance(kind, Integer):
+        bits = 63 if isinstance(kind, BigInteger) else 31
+        return type(value) is int and -(2**bits) <= value < 2**bits
+    if isinstance(kind, Float):
+        return type(value) in (int, float)
+    if isinstance(kind, String):
+        return isinstance(value, str) and "\x00" not in value and (kind.length is None or len(value) <= kind.length)
+    return False

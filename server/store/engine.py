@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import Connection, Engine, Select, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -17,6 +17,7 @@ from sqlalchemy.util import await_only
 
 from server.store.errors import RecordRefused, StoreError, StoreMisconfigured, StoreUnavailable, translated
 from server.store.migrations.run import upgrade
+from server.store.tables import Row
 
 BUSY_TIMEOUT_MS = 5_000
 WRITE_WAIT_S = 5.0
@@ -30,7 +31,7 @@ class Database:
     Args:
         url: `sqlite+aiosqlite:///…` or `postgresql+asyncpg://…`.
         busy_timeout_ms: how long SQLite waits for another process's lock.
-        write_wait_s: how long a transaction somebody waits for may take to begin, its turn and that lock together.
+        write_wait_s: how long a transaction that is not patient may take to begin, its turn and that lock together.
     """
 
     def __init__(self, url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, write_wait_s: float = WRITE_WAIT_S) -> None:
@@ -55,18 +56,28 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection for reading; errors are this package's."""
+        """A connection for reading; SQLAlchemy's exceptions become StoreErrors."""
         with translated():
             async with self.engine.connect() as connection:
                 yield connection
 
+    async def rows(self, query: Select[Any]) -> list[Row]:
+        """The result of a query."""
+        async with self.read() as connection:
+            return [dict(row) for row in (await connection.execute(query)).mappings()]
+
+    async def scalar(self, query: Select[Any]) -> Any:
+        """The first value of the first row of a query's result, None if it has no row."""
+        async with self.read() as connection:
+            return await connection.scalar(query)
+
     @asynccontextmanager
     async def write(self, *, patient: bool = False) -> AsyncIterator[AsyncConnection]:
-        """A transaction that commits at the end and rolls back on any error; errors are this package's.
+        """A transaction that commits at the end and rolls back on any error; exceptions as in `read`.
 
         Args:
-            patient: nobody waits for it. Patient ones queue among themselves, so that one at most is before a
-                transaction that somebody waits for; they wait for their turn without a bound.
+            patient: no request waits for it. Patient transactions queue among themselves, so that a transaction of a
+                request has one of them before it at most; they wait for their turn without a deadline.
 
         Raises:
             StoreUnavailable: also when it could not begin within `write_wait_s`.
@@ -80,7 +91,7 @@ class Database:
 
     @asynccontextmanager
     async def _turn(self, patient: bool) -> AsyncIterator[int]:
-        """The turn to write; for how many ms the lock of another process may be waited for."""
+        """Wait for the turn to write; for how many ms the lock of another process may be waited for."""
         if patient:
             async with self._patient, self._writing:
                 yield self._busy_timeout_ms
@@ -125,7 +136,7 @@ class Database:
         return True
 
     async def forget_deleted(self) -> None:
-        """Remove what was deleted from the write-ahead log too; nothing to do but on SQLite."""
+        """Remove what was deleted from the write-ahead log too; does nothing on other databases than SQLite."""
         if not self.is_sqlite:
             return
         with translated():

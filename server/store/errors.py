@@ -21,7 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 
 class StoreError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base of this package's errors."""
 
     code: ClassVar[str] = "internal"
     retryable: ClassVar[bool] = False
@@ -54,7 +54,7 @@ class SchemaTooNew(StoreMisconfigured):
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn the library's exceptions into this package's."""
+    """Turn SQLAlchemy's exceptions into this package's."""
     try:
         yield
     except (OperationalError, InterfaceError, PoolTimeoutError) as exc:
@@ -68,6 +68,6 @@ def translated() -> Iterator[None]:
 
 
 def _reason(exc: SQLAlchemyError) -> str:
-    """The driver's words without the statement and its values, which may be what a respondent said."""
+    """The driver's message without the statement and its values, which may be what a respondent said."""
     original = getattr(exc, "orig", None)
     return type(exc).__name__ if original is None else str(original).partition("\n")[0][:200]

@@ -1,8 +1,8 @@
-"""A session's state and a turn's record as rows; pure."""
+"""Which rows follow from a session's state and from the record of a turn. Pure functions: no database is used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -11,37 +11,25 @@ from sqlalchemy import Table
 
 from pipeline.state import InterviewState
 from server.store.tables import (
-    Base,
-    CanonicalEdgeRow,
-    ConsentRow,
-    EdgeRow,
-    MappingRow,
-    ModeratorActionRow,
-    NodeRow,
-    ScoringRow,
-    SessionRow,
-    SignalsRow,
-    SlotRow,
-    TensionRow,
-    UtteranceRow,
+    CANONICAL_EDGES,
+    CONSENTS,
+    EDGES,
+    MAPPINGS,
+    MODERATOR_ACTIONS,
+    NODES,
+    SCORING,
+    SESSIONS,
+    SIGNALS,
+    SLOTS,
+    TENSIONS,
+    UTTERANCES,
+    Row,
 )
 
-Row = dict[str, Any]
-
-
-def table_of(entity: type[Base]) -> Table:
-    """The table behind a mapped class."""
-    table = entity.__table__
-    assert isinstance(table, Table)
-    return table
-
-
-def project(state: InterviewState) -> dict[Table, list[Row]]:
-    """Every row that follows from a state, by table, in the order of PROJECTED."""
-    return {
-        part.table: [part.row(state, position, item) for position, item in enumerate(part.items(state))]
-        for part in _PARTS
-    }
+_MAX_INT = 2**31 - 1
+_MAX_TOKENS = 2**53 - 1
+_MAX_WORDS = 500
+_MAX_NUMBER = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +42,19 @@ class Change:
 
 
 def changes(before: InterviewState | None, after: InterviewState) -> list[Change]:
-    """What makes the rows of `before` those of `after`, in the order of PROJECTED; all of them without `before`.
+    """What turns the rows of `before` into those of `after`, in the order of PROJECTED; all rows without `before`.
 
     A consent is never removed: what was agreed to stays on record when another version is agreed to.
     """
     if before == after:
         return []
     found: list[Change] = []
-    for part in _PARTS:
+    for part in _PROJECTIONS:
         known = part.known(before)
         new = part.known(after)
         upserts = [part.row(after, *entry) for key, entry in new.items() if known.get(key) != entry]
-        removals = [] if part.kept else [part.key_row(after, key) for key in known if key not in new]
+        gone = () if part.kept else (key for key in known if key not in new)
+        removals = [{"session_id": after.session_id, part.key: key} for key in gone]
         if upserts or removals:
             found.append(Change(part.table, upserts, removals))
     return found
@@ -96,17 +85,17 @@ def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[Change]:
         "fallbacks": list(turn.get("fallbacks") or ()),
         "directive": turn.get("directive"),
     }
-    found = [Change(table_of(ScoringRow), [scoring])]
+    found = [Change(SCORING, [scoring])]
     if turn.get("signals"):
         row = {"session_id": session_id, "turn_number": number, "matrix": turn["signals"]}
-        found.append(Change(table_of(SignalsRow), [row]))
+        found.append(Change(SIGNALS, [row]))
     return found
 
 
 def call_rows(session_id: str, calls: Sequence[Mapping[str, Any]], turn_number: int | None, at: datetime) -> list[Row]:
     """The rows of calls of language models.
 
-    What providers told is cut to what the columns hold: nothing they say may keep a turn from being stored.
+    What providers report is cut to what the columns hold, so that it can't keep a turn from being stored.
 
     Args:
         session_id: the session.
@@ -136,12 +125,6 @@ def call_rows(session_id: str, calls: Sequence[Mapping[str, Any]], turn_number: 
         }
         for ordinal, call in enumerate(calls)
     ]
-
-
-_MAX_INT = 2**31 - 1
-_MAX_TOKENS = 2**53 - 1
-_MAX_WORDS = 500
-_MAX_NUMBER = 1e15
 
 
 def _words(value: Any, length: int = _MAX_WORDS) -> str | None:
@@ -182,7 +165,7 @@ def action_rows(session_id: str, action: Mapping[str, Any], at: datetime) -> lis
         "recorded_at": datetime.fromisoformat(recorded_at) if recorded_at else at,
         "details": details,
     }
-    return [Change(table_of(ModeratorActionRow), [row])]
+    return [Change(MODERATOR_ACTIONS, [row])]
 
 
 def _session(state: InterviewState, record: Any) -> Row:
@@ -212,7 +195,7 @@ _SESSION_JSON = {
 
 
 def _plain(state: InterviewState, record: Any) -> Row:
-    """The record's fields: plain JSON below the first level, moments as they are."""
+    """The record's fields; tuples become lists, moments stay as they are."""
     return {"session_id": state.session_id} | {name: _json(value) for name, value in record.model_dump().items()}
 
 
@@ -229,8 +212,8 @@ def _tension(state: InterviewState, record: Any) -> Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """How one table follows from a state.
+class _Projection:
+    """How the rows of one table follow from a state.
 
     `key` is the column that names a row within the session, `ordered` tables have a `position`, rows of `kept`
     tables are never removed.
@@ -259,27 +242,18 @@ class _Part:
             row["position"] = position
         return {name: value for name, value in row.items() if name in self.table.columns}
 
-    def key_row(self, state: InterviewState, key: str) -> Row:
-        """The primary key of a row."""
-        return {"session_id": state.session_id, self.key: key}
 
-
-_PARTS: tuple[_Part, ...] = (
-    _Part(table_of(SessionRow), lambda state: (state,), key="session_id", make=_session, kept=True),
-    _Part(table_of(UtteranceRow), lambda state: state.utterances, ordered=True),
-    _Part(table_of(NodeRow), lambda state: state.nodes, make=_with_sources),
-    _Part(table_of(EdgeRow), lambda state: state.edges, make=_with_sources),
-    _Part(table_of(SlotRow), lambda state: state.slots),
-    _Part(table_of(MappingRow), lambda state: state.mappings, key="surface_node_id"),
-    _Part(table_of(CanonicalEdgeRow), lambda state: state.canonical_edges),
-    _Part(table_of(TensionRow), lambda state: state.tensions, make=_tension, ordered=True),
-    _Part(table_of(ConsentRow), lambda state: (state.consent,) if state.consent else (), key="version", kept=True),
+_PROJECTIONS: tuple[_Projection, ...] = (
+    _Projection(SESSIONS, lambda state: (state,), key="session_id", make=_session, kept=True),
+    _Projection(UTTERANCES, lambda state: state.utterances, ordered=True),
+    _Projection(NODES, lambda state: state.nodes, make=_with_sources),
+    _Projection(EDGES, lambda state: state.edges, make=_with_sources),
+    _Projection(SLOTS, lambda state: state.slots),
+    _Projection(MAPPINGS, lambda state: state.mappings, key="surface_node_id"),
+    _Projection(CANONICAL_EDGES, lambda state: state.canonical_edges),
+    _Projection(TENSIONS, lambda state: state.tensions, make=_tension, ordered=True),
+    _Projection(CONSENTS, lambda state: (state.consent,) if state.consent else (), key="version", kept=True),
 )
 
-PROJECTED: tuple[Table, ...] = tuple(part.table for part in _PARTS)
+PROJECTED: tuple[Table, ...] = tuple(part.table for part in _PROJECTIONS)
 """Tables that follow from a state alone, those that others refer to first."""
-
-
-def in_removal_order(found: Sequence[Change]) -> Iterable[Change]:
-    """The changes so that rows go before those they refer to."""
-    return reversed(found)

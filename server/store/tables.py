@@ -1,457 +1,487 @@
 """Every table of the store.
 
-`sessions` and what hangs below it are projections of the journal; `session_snapshots` is the latest whole state of
-each session, from which it can be continued. Rows below a session go with it.
+`sessions` and the tables that refer to it are projections of the journal; `session_snapshots` holds the latest whole
+state of each session, from which it can be continued. Rows that refer to a session are deleted with it.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Double,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
+    Integer,
     LargeBinary,
     MetaData,
     String,
+    Table,
     Text,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
 
-from server.store.types import UtcTime
+Row = dict[str, Any]
+"""A row by column name."""
 
-NAMING = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_name)s",
-    "pk": "pk_%(table_name)s",
-}
+METADATA = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
 
 Id = String(64)
 Name = String(100)
+NullableJson = JSON(none_as_null=True)
+Digest = String(64)
 
 
-class Base(DeclarativeBase):
-    """Base of all tables."""
+class UtcTime(TypeDecorator[datetime]):
+    """A moment with time zone; kept in UTC, also where the database knows no time zones."""
 
-    metadata = MetaData(naming_convention=NAMING)
-    type_annotation_map = {
-        datetime: UtcTime,
-        dict[str, Any]: JSON,
-        list[Any]: JSON,
-        bytes: LargeBinary,
-        str: Text,
-    }
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """The moment in UTC. Raises ValueError for one without a zone."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a moment without time zone can't be stored")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """The moment in UTC."""
+        if value is None or value.tzinfo is not None:
+            return value
+        return value.replace(tzinfo=UTC)
 
 
-def _session_id() -> Mapped[str]:
-    return mapped_column(Id, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True)
+def _session_id() -> Column[Any]:
+    return Column("session_id", Id, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True)
 
 
-class SessionRow(Base):
-    """One interview. `seed` is text because it may exceed what a signed integer holds."""
-
-    __tablename__ = "sessions"
-
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    concept_id: Mapped[str] = mapped_column(Name)
-    concept_name: Mapped[str]
-    methodology: Mapped[str] = mapped_column(Name)
-    engine: Mapped[str] = mapped_column(Name)
-    language: Mapped[str] = mapped_column(Name)
-    max_turns: Mapped[int]
-    seed: Mapped[str] = mapped_column(String(40))
-    config_hash: Mapped[str] = mapped_column(String(128))
-    respondent_ref: Mapped[str | None]
-    pilot: Mapped[bool]
-    state: Mapped[str] = mapped_column(String(20))
-    state_reason: Mapped[str]
-    paused_by: Mapped[str | None] = mapped_column(String(20))
-    claimed_by: Mapped[str | None]
-    rev: Mapped[int] = mapped_column(BigInteger)
-    turn_count: Mapped[int]
-    node_count: Mapped[int]
-    edge_count: Mapped[int]
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
-    settings: Mapped[dict[str, Any]]
-    question: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
-    node_tracker_state: Mapped[dict[str, Any]]
-    focus_history: Mapped[list[Any]]
-    strategy_history: Mapped[list[Any]]
-    depths: Mapped[list[Any]]
-    engagements: Mapped[list[Any]] = mapped_column(server_default=text("'[]'"))
-    phase: Mapped[str | None] = mapped_column(Name)
-    saturation_score: Mapped[float | None]
-    device: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
-    eligibility: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
-    surface_velocity: Mapped[dict[str, Any]]
-    canonical_velocity: Mapped[dict[str, Any]]
-    saturation: Mapped[dict[str, Any]]
-    slot_backlog: Mapped[list[Any]]
-
-    __table_args__ = (
-        Index(None, "created_at", "id"),
-        Index(None, "concept_id", "created_at"),
-        Index(None, "state", "updated_at"),
+def _reference(owner: str, column: str, target: str) -> ForeignKeyConstraint:
+    """A column of `owner` holds the id of a row of `target` that belongs to the same session."""
+    return ForeignKeyConstraint(
+        ["session_id", column],
+        [f"{target}.session_id", f"{target}.id"],
+        ondelete="CASCADE",
+        name=f"fk_{owner}_{column}",
     )
 
 
-class UtteranceRow(Base):
-    """Something said. `speaker` is interviewer, respondent or moderator; `position` counts from 0.
-
-    Of spoken answers, `confidence` is the mean of their words in [0, 1], and `speech_ms` how long they took to say.
-    """
-
-    __tablename__ = "utterances"
-
-    session_id: Mapped[str] = _session_id()
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    position: Mapped[int]
-    turn_number: Mapped[int]
-    speaker: Mapped[str] = mapped_column(String(20))
-    kind: Mapped[str] = mapped_column(String(30))
-    text: Mapped[str]
-    strategy: Mapped[str | None]
-    focus_key: Mapped[str | None] = mapped_column(Id)
-    fallback: Mapped[bool]
-    corrects: Mapped[str | None] = mapped_column(Id)
-    spoken: Mapped[bool]
-    confidence: Mapped[float | None]
-    speech_ms: Mapped[int | None]
-    recorded_at: Mapped[datetime]
-
-
-class AnswerRow(Base):
-    """An accepted answer under its turn key. `status`: pending, failed, superseded, committed."""
-
-    __tablename__ = "answers"
-
-    session_id: Mapped[str] = _session_id()
-    turn_key: Mapped[str] = mapped_column(String(100), primary_key=True)
-    turn_number: Mapped[int]
-    status: Mapped[str] = mapped_column(String(20))
-    digest: Mapped[str] = mapped_column(String(128))
-    attempt: Mapped[int]
-    rev: Mapped[int] = mapped_column(BigInteger)
-    payload: Mapped[bytes]
-    receipt: Mapped[bytes | None]
-    error: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
-    accepted_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
-
-
-class NodeRow(Base):
-    """A node of the surface graph."""
-
-    __tablename__ = "kg_nodes"
-
-    session_id: Mapped[str] = _session_id()
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    label: Mapped[str]
-    node_type: Mapped[str] = mapped_column(Name)
-    type_alternatives: Mapped[list[Any]]
-    mentions: Mapped[list[Any]]
-    source_utterance_ids: Mapped[list[Any]]
-    confidence: Mapped[float]
-    stance: Mapped[int]
-    created_turn: Mapped[int]
-    last_mention_turn: Mapped[int]
-    sequence: Mapped[int]
-    mention_sequence: Mapped[int]
-    mention_count: Mapped[int]
-    element_ids: Mapped[list[Any]]
-    lemmas: Mapped[list[Any]]
-    superseded_by: Mapped[str | None] = mapped_column(Id)
-
-
-class EdgeRow(Base):
-    """An edge of the surface graph."""
-
-    __tablename__ = "kg_edges"
-
-    session_id: Mapped[str] = _session_id()
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    source_id: Mapped[str] = mapped_column(Id)
-    target_id: Mapped[str] = mapped_column(Id)
-    edge_type: Mapped[str] = mapped_column(Name)
-    mentions: Mapped[list[Any]]
-    source_utterance_ids: Mapped[list[Any]]
-    confidence: Mapped[float]
-    stance: Mapped[int]
-    created_turn: Mapped[int]
-    sequence: Mapped[int]
-
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["session_id", "source_id"],
-            ["kg_nodes.session_id", "kg_nodes.id"],
-            ondelete="CASCADE",
-            name="fk_kg_edges_source_id",
-        ),
-        ForeignKeyConstraint(
-            ["session_id", "target_id"],
-            ["kg_nodes.session_id", "kg_nodes.id"],
-            ondelete="CASCADE",
-            name="fk_kg_edges_target_id",
-        ),
-        Index(None, "session_id", "source_id"),
-        Index(None, "session_id", "target_id"),
-    )
-
-
-class SlotRow(Base):
-    """A slot of the canonical graph."""
-
-    __tablename__ = "canonical_slots"
-
-    session_id: Mapped[str] = _session_id()
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    slot_name: Mapped[str]
-    description: Mapped[str]
-    node_type: Mapped[str] = mapped_column(Name)
-    status: Mapped[str] = mapped_column(String(20))
-    support_count: Mapped[int]
-    first_seen_turn: Mapped[int]
-    promoted_turn: Mapped[int | None]
-
-
-class MappingRow(Base):
-    """Which slot a surface node belongs to."""
-
-    __tablename__ = "surface_to_slot_mapping"
-
-    session_id: Mapped[str] = _session_id()
-    surface_node_id: Mapped[str] = mapped_column(Id, primary_key=True)
-    canonical_slot_id: Mapped[str] = mapped_column(Id)
-    similarity: Mapped[float]
-    assigned_turn: Mapped[int]
-
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["session_id", "surface_node_id"],
-            ["kg_nodes.session_id", "kg_nodes.id"],
-            ondelete="CASCADE",
-            name="fk_surface_to_slot_mapping_surface_node_id",
-        ),
-        ForeignKeyConstraint(
-            ["session_id", "canonical_slot_id"],
-            ["canonical_slots.session_id", "canonical_slots.id"],
-            ondelete="CASCADE",
-            name="fk_surface_to_slot_mapping_canonical_slot_id",
-        ),
-        Index(None, "session_id", "canonical_slot_id"),
-    )
-
-
-class CanonicalEdgeRow(Base):
-    """An edge of the canonical graph."""
-
-    __tablename__ = "canonical_edges"
-
-    session_id: Mapped[str] = _session_id()
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    source_slot_id: Mapped[str] = mapped_column(Id)
-    target_slot_id: Mapped[str] = mapped_column(Id)
-    edge_type: Mapped[str] = mapped_column(Name)
-    support_count: Mapped[int]
-    surface_edge_ids: Mapped[list[Any]]
-
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["session_id", "source_slot_id"],
-            ["canonical_slots.session_id", "canonical_slots.id"],
-            ondelete="CASCADE",
-            name="fk_canonical_edges_source_slot_id",
-        ),
-        ForeignKeyConstraint(
-            ["session_id", "target_slot_id"],
-            ["canonical_slots.session_id", "canonical_slots.id"],
-            ondelete="CASCADE",
-            name="fk_canonical_edges_target_slot_id",
-        ),
-        Index(None, "session_id", "source_slot_id"),
-        Index(None, "session_id", "target_slot_id"),
-    )
-
-
-class TensionRow(Base):
-    """Something the methodology's schema had no place for."""
-
-    __tablename__ = "schema_tensions"
-
-    session_id: Mapped[str] = _session_id()
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    position: Mapped[int]
-    turn_number: Mapped[int]
-    utterance_id: Mapped[str] = mapped_column(Id)
-    source: Mapped[str]
-    target: Mapped[str | None]
-    type: Mapped[str] = mapped_column(Name)
-    quote: Mapped[str]
-    reason: Mapped[str]
-
-
-class ConsentRow(Base):
-    """What the respondent agreed to, per version of the text."""
-
-    __tablename__ = "consents"
-
-    session_id: Mapped[str] = _session_id()
-    version: Mapped[str] = mapped_column(Name, primary_key=True)
-    choices: Mapped[dict[str, Any]]
-    given_at: Mapped[datetime]
-
-
-class ScoringRow(Base):
-    """What was decided in a turn, with the decomposition of the first candidates."""
-
-    __tablename__ = "scoring_history"
-
-    session_id: Mapped[str] = _session_id()
-    turn_number: Mapped[int] = mapped_column(primary_key=True)
-    turn_key: Mapped[str] = mapped_column(String(100))
-    recorded_at: Mapped[datetime]
-    strategy: Mapped[str | None]
-    node_key: Mapped[str | None] = mapped_column(Id)
-    node_id: Mapped[str | None] = mapped_column(Id)
-    phase: Mapped[str | None] = mapped_column(Name)
-    depth_score: Mapped[float | None]
-    saturation_score: Mapped[float | None]
-    has_methodology_signals: Mapped[bool]
-    should_continue: Mapped[bool]
-    reason: Mapped[str]
-    candidates: Mapped[list[Any]]
-    candidate_count: Mapped[int]
-    ratings: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
-    saturation: Mapped[dict[str, Any]]
-    stages_ms: Mapped[dict[str, Any]]
-    fallback: Mapped[bool]
-    fallbacks: Mapped[list[Any]]
-    directive: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
-
-
-class SignalsRow(Base):
-    """The signal matrix of a turn: enough to make the same choice again."""
-
-    __tablename__ = "signals"
-
-    session_id: Mapped[str] = _session_id()
-    turn_number: Mapped[int] = mapped_column(primary_key=True)
-    matrix: Mapped[dict[str, Any]]
-
-
-class LLMCallRow(Base):
-    """One call of a language model. `turn_number` is that of the write which put it on record, 0 for the opening.
-
-    `ordinal` is its place among the calls that were put on record together; tokens are None where the provider told
-    none, `cost` is None for a model without a price.
-    """
-
-    __tablename__ = "llm_calls"
-
-    session_id: Mapped[str] = _session_id()
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    turn_number: Mapped[int | None]
-    ordinal: Mapped[int]
-    role: Mapped[str] = mapped_column(Name)
-    task: Mapped[str] = mapped_column(Name)
-    provider: Mapped[str] = mapped_column(Name)
-    model: Mapped[str]
-    attempt: Mapped[int]
-    outcome: Mapped[str] = mapped_column(String(20))
-    error: Mapped[str | None]
-    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
-    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
-    cached_tokens: Mapped[int | None] = mapped_column(BigInteger)
-    latency_ms: Mapped[float]
-    first_token_ms: Mapped[float | None]
-    cost: Mapped[float | None]
-    currency: Mapped[str | None] = mapped_column(String(20))
-    recorded_at: Mapped[datetime]
-
-
-class ModeratorActionRow(Base):
-    """What a moderator did, who and when."""
-
-    __tablename__ = "moderator_actions"
-
-    session_id: Mapped[str] = _session_id()
-    command_id: Mapped[str] = mapped_column(String(100), primary_key=True)
-    action: Mapped[str] = mapped_column(Name)
-    moderator: Mapped[str]
-    turn_number: Mapped[int | None]
-    recorded_at: Mapped[datetime]
-    details: Mapped[dict[str, Any]]
-
-
-class TokenRow(Base):
-    """A token, of which only the hash is kept.
-
-    `concepts` limits it, None stands for all. A respondent's token is made before the session's row is there, so
-    `session_id` is no foreign key; erasing removes it by name.
-    """
-
-    __tablename__ = "tokens"
-
-    id: Mapped[str] = mapped_column(Id, primary_key=True)
-    kind: Mapped[str] = mapped_column(String(20))
-    digest: Mapped[str] = mapped_column(String(64), unique=True)
-    name: Mapped[str]
-    session_id: Mapped[str | None] = mapped_column(Id, index=True)
-    concepts: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
-    created_at: Mapped[datetime]
-    revoked_at: Mapped[datetime | None]
-
-
-class ConfigurationRow(Base):
-    """A configuration that sessions are pinned to, by its content hash."""
-
-    __tablename__ = "configurations"
-
-    hash: Mapped[str] = mapped_column(String(128), primary_key=True)
-    content: Mapped[str]
-    created_at: Mapped[datetime]
-
-
-class SnapshotRow(Base):
-    """The latest whole state of a session, packed as in the journal."""
-
-    __tablename__ = "session_snapshots"
-
-    session_id: Mapped[str] = _session_id()
-    rev: Mapped[int] = mapped_column(BigInteger)
-    state: Mapped[bytes]
-
-
-class PositionRow(Base):
-    """How far a partition's journal is stored; moves by compare-and-set in the transaction of the rows."""
-
-    __tablename__ = "journal_position"
-
-    partition: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    last_id: Mapped[str] = mapped_column(String(64))
-
-
-class DeadRow(Base):
-    """A journal record that could not be stored, as it was; `error` says why in the program's words."""
-
-    __tablename__ = "journal_dead"
-
-    partition: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    id: Mapped[str] = mapped_column(String(64), primary_key=True)
-    session_id: Mapped[str] = mapped_column(Id, index=True)
-    kind: Mapped[str] = mapped_column(String(20))
-    rev: Mapped[int] = mapped_column(BigInteger)
-    turn_key: Mapped[str] = mapped_column(String(100))
-    error: Mapped[str]
-    payload: Mapped[bytes]
-    packed_state: Mapped[bytes]
-    packed_data: Mapped[bytes]
-    failed_at: Mapped[datetime]
+SESSIONS = Table(
+    "sessions",
+    METADATA,
+    Column("id", Id, primary_key=True),
+    Column("concept_id", Name, nullable=False),
+    Column("concept_name", Text, nullable=False),
+    Column("methodology", Name, nullable=False),
+    Column("engine", Name, nullable=False),
+    Column("language", Name, nullable=False),
+    Column("max_turns", Integer, nullable=False),
+    Column("seed", String(40), nullable=False),
+    Column("config_hash", String(128), nullable=False),
+    Column("respondent_ref", Text),
+    Column("pilot", Boolean, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("state_reason", Text, nullable=False),
+    Column("paused_by", String(20)),
+    Column("claimed_by", Text),
+    Column("rev", BigInteger, nullable=False),
+    Column("turn_count", Integer, nullable=False),
+    Column("node_count", Integer, nullable=False),
+    Column("edge_count", Integer, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("updated_at", UtcTime, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("question", NullableJson),
+    Column("node_tracker_state", JSON, nullable=False),
+    Column("focus_history", JSON, nullable=False),
+    Column("strategy_history", JSON, nullable=False),
+    Column("depths", JSON, nullable=False),
+    Column("engagements", JSON, nullable=False, server_default=text("'[]'")),
+    Column("phase", Name),
+    Column("saturation_score", Double),
+    Column("device", NullableJson),
+    Column("eligibility", JSON, nullable=False, server_default=text("'{}'")),
+    Column("surface_velocity", JSON, nullable=False),
+    Column("canonical_velocity", JSON, nullable=False),
+    Column("saturation", JSON, nullable=False),
+    Column("slot_backlog", JSON, nullable=False),
+    Index(None, "created_at", "id"),
+    Index(None, "concept_id", "created_at"),
+    Index(None, "state", "updated_at"),
+)
+"""One interview. `seed` is text because it may exceed what a signed integer holds."""
+
+UTTERANCES = Table(
+    "utterances",
+    METADATA,
+    _session_id(),
+    Column("id", Id, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("turn_number", Integer, nullable=False),
+    Column("speaker", String(20), nullable=False),
+    Column("kind", String(30), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("strategy", Text),
+    Column("focus_key", Id),
+    Column("fallback", Boolean, nullable=False),
+    Column("corrects", Id),
+    Column("spoken", Boolean, nullable=False),
+    Column("confidence", Double),
+    Column("speech_ms", Integer),
+    Column("recorded_at", UtcTime, nullable=False),
+)
+"""Something said. `speaker` is interviewer, respondent or moderator; `position` counts from 0.
+
+Of spoken answers, `confidence` is the mean of their words in [0, 1], and `speech_ms` how long they took to say.
+"""
+
+ANSWERS = Table(
+    "answers",
+    METADATA,
+    _session_id(),
+    Column("turn_key", String(100), primary_key=True),
+    Column("turn_number", Integer, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("digest", String(128), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("rev", BigInteger, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    Column("receipt", LargeBinary),
+    Column("error", NullableJson),
+    Column("accepted_at", UtcTime, nullable=False),
+    Column("updated_at", UtcTime, nullable=False),
+)
+"""An accepted answer under its turn key. `status`: pending, failed, superseded, committed."""
+
+NODES = Table(
+    "kg_nodes",
+    METADATA,
+    _session_id(),
+    Column("id", Id, primary_key=True),
+    Column("label", Text, nullable=False),
+    Column("node_type", Name, nullable=False),
+    Column("type_alternatives", JSON, nullable=False),
+    Column("mentions", JSON, nullable=False),
+    Column("source_utterance_ids", JSON, nullable=False),
+    Column("confidence", Double, nullable=False),
+    Column("stance", Integer, nullable=False),
+    Column("created_turn", Integer, nullable=False),
+    Column("last_mention_turn", Integer, nullable=False),
+    Column("sequence", Integer, nullable=False),
+    Column("mention_sequence", Integer, nullable=False),
+    Column("mention_count", Integer, nullable=False),
+    Column("element_ids", JSON, nullable=False),
+    Column("lemmas", JSON, nullable=False),
+    Column("superseded_by", Id),
+)
+"""A node of the surface graph."""
+
+EDGES = Table(
+    "kg_edges",
+    METADATA,
+    _session_id(),
+    Column("id", Id, primary_key=True),
+    Column("source_id", Id, nullable=False),
+    Column("target_id", Id, nullable=False),
+    Column("edge_type", Name, nullable=False),
+    Column("mentions", JSON, nullable=False),
+    Column("source_utterance_ids", JSON, nullable=False),
+    Column("confidence", Double, nullable=False),
+    Column("stance", Integer, nullable=False),
+    Column("created_turn", Integer, nullable=False),
+    Column("sequence", Integer, nullable=False),
+    _reference("kg_edges", "source_id", "kg_nodes"),
+    _reference("kg_edges", "target_id", "kg_nodes"),
+    Index(None, "session_id", "source_id"),
+    Index(None, "session_id", "target_id"),
+)
+"""An edge of the surface graph."""
+
+SLOTS = Table(
+    "canonical_slots",
+    METADATA,
+    _session_id(),
+    Column("id", Id, primary_key=True),
+    Column("slot_name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("node_type", Name, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("support_count", Integer, nullable=False),
+    Column("first_seen_turn", Integer, nullable=False),
+    Column("promoted_turn", Integer),
+)
+"""A slot of the canonical graph."""
+
+MAPPINGS = Table(
+    "surface_to_slot_mapping",
+    METADATA,
+    _session_id(),
+    Column("surface_node_id", Id, primary_key=True),
+    Column("canonical_slot_id", Id, nullable=False),
+    Column("similarity", Double, nullable=False),
+    Column("assigned_turn", Integer, nullable=False),
+    _reference("surface_to_slot_mapping", "surface_node_id", "kg_nodes"),
+    _reference("surface_to_slot_mapping", "canonical_slot_id", "canonical_slots"),
+    Index(None, "session_id", "canonical_slot_id"),
+)
+"""Which slot a surface node belongs to."""
+
+CANONICAL_EDGES = Table(
+    "canonical_edges",
+    METADATA,
+    _session_id(),
+    Column("id", Id, primary_key=True),
+    Column("source_slot_id", Id, nullable=False),
+    Column("target_slot_id", Id, nullable=False),
+    Column("edge_type", Name, nullable=False),
+    Column("support_count", Integer, nullable=False),
+    Column("surface_edge_ids", JSON, nullable=False),
+    _reference("canonical_edges", "source_slot_id", "canonical_slots"),
+    _reference("canonical_edges", "target_slot_id", "canonical_slots"),
+    Index(None, "session_id", "source_slot_id"),
+    Index(None, "session_id", "target_slot_id"),
+)
+"""An edge of the canonical graph."""
+
+TENSIONS = Table(
+    "schema_tensions",
+    METADATA,
+    _session_id(),
+    Column("id", Id, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("turn_number", Integer, nullable=False),
+    Column("utterance_id", Id, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("target", Text),
+    Column("type", Name, nullable=False),
+    Column("quote", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+"""Something said that the methodology's schema has no type for."""
+
+CONSENTS = Table(
+    "consents",
+    METADATA,
+    _session_id(),
+    Column("version", Name, primary_key=True),
+    Column("choices", JSON, nullable=False),
+    Column("given_at", UtcTime, nullable=False),
+)
+"""What the respondent agreed to, per version of the text."""
+
+SCORING = Table(
+    "scoring_history",
+    METADATA,
+    _session_id(),
+    Column("turn_number", Integer, primary_key=True),
+    Column("turn_key", String(100), nullable=False),
+    Column("recorded_at", UtcTime, nullable=False),
+    Column("strategy", Text),
+    Column("node_key", Id),
+    Column("node_id", Id),
+    Column("phase", Name),
+    Column("depth_score", Double),
+    Column("saturation_score", Double),
+    Column("has_methodology_signals", Boolean, nullable=False),
+    Column("should_continue", Boolean, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("candidates", JSON, nullable=False),
+    Column("candidate_count", Integer, nullable=False),
+    Column("ratings", NullableJson),
+    Column("saturation", JSON, nullable=False),
+    Column("stages_ms", JSON, nullable=False),
+    Column("fallback", Boolean, nullable=False),
+    Column("fallbacks", JSON, nullable=False),
+    Column("directive", NullableJson),
+)
+"""What was decided in a turn, with the decomposition of the first candidates."""
+
+SIGNALS = Table(
+    "signals",
+    METADATA,
+    _session_id(),
+    Column("turn_number", Integer, primary_key=True),
+    Column("matrix", JSON, nullable=False),
+)
+"""The signal matrix of a turn: enough to make the same choice again."""
+
+LLM_CALLS = Table(
+    "llm_calls",
+    METADATA,
+    _session_id(),
+    Column("id", Id, primary_key=True),
+    Column("turn_number", Integer),
+    Column("ordinal", Integer, nullable=False),
+    Column("role", Name, nullable=False),
+    Column("task", Name, nullable=False),
+    Column("provider", Name, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("outcome", String(20), nullable=False),
+    Column("error", Text),
+    Column("input_tokens", BigInteger),
+    Column("output_tokens", BigInteger),
+    Column("cached_tokens", BigInteger),
+    Column("latency_ms", Double, nullable=False),
+    Column("first_token_ms", Double),
+    Column("cost", Double),
+    Column("currency", String(20)),
+    Column("recorded_at", UtcTime, nullable=False),
+)
+"""One call of a language model. `turn_number` is that of the write which put it on record, 0 for the opening.
+
+`ordinal` is its place among the calls that were put on record together; tokens are None where the provider told
+none, `cost` is None for a model without a price.
+"""
+
+MODERATOR_ACTIONS = Table(
+    "moderator_actions",
+    METADATA,
+    _session_id(),
+    Column("command_id", String(100), primary_key=True),
+    Column("action", Name, nullable=False),
+    Column("moderator", Text, nullable=False),
+    Column("turn_number", Integer),
+    Column("recorded_at", UtcTime, nullable=False),
+    Column("details", JSON, nullable=False),
+)
+"""What a moderator did, who and when."""
+
+TOKENS = Table(
+    "tokens",
+    METADATA,
+    Column("id", Id, primary_key=True),
+    Column("kind", String(20), nullable=False),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("session_id", Id, index=True),
+    Column("concepts", NullableJson),
+    Column("created_at", UtcTime, nullable=False),
+    Column("revoked_at", UtcTime),
+)
+"""A token, of which only the hash is kept.
+
+`concepts` limits it, None stands for all. A respondent's token is made before the session's row is there, so
+`session_id` is no foreign key; erasing removes it by name.
+"""
+
+CONFIGURATIONS = Table(
+    "configurations",
+    METADATA,
+    Column("hash", String(128), primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+)
+"""A configuration that sessions are pinned to, by its content hash."""
+
+SNAPSHOTS = Table(
+    "session_snapshots",
+    METADATA,
+    _session_id(),
+    Column("rev", BigInteger, nullable=False),
+    Column("state", LargeBinary, nullable=False),
+)
+"""The latest whole state of a session, packed as in the journal."""
+
+JOURNAL_POSITIONS = Table(
+    "journal_position",
+    METADATA,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("last_id", String(64), nullable=False),
+)
+"""How far a partition's journal is stored; moves by compare-and-set in the transaction of the rows."""
+
+DEAD_RECORDS = Table(
+    "journal_dead",
+    METADATA,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("id", String(64), primary_key=True),
+    Column("session_id", Id, nullable=False, index=True),
+    Column("kind", String(20), nullable=False),
+    Column("rev", BigInteger, nullable=False),
+    Column("turn_key", String(100), nullable=False),
+    Column("error", Text, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    Column("packed_state", LargeBinary, nullable=False),
+    Column("packed_data", LargeBinary, nullable=False),
+    Column("failed_at", UtcTime, nullable=False),
+)
+"""A journal record that could not be stored, as it was; `error` says why in the program's words."""
+
+SYNC_SENT = Table(
+    "sync_sent",
+    METADATA,
+    Column("session_id", Id, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("target", String(500), primary_key=True),
+    Column("digest", Digest, nullable=False),
+    Column("rev", BigInteger, nullable=False),
+    Column("call_count", Integer, nullable=False),
+    Column("confirmed_at", UtcTime, nullable=False),
+)
+"""A session as another server confirmed to have it: at this revision, with so many calls on record."""
+
+SYNC_RECEIVED = Table(
+    "sync_received",
+    METADATA,
+    Column("session_id", Id, primary_key=True),
+    Column("digest", Digest, nullable=False),
+    Column("rev", BigInteger, nullable=False),
+    Column("device_id", Id, nullable=False),
+    Column("device_name", Text, nullable=False),
+    Column("clock_skew_s", Double),
+    Column("received_at", UtcTime, nullable=False),
+)
+"""A session that came from a device. It stays, without content, when the session is erased.
+
+`clock_skew_s` is by how much the device's clock was ahead of ours.
+"""
+
+SYNC_UPLOADS = Table(
+    "sync_uploads",
+    METADATA,
+    Column("device_id", Id, primary_key=True),
+    Column("session_id", Id, primary_key=True),
+    Column("digest", Digest, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("received", BigInteger, nullable=False),
+    Column("clock_skew_s", Double),
+    Column("touched_at", UtcTime, nullable=False),
+    Index(None, "touched_at"),
+    Index(None, "session_id"),
+)
+"""A session on its way here: of `size` bytes the first `received` are there, as chunks."""
+
+SYNC_CHUNKS = Table(
+    "sync_chunks",
+    METADATA,
+    Column("device_id", Id, primary_key=True),
+    Column("session_id", Id, primary_key=True),
+    Column("digest", Digest, primary_key=True),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    Column("data", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["device_id", "session_id", "digest"],
+        ["sync_uploads.device_id", "sync_uploads.session_id", "sync_uploads.digest"],
+        ondelete="CASCADE",
+        name="fk_sync_chunks_device_id",
+    ),
+)
+"""A piece of a session on its way here, which begins at byte `start`."""

@@ -1,8 +1,9 @@
-"""Finished interviews on their way from one server to another.
+"""Sends finished interviews from one server to another.
 
-`bundle` writes a session as one stream of lines and reads it again; `receive` takes it in, `send` brings it away over
-`client`, `service` does so by itself. A bundle has a digest of its content, so that sending it again is known to be
-the same, from whatever byte on.
+`bundle` writes a session as lines of text and reads it again. `sources` gives the sessions that are to be sent, `send`
+sends them over `client`, `service` does so in the background and `command` from the command line; `receive` is the
+other side. The digest of a bundle tells both sides that they mean the same content, so that sending can be interrupted
+at any byte and repeated any number of times.
 
     SyncError           sending can't go on; the message is for the person who asked for it
     └── NotTaken        the server does not take this one interview; others may be sent

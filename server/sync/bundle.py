@@ -1,11 +1,12 @@
-"""A session as lines of JSON: a header, its rows, its recordings, an end. Blocking: call it from a worker thread.
+"""A session as lines of JSON: a header, its rows, its recordings, an end. Functions block: call them from a thread.
 
     {"askwell": "session", "format": 1, "session_id": …, "concept_id": …, "rev": …}
     {"table": …, "row": {…}}              rows in the order in which they can be written
     {"file": "0001-….flac", "bytes": …}   followed by {"data": "<base64>"} until they are complete
     {"end": {"rows": …, "files": …}}
 
-The same session always gives the same bytes. Several bundles may follow each other in one file.
+The same session always gives the same bytes. Several bundles may follow each other in one file. `SyncOffer` and
+`OfferReply` are what a device and the server that collects its interviews tell each other about a bundle.
 """
 
 from __future__ import annotations
@@ -15,16 +16,21 @@ import binascii
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 FORMAT = 1
 """Changes when an older askwell could not read what a newer one writes."""
 PIECE_BYTES = 48 * 1024
-"""Of a recording, in one line."""
+"""Bytes of a recording in one line."""
 MOST_LINE_BYTES = 64 * 1024 * 1024
-READ_BYTES = 1024 * 1024
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+"""SHA-256 of a bundle in hexadecimal digits."""
 
 
 class BundleInvalid(Exception):
@@ -42,14 +48,33 @@ class Header:
     concept_id: str
     rev: int
 
-    def line(self) -> dict[str, Any]:
-        """The first line."""
-        return {"askwell": "session", "format": FORMAT, **{name: getattr(self, name) for name in self.__slots__}}
+
+class SyncOffer(BaseModel):
+    """`POST /api/sync/sessions`: a bundle of `size` bytes that a device has; `sent_at` is the time of its clock."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    session_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    concept_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
+    rev: int = Field(ge=0, le=2**63 - 1)
+    digest: Digest
+    size: int = Field(ge=1, le=2**50)
+    format: int
+    sent_at: Annotated[str, StringConstraints(max_length=40)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OfferReply:
+    """What a server says of an interview: `stored`, `erased` there since, or `wanted` from byte `offset` on."""
+
+    status: Literal["stored", "erased", "wanted"]
+    offset: int = 0
+    received_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A bundle that was written: its length in bytes and its SHA-256 in hexadecimal digits."""
+    """A bundle that was written: its length in bytes and its digest."""
 
     header: Header
     size: int
@@ -58,7 +83,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A recording inside a bundle; `start` is the byte at which its pieces begin."""
+    """A recording inside a bundle; `start` is the position of the line with its first piece."""
 
     name: str
     size: int
@@ -94,7 +119,7 @@ def write(out: IO[bytes], header: Header, rows: Sequence[tuple[str, dict[str, An
 
 
 def _lines(header: Header, rows: Sequence[tuple[str, dict[str, Any]]], files: Sequence[Path]) -> Iterator[bytes]:
-    yield _line(header.line())
+    yield _line({"askwell": "session", "format": FORMAT, **asdict(header)})
     for table, row in rows:
         yield _line({"table": table, "row": row})
     for path in files:
@@ -110,10 +135,10 @@ def _line(content: dict[str, Any]) -> bytes:
 
 
 def header_of(line: bytes) -> Header:
-    """The header that a first line tells.
+    """The header that the first line of a bundle holds.
 
     Raises:
-        BundleInvalid: it is none, or of a newer format.
+        BundleInvalid: the line is no header, or the format is another one.
     """
     content = _content(line)
     if content.get("askwell") != "session":
@@ -129,10 +154,10 @@ def header_of(line: bytes) -> Header:
 
 
 def read(source: IO[bytes]) -> Bundle:
-    """Read one bundle; `source` is behind it then.
+    """Read one bundle; the position of `source` is the end of the bundle then.
 
     Raises:
-        BundleInvalid: it is none, or ends too early.
+        BundleInvalid: it is no bundle, or ends too early.
     """
     header = header_of(_next(source))
     rows: list[tuple[str, dict[str, Any]]] = []
@@ -177,13 +202,13 @@ def _skip_file(source: IO[bytes], content: dict[str, Any]) -> KeptFile:
 
 
 def _piece(line: bytes) -> bytes:
+    content = _content(line)
     try:
-        piece = base64.b64decode(_content(line)["data"], validate=True)
+        if piece := base64.b64decode(content["data"], validate=True):
+            return piece
     except (KeyError, TypeError, ValueError, binascii.Error) as exc:
         raise BundleInvalid("A recording of the interview can't be read.") from exc
-    if not piece:
-        raise BundleInvalid("A recording of the interview can't be read.")
-    return piece
+    raise BundleInvalid("A recording of the interview can't be read.")
 
 
 def _next(source: IO[bytes]) -> bytes:
@@ -195,9 +220,8 @@ def _next(source: IO[bytes]) -> bytes:
 
 def _content(line: bytes) -> dict[str, Any]:
     try:
-        content = json.loads(line)
+        if isinstance(content := json.loads(line), dict):
+            return content
     except (ValueError, RecursionError) as exc:
         raise BundleInvalid("The interview has a line that can't be read.") from exc
-    if not isinstance(content, dict):
-        raise BundleInvalid("The interview has a line that can't be read.")
-    return content
+    raise BundleInvalid("The interview has a line that can't be read.")

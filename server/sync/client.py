@@ -1,4 +1,4 @@
-"""Calls to the server that interviews are sent to, with everything that can go wrong told in a sentence."""
+"""Calls to the server that interviews are sent to; whatever goes wrong becomes a SyncError with one sentence."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import json
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 
 from server.sync import NotTaken, SyncError
-from server.sync.bundle import FORMAT, Written
+from server.sync.bundle import FORMAT, OfferReply, SyncOffer, Written
 
 TIMEOUT_S = 60.0
 ATTEMPTS = 5
@@ -35,18 +35,11 @@ class Welcome:
 
     @property
     def clock_is_off(self) -> bool:
-        """Whether the two clocks differ by more than what a line may take."""
+        """Whether the two clocks differ by more than CLOCK_TOLERANCE_S."""
         return abs(self.skew_s) > CLOCK_TOLERANCE_S
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What the server said of an interview: `stored`, `erased` there since, or `wanted` from byte `offset` on."""
-
-    status: str
-    offset: int
-
-
+@dataclass(frozen=True)
 class Central:
     """The server that interviews are sent to.
 
@@ -55,26 +48,17 @@ class Central:
         http: a client whose base is that URL.
         token: device token, made there.
         now: our clock, with time zone; it may be wrong.
-        pause: waits so many seconds.
+        pause: sleeps for so many seconds.
         attempts: how often a call is tried while the server can't be reached or is busy.
     """
 
-    def __init__(
-        self,
-        url: str,
-        http: httpx.AsyncClient,
-        token: str,
-        *,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        attempts: int = ATTEMPTS,
-    ) -> None:
-        self.url = url
-        self._http = http
-        self._token = token
-        self._now = now
-        self._pause = pause
-        self._attempts = attempts
+    url: str
+    http: httpx.AsyncClient
+    token: str = field(repr=False)
+    _: KW_ONLY
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    attempts: int = ATTEMPTS
 
     async def hello(self) -> Welcome:
         """Whether this is a server that takes interviews from us.
@@ -90,7 +74,7 @@ class Central:
                 version=str(said["version"]),
                 max_bytes=int(said["max_bytes"]),
                 device=str(said["device"]["name"]),
-                skew_s=(self._now() - theirs).total_seconds(),
+                skew_s=(self.now() - theirs).total_seconds(),
             )
         except (ValueError, KeyError, TypeError) as exc:
             raise SyncError(f"{self.url} does not answer like a server of askwell; check the address") from exc
@@ -101,47 +85,44 @@ class Central:
             )
         return welcome
 
-    async def offer(self, bundle: Written) -> Told:
+    async def offer(self, bundle: Written) -> OfferReply:
         """Ask what to send of an interview. Raises NotTaken, SyncError."""
-        header = bundle.header
-        body = {
-            "session_id": header.session_id,
-            "concept_id": header.concept_id,
-            "rev": header.rev,
-            "digest": bundle.digest,
-            "size": bundle.size,
-            "format": FORMAT,
-            "sent_at": self._now().isoformat(),
-        }
-        return _told(await self._call("POST", "/api/sync/sessions", json=body))
+        offer = SyncOffer(
+            **asdict(bundle.header),
+            digest=bundle.digest,
+            size=bundle.size,
+            format=FORMAT,
+            sent_at=self.now().isoformat(),
+        )
+        return _reply(await self._call("POST", "/api/sync/sessions", json=offer.model_dump()))
 
     async def send(self, bundle: Written, offset: int, piece: bytes) -> int | None:
-        """Send bytes; from where on it goes on, None when the server has forgotten all of it."""
+        """Send bytes; the offset of the next ones, None when the server has forgotten the upload."""
         path = f"/api/sync/sessions/{bundle.header.session_id}/chunks?digest={bundle.digest}&offset={offset}"
         content = await asyncio.to_thread(gzip.compress, piece, 6, mtime=0)
         headers = {"content-type": "application/octet-stream", "content-encoding": "gzip"}
         response = await self._call("POST", path, content=content, headers=headers, missing_ok=True)
         return None if response.status_code == 404 else int(response.json()["offset"])
 
-    async def finish(self, bundle: Written) -> Told | None:
-        """Have it stored; None when the server has forgotten it. Raises NotTaken, SyncError."""
+    async def finish(self, bundle: Written) -> OfferReply | None:
+        """Have the interview stored; None when bytes are missing on the server. Raises NotTaken, SyncError."""
         path = f"/api/sync/sessions/{bundle.header.session_id}/finish"
         response = await self._call("POST", path, json={"digest": bundle.digest}, missing_ok=True)
-        return None if response.status_code in (404, 409) else _told(response)
+        return None if response.status_code in (404, 409) else _reply(response)
 
     async def _call(
         self, method: str, path: str, *, wrong_place: bool = False, missing_ok: bool = False, **options: Any
     ) -> httpx.Response:
         """One call, tried again while that may help; `wrong_place`: a page that isn't there means a wrong address."""
-        headers = {"authorization": f"Bearer {self._token}", **options.pop("headers", {})}
+        headers = {"authorization": f"Bearer {self.token}", **options.pop("headers", {})}
         pause_s = FIRST_PAUSE_S
-        for attempt in range(1, self._attempts + 1):
-            last = attempt == self._attempts
+        for attempt in range(1, self.attempts + 1):
+            last = attempt == self.attempts
             wait_s: float | None = None
             try:
-                response = await self._http.request(method, path, headers=headers, **options)
+                response = await self.http.request(method, path, headers=headers, **options)
             except httpx.TransportError as exc:
-                if last or not _may_pass(exc):
+                if last or isinstance(exc, httpx.UnsupportedProtocol) or _is_certificate(exc):
                     raise self._unreachable(exc) from exc
             except (httpx.HTTPError, httpx.InvalidURL, ValueError) as exc:
                 raise SyncError(f"{self.url} can't be called: {exc}") from exc
@@ -152,7 +133,7 @@ class Central:
                 if last or not busy:
                     raise self._refused(response, wrong_place=wrong_place)
                 wait_s = _retry_after(response)
-            await self._pause(pause_s if wait_s is None else min(max(wait_s, 0.1), LONGEST_PAUSE_S))
+            await self.pause(pause_s if wait_s is None else min(max(wait_s, 0.1), LONGEST_PAUSE_S))
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
         raise AssertionError("the last attempt returns or raises")
 
@@ -161,7 +142,7 @@ class Central:
             return SyncError(f"{self.url} is not a web address such as https://ask.example.org")
         if _is_certificate(exc):
             return SyncError(
-                f"{self.url} can't be trusted: {exc}. This machine's clock says {self._now():%Y-%m-%d %H:%M} UTC: "
+                f"{self.url} can't be trusted: {exc}. This machine's clock says {self.now():%Y-%m-%d %H:%M} UTC: "
                 "if that is wrong, set it; certificates are good for certain dates only"
             )
         reason = str(exc) or type(exc).__name__
@@ -204,18 +185,14 @@ async def central(url: str, token: str, *, attempts: int = ATTEMPTS) -> AsyncIte
         yield Central(url, http, token, attempts=attempts)
 
 
-def _told(response: httpx.Response) -> Told:
+def _reply(response: httpx.Response) -> OfferReply:
     said = response.json()
-    return Told(str(said["status"]), int(said["offset"]))
+    return OfferReply(said["status"], int(said["offset"]))
 
 
 def _retry_after(response: httpx.Response) -> float | None:
     given = response.headers.get("retry-after", "")
     return float(given) if given.isdecimal() else None
-
-
-def _may_pass(exc: httpx.TransportError) -> bool:
-    return not isinstance(exc, httpx.UnsupportedProtocol) and not _is_certificate(exc)
 
 
 def _is_certificate(exc: BaseException) -> bool:
@@ -228,7 +205,7 @@ def _is_certificate(exc: BaseException) -> bool:
 
 
 async def pushed(here: str, moderator_token: str, *, to: str, token: str) -> AsyncIterator[dict[str, Any]]:
-    """Have a running server send what it holds; what it says of it, line by line.
+    """Have a running server send what it holds; the lines of its answer to `POST /api/sync/push`.
 
     Raises:
         SyncError: it refuses, or ended meanwhile.

@@ -1,4 +1,4 @@
-"""`askwell sync`: what waits here, or in a file, is sent, and the person at the keyboard sees how far it is."""
+"""`askwell sync`: sends the interviews that wait here, or those of a file, and prints how far it is."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from server.hot.datadir import running_server
 from server.store.copies import Copies
 from server.sync import SyncError
 from server.sync.client import central, pushed
-from server.sync.order import Order
+from server.sync.plan import TransferPlan
 from server.sync.send import Progress, Report, send_all
 from server.sync.sources import FileSource, Source, StoreSource
-from server.wiring import Storage, open_storage
+from server.wiring import open_storage
 
 DRAIN_S = 30.0
 LONGEST_PAUSE_S = 900.0
 
 
-class Screen:
-    """Shows progress: on a terminal in one line that changes, else one line for each interview.
+class ProgressPrinter:
+    """Prints progress: on a terminal in one line that changes, else one line for each interview.
 
     Args:
         out: where to.
@@ -35,7 +35,7 @@ class Screen:
         self._open = False
 
     def tell(self, progress: Progress) -> None:
-        """How far it is."""
+        """Print how far it is."""
         if progress.size <= 0:
             return
         share = 100 * progress.sent // progress.size
@@ -48,13 +48,13 @@ class Screen:
             self.line(line)
 
     def line(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self._out.write(("\n" if self._open else "") + text + "\n")
         self._out.flush()
         self._open = False
 
 
-async def sync(settings: Settings, order: Order, screen: Screen) -> int:
+async def sync(settings: Settings, plan: TransferPlan, printer: ProgressPrinter) -> int:
     """Send; the exit code, 1 when something was not taken.
 
     Raises:
@@ -63,25 +63,25 @@ async def sync(settings: Settings, order: Order, screen: Screen) -> int:
     pause_s = settings.kiosk.sync_every_s
     while True:
         try:
-            report = await _once(settings, order, screen)
+            report = await _once(settings, plan, printer)
         except SyncError as exc:
-            if not (order.watch and exc.retryable):
+            if not (plan.watch and exc.retryable):
                 raise
-            screen.line(f"{exc}; trying again in {pause_s:.0f} s")
+            printer.line(f"{exc}; trying again in {pause_s:.0f} s")
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, max(LONGEST_PAUSE_S, settings.kiosk.sync_every_s))
             continue
         pause_s = settings.kiosk.sync_every_s
-        if report.sent or report.not_taken or not order.watch:
-            for line in told(report):
-                screen.line(line)
-        if not order.watch:
+        if report.sent or report.not_taken or not plan.watch:
+            for line in summary(report):
+                printer.line(line)
+        if not plan.watch:
             return 1 if report.not_taken else 0
         await asyncio.sleep(pause_s)
 
 
-def told(report: Report) -> list[str]:
-    """What came of it, for people."""
+def summary(report: Report) -> list[str]:
+    """What was sent and what was not, as lines to print."""
     lines = [f"{_interviews(report.sent)} sent" + (f", {report.erased} of them erased here" if report.erased else "")]
     lines += [f"{session_id} was not taken: {reason}" for session_id, reason in report.not_taken.items()]
     if report.clock_off_s is not None:
@@ -94,49 +94,45 @@ def told(report: Report) -> list[str]:
     return lines
 
 
-async def _once(settings: Settings, order: Order, screen: Screen) -> Report:
-    if order.file is not None:
-        return await _send(await asyncio.to_thread(FileSource, order.file), settings, order, screen.tell)
+async def _once(settings: Settings, plan: TransferPlan, printer: ProgressPrinter) -> Report:
+    if plan.file is not None:
+        return await _send(await asyncio.to_thread(FileSource, plan.file), settings, plan, printer.tell)
     found = running_server(settings.storage.data)
     if found is None:
-        async with _stored(settings, order) as source:
-            return await _send(source, settings, order, screen.tell)
+        async with _stored(settings, plan) as source:
+            return await _send(source, settings, plan, printer.tell)
     pid, url = found
     if url is None:
         raise SyncError(f"process {pid} works in {settings.storage.data} and can't be talked to yet", retryable=True)
-    return await _have_sent(url, settings, order, screen)
+    return await _have_sent(url, settings, plan, printer)
 
 
 @asynccontextmanager
-async def _stored(settings: Settings, order: Order) -> AsyncIterator[Source]:
+async def _stored(settings: Settings, plan: TransferPlan) -> AsyncIterator[StoreSource]:
     async with open_storage(settings) as storage:
         await storage.writer.drain(DRAIN_S)
-        yield _source(storage, settings, order)
+        erase = storage.hot.erase if settings.kiosk.delete_after_sync else None
+        copies = Copies(storage.database)
+        yield StoreSource(copies, storage.recorder, storage.data_dir.path, target=plan.to, erase=erase)
         # What was erased is gone from the files when this ends.
         await storage.writer.drain(DRAIN_S)
 
 
-def _source(storage: Storage, settings: Settings, order: Order) -> StoreSource:
-    erase = storage.hot.erase if settings.kiosk.delete_after_sync else None
-    copies = Copies(storage.database)
-    return StoreSource(copies, storage.recorder, storage.data_dir.path, target=order.to, erase=erase)
-
-
-async def _send(source: Source, settings: Settings, order: Order, tell: Callable[[Progress], None]) -> Report:
-    async with central(order.to, order.token) as there:
+async def _send(source: Source, settings: Settings, plan: TransferPlan, tell: Callable[[Progress], None]) -> Report:
+    async with central(plan.to, plan.token) as there:
         return await send_all(source, there, chunk_bytes=settings.kiosk.sync_chunk_bytes, tell=tell)
 
 
-async def _have_sent(url: str, settings: Settings, order: Order, screen: Screen) -> Report:
-    """Have the server that runs here do it."""
+async def _have_sent(url: str, settings: Settings, plan: TransferPlan, printer: ProgressPrinter) -> Report:
+    """Have the server that runs on this data directory send its interviews."""
     secret = settings.server.moderator_token
     mine, _ = moderator_token(settings.storage.data, secret.get_secret_value() if secret is not None else None)
-    async for line in pushed(url, mine, to=order.to, token=order.token):
+    async for line in pushed(url, mine, to=plan.to, token=plan.token):
         if "error" in line:
             raise SyncError(str(line["error"]), retryable=bool(line.get("retryable")))
         if "report" in line:
             return Report(**line["report"])
-        screen.tell(Progress(**line["progress"]))
+        printer.tell(Progress(**line["progress"]))
     raise SyncError(f"the server at {url} ended meanwhile", retryable=True)
 
 

@@ -1,20 +1,19 @@
-"""Sends what waits, one interview after the other, from whatever byte on the server wants it."""
+"""Sends what waits, one interview after the other, each from the byte on that the server asks for."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING
 
 import structlog
 
-from server.store.copies import Unsent
 from server.sync import NotTaken, SyncError
 from server.sync.sources import Opened, Source
 
 if TYPE_CHECKING:
-    from server.sync.client import Central, Welcome
+    from server.sync.client import Central
 
 log = structlog.get_logger("askwell.sync")
 
@@ -35,7 +34,10 @@ class Progress:
 
 @dataclass
 class Report:
-    """What came of it: why interviews were not taken, by id; by how much our clock is ahead, where it is off."""
+    """How many interviews were sent and erased here, and why others were not taken, by id.
+
+    `clock_off_s` is by how much our clock is ahead of the server's, None where that is within the tolerance.
+    """
 
     sent: int = 0
     erased: int = 0
@@ -46,35 +48,30 @@ class Report:
 Tell = Callable[[Progress], None]
 
 
-async def send_all(
-    source: Source, central: Central, *, chunk_bytes: int, tell: Tell, skip: frozenset[str] = frozenset()
-) -> Report:
+async def send_all(source: Source, central: Central, *, chunk_bytes: int, tell: Tell) -> Report:
     """Send everything that waits. May be stopped at any moment and begun again.
 
     Args:
         source: what waits.
         central: where it goes.
         chunk_bytes: what is sent at once.
-        tell: told how far it is.
-        skip: ids of interviews that are left where they are.
+        tell: called with how far it is.
     Raises:
         SyncError: nothing more can be sent now.
     """
     welcome = await central.hello()
     report = Report(clock_off_s=welcome.skew_s if welcome.clock_is_off else None)
-    waiting = [unsent for unsent in await source.waiting() if unsent.session_id not in skip]
+    waiting = await source.waiting()
     for number, unsent in enumerate(waiting, 1):
         try:
             async with source.opened(unsent) as opened:
                 if opened is None:
                     continue
-                _check_size(opened, welcome)
-
-                def told(sent: int, size: int = opened.written.size, n: int = number, one: Unsent = unsent) -> None:
-                    tell(Progress(n, len(waiting), one.session_id, sent, size))
-
-                await _send_one(opened, central, chunk_bytes, told)
                 written = opened.written
+                if written.size > welcome.max_bytes:
+                    raise NotTaken(f"it has {written.size} bytes, and the server takes {welcome.max_bytes} at the most")
+                begun = Progress(number, len(waiting), unsent.session_id, 0, written.size)
+                await _send_one(opened, central, chunk_bytes, begun, tell)
         except NotTaken as exc:
             report.not_taken[unsent.session_id] = str(exc)
             log.warning("sync.not_taken", session=unsent.session_id, reason=str(exc))
@@ -84,31 +81,26 @@ async def send_all(
     return report
 
 
-def _check_size(opened: Opened, welcome: Welcome) -> None:
-    if opened.written.size > welcome.max_bytes:
-        raise NotTaken(f"it has {opened.written.size} bytes, and the server takes {welcome.max_bytes} at the most")
-
-
-async def _send_one(opened: Opened, central: Central, chunk_bytes: int, told: Callable[[int], None]) -> None:
+async def _send_one(opened: Opened, central: Central, chunk_bytes: int, begun: Progress, tell: Tell) -> None:
     """Send a bundle until the server says that it has it."""
     written, file = opened.written, opened.file
     for _ in range(ROUNDS):
-        answer = await central.offer(written)
-        offset: int | None = answer.offset
+        reply = await central.offer(written)
+        offset: int | None = reply.offset
         stalled = 0
-        while answer.status == "wanted" and offset is not None and offset < written.size and stalled < ROUNDS:
-            told(offset)
+        while reply.status == "wanted" and offset is not None and offset < written.size and stalled < ROUNDS:
+            tell(replace(begun, sent=offset))
             piece = await asyncio.to_thread(_piece, file, offset, chunk_bytes)
             after = await central.send(written, offset, piece)
             stalled = stalled + 1 if after == offset else 0
             offset = after
-        if answer.status == "wanted" and offset is not None:
+        if reply.status == "wanted" and offset is not None:
             done = await central.finish(written)
             if done is None:
                 continue
-            answer = done
-        if answer.status in ("stored", "erased"):
-            told(written.size)
+            reply = done
+        if reply.status in ("stored", "erased"):
+            tell(replace(begun, sent=written.size))
             return
     raise SyncError("the server forgets what it is sent; try again later", retryable=True)
 

@@ -1,4 +1,4 @@
-"""Sends finished interviews to the server of the settings by itself, and knows how that goes."""
+"""Sends finished interviews to the server of the settings in the background, and keeps the status of that."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -32,7 +32,7 @@ SyncState = Literal["off", "idle", "sending", "waiting"]
 
 
 def _connect(url: str, token: str) -> AbstractAsyncContextManager[Central]:
-    """As `client.central`, which is loaded when something is sent."""
+    """As `client.central`; its module is imported only when something is sent."""
     from server.sync.client import central
 
     return central(url, token)
@@ -40,7 +40,7 @@ def _connect(url: str, token: str) -> AbstractAsyncContextManager[Central]:
 
 @dataclass
 class SyncStatus:
-    """How sending goes. `waiting`: the server could not be reached, or refused; it is tried again at `next_at`."""
+    """The status of sending. `waiting`: the server could not be reached, or refused; it is tried again at `next_at`."""
 
     state: SyncState = "off"
     to: str | None = None
@@ -51,92 +51,84 @@ class SyncStatus:
     sending: Progress | None = None
 
 
+@dataclass
 class Sync:
-    """Everything about sending from this machine.
+    """Sends interviews from this machine.
 
     Args:
         settings: of kiosks.
         copies: of the store.
         recorder: knows the recordings.
-        folder: for files that are needed for a moment.
+        folder: for temporary files.
         erase: erases an interview on this machine.
         now: the current time, with time zone.
-        connect: opens the way to a server, by URL and token.
+        connect: opens a connection to a server, by URL and device token.
     """
 
-    def __init__(
-        self,
-        settings: KioskSettings,
-        copies: Copies,
-        recorder: FileRecorder,
-        folder: Path,
-        *,
-        erase: Callable[[str], Awaitable[object]],
-        now: Callable[[], datetime],
-        connect: Callable[[str, str], AbstractAsyncContextManager[Central]] = _connect,
-    ) -> None:
-        self._settings = settings
-        self._copies = copies
-        self._recorder = recorder
-        self._folder = folder
-        self._erase = erase
-        self._now = now
-        self._connect = connect
+    settings: KioskSettings
+    copies: Copies
+    recorder: FileRecorder
+    folder: Path
+    _: KW_ONLY
+    erase: Callable[[str], Awaitable[object]]
+    now: Callable[[], datetime]
+    connect: Callable[[str, str], AbstractAsyncContextManager[Central]] = _connect
+
+    def __post_init__(self) -> None:
         self._turn = asyncio.Lock()
-        self.status = SyncStatus(to=settings.sync_to)
-        if settings.sync_to is not None:
-            self.status.state = "idle"
+        url = self.settings.sync_to
+        self.status = SyncStatus("off" if url is None else "idle", url)
 
     def source(
         self, target: str | None, concepts: frozenset[str] | None = None, *, erases: bool = False
     ) -> StoreSource:
-        """What a server is not known to have; any server if none is given."""
+        """The interviews that `target` has not confirmed to have; that no server has confirmed, if it is None."""
         return StoreSource(
-            self._copies,
-            self._recorder,
-            self._folder,
+            self.copies,
+            self.recorder,
+            self.folder,
             target=target,
             concepts=concepts,
-            erase=self._erase if erases else None,
+            erase=self.erase if erases else None,
         )
 
-    async def push(self, url: str, token: str, tell: Tell, *, skip: frozenset[str] = frozenset()) -> Report:
-        """Send everything to a server, once; another one who does so is waited for.
+    async def push(self, url: str, token: str, tell: Tell) -> Report:
+        """Send everything to a server, once; waits until no other call does so.
 
         Raises:
             SyncError: nothing more can be sent now.
             StoreError: this machine's store can't be read.
         """
-        async with self._turn, self._connect(url, token) as there:
-            source = self.source(url, erases=self._settings.delete_after_sync)
-            return await send_all(source, there, chunk_bytes=self._settings.sync_chunk_bytes, tell=tell, skip=skip)
+        async with self._turn, self.connect(url, token) as there:
+            source = self.source(url, erases=self.settings.delete_after_sync)
+            return await send_all(source, there, chunk_bytes=self.settings.sync_chunk_bytes, tell=tell)
 
     async def run(self) -> None:
-        """Send by itself until cancelled, where the settings name a server."""
-        url, token = self._settings.sync_to, self._settings.sync_token
+        """Send again and again until cancelled, if the settings name a server."""
+        url, token = self.settings.sync_to, self.settings.sync_token
         if url is None:
             return
         if token is None:
             self.status.last_error = "ASKWELL_SYNC_TOKEN is not set: make a device token on that server."
             log.warning("sync.no_token", to=url)
             return
-        pause_s = every_s = self._settings.sync_every_s
+        pause_s = every_s = self.settings.sync_every_s
         while not told_to_end():
             if await self._once(url, token.get_secret_value()):
                 pause_s = every_s
                 wait_s = every_s
             else:
-                # Kiosks that lost the server together should not come back together.
+                # Kiosks that lost the server at the same moment should not all try again at the same moment.
                 wait_s = pause_s * random.uniform(0.8, 1.2)
                 pause_s = min(pause_s * 2, max(LONGEST_PAUSE_S, every_s))
-            self.status.next_at = self._now() + timedelta(seconds=wait_s)
+            self.status.next_at = self.now() + timedelta(seconds=wait_s)
             await asyncio.sleep(wait_s)
 
     async def _once(self, url: str, token: str) -> bool:
-        """Send what waits; whether that went well."""
+        """Send what waits and update the status; whether all of it was taken."""
         status = self.status
         try:
-            if not await self._copies.unsent(url, limit=1):
+            if not await self.copies.unsent(url, limit=1):
                 status.state = "idle"
                 return True
             status.state = "sending"
@@ -148,7 +140,7 @@ class Sync:
             log.warning("sync.failed", to=url, reason=str(exc))
             return False
         status.state, status.sending, status.connected = "idle", None, True
-        status.last_at = self._now()
+        status.last_at = self.now()
         reasons = list(dict.fromkeys(report.not_taken.values()))
         status.last_error = _sentence(f"{len(report.not_taken)} not taken: {reasons[0]}") if reasons else None
         if report.sent:

@@ -10,21 +10,20 @@ import json
 import tempfile
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, cast
 
 from server.recordings import FileRecorder
 from server.store.copies import Copies, Unsent
 from server.sync import SyncError
-from server.sync.bundle import BundleInvalid, Header, Written, header_of, write
+from server.sync.bundle import MOST_LINE_BYTES, BundleInvalid, Header, Written, header_of, write
 
 END = {"askwell": "end"}
-"""Last line of a file of bundles, with their number, so that a file that was cut is known as such."""
+"""Last line of a file of bundles, with their number; a file without it was cut off."""
 EXPORT_BYTES = 256 * 1024
-MOST_LINE = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,93 +34,71 @@ class Opened:
     file: IO[bytes]
 
 
-class Source(Protocol):
-    """Interviews that are to be sent."""
-
-    async def waiting(self) -> list[Unsent]:
-        """Those that the server is not known to have."""
-        ...
-
-    def opened(self, unsent: Unsent) -> AbstractAsyncContextManager[Opened | None]:
-        """One as a bundle, for as long as the block runs; None if it is gone."""
-        ...
-
-    async def confirmed(self, unsent: Unsent, written: Written) -> bool:
-        """The server has it; whether it was erased here in turn."""
-        ...
-
-
+@dataclass(frozen=True)
 class StoreSource:
-    """The finished interviews of this machine. Implements `Source`.
+    """The finished interviews of this machine.
 
     Args:
         copies: of the store.
         recorder: knows their recordings.
-        folder: for files that are needed for a moment.
+        folder: for temporary files.
         target: the server; None for no server in particular.
         concepts: only those of these concepts; None for all.
         erase: erases an interview here; nothing is erased if not given.
     """
 
-    def __init__(
-        self,
-        copies: Copies,
-        recorder: FileRecorder,
-        folder: Path,
-        *,
-        target: str | None,
-        concepts: frozenset[str] | None = None,
-        erase: Callable[[str], Awaitable[object]] | None = None,
-    ) -> None:
-        self._copies = copies
-        self._recorder = recorder
-        self._folder = folder
-        self._target = target
-        self._concepts = concepts
-        self._erase = erase
+    copies: Copies
+    recorder: FileRecorder
+    folder: Path
+    _: KW_ONLY
+    target: str | None
+    concepts: frozenset[str] | None = None
+    erase: Callable[[str], Awaitable[object]] | None = None
 
     async def waiting(self) -> list[Unsent]:
         """Finished interviews that were not confirmed as they are now."""
-        return await self._copies.unsent(self._target, self._concepts)
+        return await self.copies.unsent(self.target, self.concepts)
 
     @asynccontextmanager
     async def opened(self, unsent: Unsent) -> AsyncIterator[Opened | None]:
-        """The interview as a bundle. Raises SyncError: this machine's disk is full, or a recording can't be read."""
-        await self._recorder.drain()
-        rows = await self._copies.rows(unsent.session_id)
+        """The interview as a bundle, None if it was erased.
+
+        Raises:
+            SyncError: this machine's disk is full, or a recording can't be read.
+        """
+        await self.recorder.drain()
+        rows = await self.copies.rows(unsent.session_id)
         if not rows:
             yield None
             return
         rev = next(row["rev"] for name, row in rows if name == "sessions")
         header = Header(unsent.session_id, unsent.concept_id, rev)
         try:
-            files = await asyncio.to_thread(self._recorder.paths, unsent.session_id)
-            file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 -- closed below
-            try:
+            files = await asyncio.to_thread(self.recorder.paths, unsent.session_id)
+            with ExitStack() as stack:
+                file = stack.enter_context(tempfile.TemporaryFile(dir=self.folder))
                 written = await asyncio.to_thread(write, file, header, rows, files)
                 await asyncio.to_thread(file.seek, 0)
-            except BaseException:
-                file.close()
-                raise
+                kept = stack.pop_all()
         except OSError as exc:
             raise SyncError(
                 f"the interview {unsent.session_id} can't be made ready on this machine: {exc.strerror or exc}"
             ) from exc
-        with file:
+        with kept:
             yield Opened(written, file)
 
     async def confirmed(self, unsent: Unsent, written: Written) -> bool:
-        """Note it; erase the interview where that is asked for and nothing was added to it meanwhile."""
+        """Note that the server has it; whether it was erased here, because nothing was added to it meanwhile."""
         sent = replace(unsent, rev=written.header.rev)
-        same = await self._copies.confirm(sent, target=self._target or "", digest=written.digest, at=datetime.now(UTC))
-        if not same or self._erase is None:
+        same = await self.copies.confirm(sent, target=self.target or "", digest=written.digest, at=datetime.now(UTC))
+        if not same or self.erase is None:
             return False
-        await self._erase(unsent.session_id)
+        await self.erase(unsent.session_id)
         return True
 
 
 class FileSource:
-    """A file that `exported` wrote, looked through once when it is made; blocks then. Implements `Source`.
+    """A file that `exported` wrote. Its making reads the whole file, which blocks.
 
     Args:
         path: of the file.
@@ -143,7 +120,7 @@ class FileSource:
     def _index(self, file: IO[bytes]) -> None:
         header: Header | None = None
         digest, start, size = hashlib.sha256(), 0, 0
-        while line := file.readline(MOST_LINE):
+        while line := file.readline(MOST_LINE_BYTES):
             if header is None:
                 if _is_end(line, len(self._found)):
                     if file.read(1):
@@ -165,8 +142,8 @@ class FileSource:
         ]
 
     @asynccontextmanager
-    async def opened(self, unsent: Unsent) -> AsyncIterator[Opened | None]:
-        """One of them."""
+    async def opened(self, unsent: Unsent) -> AsyncIterator[Opened]:
+        """One of them as a bundle."""
         written, start = self._found[unsent.session_id]
 
         def unpacked() -> IO[bytes]:
@@ -184,8 +161,12 @@ class FileSource:
             yield Opened(written, file)
 
     async def confirmed(self, unsent: Unsent, written: Written) -> bool:
-        """The file stays as it is."""
+        """Nothing is erased: the file stays as it is."""
         return False
+
+
+Source = StoreSource | FileSource
+"""Interviews that are to be sent."""
 
 
 def _is_end(line: bytes, count: int) -> bool:

@@ -13,49 +13,34 @@ from server.auth import (
     ROOT,
     TOKEN_FILE,
     Authenticator,
-    TokenEntry,
     moderator_token,
     new_token,
     token_hash,
 )
 from server.errors import ApiError
+from server.store.engine import Database
+from server.store.repository import Repository
+from tests.support.redis_fixtures import database
+from tests.support.redis_rows import all_rows
+
+__all__ = ["database"]
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-class Drawer:
-    """Tokens in memory."""
-
-    def __init__(self) -> None:
-        self.entries: dict[str, TokenEntry] = {}
-
-    async def find_token(self, digest: str) -> TokenEntry | None:
-        return next((entry for entry in self.entries.values() if entry.digest == digest), None)
-
-    async def token_by_id(self, token_id: str) -> TokenEntry | None:
-        return self.entries.get(token_id)
-
-    async def put_token(self, entry: TokenEntry) -> None:
-        self.entries[entry.id] = entry
-
-    async def revoke_token(self, token_id: str, at: datetime) -> bool:
-        if token_id not in self.entries:
-            return False
-        entry = self.entries[token_id]
-        self.entries[token_id] = TokenEntry(
-            entry.id, entry.kind, entry.digest, entry.name, entry.session_id, entry.concepts, entry.created_at, at
-        )
-        return True
 
 
 class Desk:
     """An authenticator with a clock that a test moves."""
 
-    def __init__(self, root: str = "root-token") -> None:
+    def __init__(self, database: Database, root: str = "root-token") -> None:
         self.now = START
-        self.drawer = Drawer()
         numbers = iter(range(100))
-        self.auth = Authenticator(self.drawer, root, now=lambda: self.now, new_id=lambda: f"t{next(numbers)}")
+        tokens = Repository(database)
+        self.auth = Authenticator(tokens, root, now=lambda: self.now, new_id=lambda: f"t{next(numbers)}")
+
+
+@pytest.fixture
+def desk(database: Database) -> Desk:
+    return Desk(database)
 
 
 def test_new_token_has_256_random_bits() -> None:
@@ -63,31 +48,29 @@ def test_new_token_has_256_random_bits() -> None:
     assert len(new_token()) == 43
 
 
-async def test_issued_token_is_stored_as_hash_only() -> None:
-    desk = Desk()
+async def test_issued_token_is_stored_as_hash_only(desk: Desk, database: Database) -> None:
     token, entry = await desk.auth.issue("respondent", session_id="s1")
     assert entry.digest == token_hash(token)
-    assert token not in repr(desk.drawer.entries)
+    stored = repr((await all_rows(database))["tokens"])
+    assert entry.digest in stored
+    assert token not in stored
     assert await desk.auth.respondent_session(token) == "s1"
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "x" * 600, "\ud800", "root-token "])
-async def test_wrong_token_is_nobodys(token: str) -> None:
-    desk = Desk()
+async def test_wrong_token_is_nobodys(desk: Desk, token: str) -> None:
     await desk.auth.issue("respondent", session_id="s1")
     assert await desk.auth.identify(token) is None
     assert await desk.auth.respondent_session(token) is None
 
 
-async def test_token_of_a_moderator_opens_no_interview() -> None:
-    desk = Desk()
+async def test_token_of_a_moderator_opens_no_interview(desk: Desk) -> None:
     token, _ = await desk.auth.issue("moderator", name="Ada")
     assert await desk.auth.respondent_session(token) is None
     assert await desk.auth.respondent_session("root-token") is None
 
 
-async def test_revoked_token_is_nobodys() -> None:
-    desk = Desk()
+async def test_revoked_token_is_nobodys(desk: Desk) -> None:
     token, entry = await desk.auth.issue("device", name="kiosk")
     assert await desk.auth.identify(token) is not None
     assert await desk.auth.revoke(entry.id)
@@ -95,8 +78,7 @@ async def test_revoked_token_is_nobodys() -> None:
     assert not await desk.auth.revoke("t99")
 
 
-async def test_scope_limits_what_a_token_may_see() -> None:
-    desk = Desk()
+async def test_scope_limits_what_a_token_may_see(desk: Desk) -> None:
     token, _ = await desk.auth.issue("moderator", name="Ada", concepts=("coffee",))
     principal = await desk.auth.identify(token)
     assert principal is not None
@@ -107,8 +89,7 @@ async def test_scope_limits_what_a_token_may_see() -> None:
     assert root.may_see("tea")
 
 
-async def test_cookie_stands_for_the_token_until_it_expires() -> None:
-    desk = Desk()
+async def test_cookie_stands_for_the_token_until_it_expires(desk: Desk) -> None:
     value, _ = await desk.auth.cookie_for("root-token")
     assert "root-token" not in value
     found = await desk.auth.identify_cookie(value)
@@ -118,8 +99,7 @@ async def test_cookie_stands_for_the_token_until_it_expires() -> None:
     assert await desk.auth.identify_cookie(value) is None
 
 
-async def test_cookie_ends_with_its_token() -> None:
-    desk = Desk()
+async def test_cookie_ends_with_its_token(desk: Desk) -> None:
     token, entry = await desk.auth.issue("moderator", name="Ada")
     value, _ = await desk.auth.cookie_for(token)
     assert await desk.auth.identify_cookie(value) is not None
@@ -127,14 +107,13 @@ async def test_cookie_ends_with_its_token() -> None:
     assert await desk.auth.identify_cookie(value) is None
 
 
-async def test_cookie_of_another_installation_is_refused() -> None:
-    value, _ = await Desk("other").auth.cookie_for("other")
-    assert await Desk().auth.identify_cookie(value) is None
+async def test_cookie_of_another_installation_is_refused(desk: Desk, database: Database) -> None:
+    value, _ = await Desk(database, "other").auth.cookie_for("other")
+    assert await desk.auth.identify_cookie(value) is None
 
 
 @pytest.mark.parametrize("change", ["expires", "id", "signature", "nothing", "letters", "empty"])
-async def test_forged_cookie_is_refused(change: str) -> None:
-    desk = Desk()
+async def test_forged_cookie_is_refused(desk: Desk, change: str) -> None:
     await desk.auth.issue("moderator", name="Ada")
     value, _ = await desk.auth.cookie_for("root-token")
     token_id, expires, signature = value.split(".")
@@ -149,8 +128,7 @@ async def test_forged_cookie_is_refused(change: str) -> None:
     assert await desk.auth.identify_cookie(forged) is None
 
 
-async def test_login_with_a_respondents_token_is_refused() -> None:
-    desk = Desk()
+async def test_login_with_a_respondents_token_is_refused(desk: Desk) -> None:
     token, _ = await desk.auth.issue("respondent", session_id="s1")
     with pytest.raises(ApiError) as caught:
         await desk.auth.cookie_for(token)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event, text
 
 from config.kiosk import KioskSettings
-from server.store.copied import COPIED
+from server.store.copies import COPIED
 from server.sync import SyncError
 from server.sync.client import Central, central
 from server.sync.send import Report, send_all

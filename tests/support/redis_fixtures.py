@@ -13,7 +13,7 @@ from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
 from server.hot.redis import HotStore
 from server.store.engine import Database
-from server.store.tables import Base
+from server.store.tables import METADATA
 from tests.support.redis_keys import leaked_keys
 
 
@@ -47,7 +47,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     store = Database(url) if url else Database.file(tmp_path / "askwell.db", busy_timeout_ms=200)
     if url:
         async with store.write() as connection:
-            await connection.run_sync(Base.metadata.drop_all)
+            await connection.run_sync(METADATA.drop_all)
             await connection.execute(text("DROP TABLE IF EXISTS alembic_version"))
     await store.migrate()
     yield store

@@ -12,8 +12,8 @@ from pipeline.state import InterviewState
 from server.hot.journal import START, Journal, JournalRecord
 from server.hot.redis import HotStore
 from server.store.engine import Database
-from server.store.rows import project
-from server.store.tables import Base
+from server.store.rows import PROJECTED, changes
+from server.store.tables import METADATA
 
 NOT_OF_A_SESSION = frozenset({"configurations", "journal_position"})
 
@@ -22,7 +22,7 @@ async def all_rows(database: Database) -> dict[str, list[dict[str, Any]]]:
     """Every row of every table, in the order of the primary key; tables without rows are left out."""
     found: dict[str, list[dict[str, Any]]] = {}
     async with database.read() as connection:
-        for table in Base.metadata.sorted_tables:
+        for table in METADATA.sorted_tables:
             query = select(table).order_by(*table.primary_key)
             if rows := [dict(row) for row in (await connection.execute(query)).mappings()]:
                 found[table.name] = rows
@@ -32,10 +32,9 @@ async def all_rows(database: Database) -> dict[str, list[dict[str, Any]]]:
 def expected_rows(state: InterviewState) -> dict[str, list[dict[str, Any]]]:
     """What the tables that follow from a state should hold, ordered as in `all_rows`."""
     expected: dict[str, list[dict[str, Any]]] = {}
-    for table, rows in project(state).items():
-        names = [column.name for column in table.primary_key]
-        if rows:
-            expected[table.name] = sorted(rows, key=lambda row: tuple(row[name] for name in names))
+    for change in changes(None, state):
+        names = [column.name for column in change.table.primary_key]
+        expected[change.table.name] = sorted(change.upserts, key=lambda row: tuple(row[name] for name in names))
     return expected
 
 
@@ -43,7 +42,7 @@ async def assert_projected(database: Database, state: InterviewState) -> None:
     """Every table that follows from the state holds what it says of the session, nothing else."""
     found = await all_rows(database)
     expected = expected_rows(state)
-    for table in project(state):
+    for table in PROJECTED:
         name = "id" if table.name == "sessions" else "session_id"
         mine = [row for row in found.get(table.name, []) if row[name] == state.session_id]
         assert _comparable(mine) == _comparable(expected.get(table.name, [])), table.name

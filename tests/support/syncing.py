@@ -13,8 +13,8 @@ import httpx
 import numpy as np
 
 from server.store.apply import upsert
-from server.store.rows import call_rows, table_of
-from server.store.tables import LLMCallRow, ModeratorActionRow
+from server.store.rows import call_rows
+from server.store.tables import LLM_CALLS, MODERATOR_ACTIONS
 from server.sync.client import Central
 from server.sync.send import Progress, Report, send_all
 from tests.support.whole import BASE, Process, process
@@ -113,8 +113,8 @@ async def full_interview(server: Process, **fields: Any) -> str:
         "details": {"text": "Listen: “ü”, \u0647\u0644."},
     }
     async with server.storage.database.write() as connection:
-        await upsert(connection, table_of(LLMCallRow), call_rows(session_id, calls, 1, NOON))
-        await upsert(connection, table_of(ModeratorActionRow), [action])
+        await upsert(connection, LLM_CALLS, call_rows(session_id, calls, 1, NOON))
+        await upsert(connection, MODERATOR_ACTIONS, [action])
     noise = np.random.default_rng(7).integers(-3000, 3000, 16_000).astype("<i2")
     for number in (1, 2):
         server.storage.recorder.keep(session_id, number, f"key-{number}", noise[: 8000 * number].tobytes())

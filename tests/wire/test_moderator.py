@@ -9,8 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from server.store.apply import upsert
-from server.store.rows import project, table_of
-from server.store.tables import SessionRow
+from server.store.rows import changes
 from tests.support.interview import new_state
 from tests.support.moderator import Place, place
 
@@ -130,11 +129,11 @@ async def test_session_that_ends_is_shown_with_its_end_and_found_again(here: Pla
 
 async def test_five_hundred_sessions_come_as_one_overview(here: Place) -> None:
     ids = [f"s-{number:03}" for number in range(500)]
-    rows = table_of(SessionRow)
     async with here.storage.database.write() as connection:
         for session_id in ids:
             state = new_state(session_id=session_id, status="active", depths=("deep",) * 15, engagements=(0.5,) * 15)
-            await upsert(connection, rows, project(state)[rows])
+            [change] = changes(None, state)
+            await upsert(connection, change.table, change.upserts)
     async with here.moderator() as watcher:
         await watcher.hello()
         shown = await watcher.overview()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from alembic import context
 
-from server.store.sync_tables import SyncSentRow
+from server.store.tables import METADATA
 
 connection = context.config.attributes.get("connection")
 if connection is None:
     raise RuntimeError("migrations are run by server.store.migrations.run.upgrade")
 context.configure(
     connection=connection,
-    target_metadata=SyncSentRow.metadata,
+    target_metadata=METADATA,
     render_as_batch=connection.dialect.name == "sqlite",
     transactional_ddl=False,
 )

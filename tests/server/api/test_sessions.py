@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from server.session.outbox import Outbox
 from server.usage import SessionUsage
+from tests.support.redis_rows import all_rows
 from tests.support.whole import ANSWER, bearer, eventually, process
 
 KEY = "11111111-2222-4333-8444-555555555555"
@@ -258,7 +259,7 @@ async def test_erase_answers_202_then_everything_is_gone(tmp_path: Path) -> None
         assert erased.status_code == 202
 
         async def gone() -> bool:
-            return not await api.storage.store.exists(session_id)
+            return session_id not in json.dumps(await all_rows(api.storage.database), default=str)
 
         await eventually(gone)
         assert (await api.call("GET", f"/api/sessions/{session_id}", headers=api.moderator)).status_code == 404

@@ -352,7 +352,7 @@ def test_served_process_is_used_by_the_others_and_ends_in_time(tmp_path: Path) -
             url = banner[0].split()[-1]
             token = banner[-1].split()[1]
             assert running_server(tmp_path / "data") == (server.pid, url)
-            assert json.loads(call_sync(url, "GET", "/readyz", None)[1])["ready"]
+            assert json.loads(call_sync(url, "GET", "/readyz", None))["ready"]
 
             answers = "yes\nThe noise cancelling blocks out the office so I can focus\n/skip\n/finish\n"
             chat = subprocess.run(
@@ -367,7 +367,7 @@ def test_served_process_is_used_by_the_others_and_ends_in_time(tmp_path: Path) -
             assert chat.returncode == 0, chat.stderr
             assert "— Transcript —" in chat.stdout
 
-            (session,) = json.loads(call_sync(url, "GET", "/api/sessions", token)[1])["items"]
+            (session,) = json.loads(call_sync(url, "GET", "/api/sessions", token))["items"]
             exported = subprocess.run(
                 [*command, "export", session["id"], "--data", data],
                 capture_output=True,

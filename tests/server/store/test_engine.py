@@ -17,7 +17,7 @@ from sqlalchemy.schema import CreateTable
 
 from server.store.engine import Database
 from server.store.errors import SchemaTooNew, StoreMisconfigured, StoreUnavailable
-from server.store.tables import Base
+from server.store.tables import METADATA
 
 
 def other_default(
@@ -39,7 +39,7 @@ async def test_migrated_schema_equals_the_tables(database: Database) -> None:
         context = MigrationContext.configure(
             connection, opts={"compare_type": True, "compare_server_default": other_default}
         )
-        return compare_metadata(context, Base.metadata)
+        return compare_metadata(context, METADATA)
 
     async with database.read() as connection:
         assert await connection.run_sync(differences) == []
@@ -56,7 +56,7 @@ async def test_migrated_foreign_keys_equal_the_tables(database: Database) -> Non
 
     declared = {
         (table.name, key.name, tuple(key.column_keys), key.referred_table.name, key.ondelete)
-        for table in Base.metadata.sorted_tables
+        for table in METADATA.sorted_tables
         for key in table.foreign_key_constraints
     }
     async with database.read() as connection:
@@ -89,11 +89,11 @@ async def test_schema_of_a_newer_version_is_refused(database: Database) -> None:
 def test_tables_can_be_made_on_postgresql() -> None:
     statements = [
         str(CreateTable(table).compile(dialect=postgresql.dialect()))  # type: ignore[no-untyped-call]
-        for table in Base.metadata.sorted_tables
+        for table in METADATA.sorted_tables
     ]
     assert all("CREATE TABLE" in statement for statement in statements)
-    names = [key.name for t in Base.metadata.sorted_tables for key in t.foreign_key_constraints]
-    names += [index.name for t in Base.metadata.sorted_tables for index in t.indexes]
+    names = [key.name for t in METADATA.sorted_tables for key in t.foreign_key_constraints]
+    names += [index.name for t in METADATA.sorted_tables for index in t.indexes]
     assert all(len(str(name)) <= 63 for name in names)
 
 

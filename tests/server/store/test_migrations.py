@@ -14,8 +14,8 @@ from sqlalchemy import Connection, inspect, text
 from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.migrations.run import configuration
-from server.store.rows import project, table_of
-from server.store.tables import Base, SessionRow
+from server.store.rows import changes
+from server.store.tables import METADATA, SESSIONS
 from tests.support.interview import new_state
 
 TURN = {
@@ -40,13 +40,12 @@ async def first(tmp_path: Path) -> AsyncIterator[Database]:
     url = os.environ.get("ASKWELL_TEST_DATABASE_URL")
     store = Database(url) if url else Database.file(tmp_path / "askwell.db")
     async with store.write() as connection:
-        await connection.run_sync(Base.metadata.drop_all)
+        await connection.run_sync(METADATA.drop_all)
         await connection.execute(text("DROP TABLE IF EXISTS alembic_version"))
         await connection.run_sync(_forth_to("0001"))
-        sessions = table_of(SessionRow)
         columns = await connection.run_sync(lambda c: {one["name"] for one in inspect(c).get_columns("sessions")})
-        [row] = project(new_state(session_id="s1"))[sessions]
-        await upsert(connection, sessions, [{name: value for name, value in row.items() if name in columns}])
+        [[row]] = [change.upserts for change in changes(None, new_state(session_id="s1"))]
+        await upsert(connection, SESSIONS, [{name: value for name, value in row.items() if name in columns}])
         await connection.execute(text(_turn()))
     yield store
     await store.close()

@@ -13,8 +13,8 @@ from server.auth import TokenEntry
 from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.repository import Repository
-from server.store.rows import call_rows, project, table_of, turn_rows
-from server.store.tables import LLMCallRow
+from server.store.rows import call_rows, changes, turn_rows
+from server.store.tables import LLM_CALLS
 from server.usage import SessionUsage
 from tests.support.interview import NOW, Interview, configuration, new_state
 
@@ -27,9 +27,8 @@ def repository(database: Database) -> Repository:
 async def put(database: Database, *states: InterviewState) -> None:
     async with database.write() as connection:
         for state in states:
-            for table, rows in project(state).items():
-                if rows:
-                    await upsert(connection, table, rows)
+            for change in changes(None, state):
+                await upsert(connection, change.table, change.upserts)
 
 
 def numbered(number: int, **changes: object) -> InterviewState:
@@ -62,7 +61,6 @@ async def test_sessions_filtered_by_state_and_concept(database: Database, reposi
     allowed = await repository.sessions(concepts=frozenset({"coffee"}))
     assert [row["id"] for row in allowed.items] == ["s03"]
     assert (await repository.sessions(concepts=frozenset())).items == ()
-    assert await repository.session_counts() == {"active": 2, "completed": 1}
 
 
 def packed(place: str) -> str:
@@ -93,10 +91,8 @@ async def test_quiet_sessions_are_those_that_could_go_on(database: Database, rep
 
 
 async def test_session_that_is_not_there_is_none(repository: Repository) -> None:
-    assert await repository.session("nobody") is None
     assert await repository.stored_session("nobody") is None
-    assert await repository.transcript("nobody") == []
-    assert not await repository.exists("nobody")
+    assert await repository.scores("nobody") == []
 
 
 async def test_configuration_is_found_by_its_hash(repository: Repository) -> None:
@@ -125,13 +121,13 @@ async def test_token_is_found_until_it_is_forgotten(repository: Repository) -> N
 async def test_respondents_tokens_are_not_listed(repository: Repository) -> None:
     await repository.put_token(TokenEntry("t1", "respondent", "c" * 64, "", "s1", None, NOW))
     assert await repository.tokens() == []
-    assert await repository.exists("s1")
+    assert await repository.token_by_id("t1") is not None
 
 
 async def put_calls(database: Database, session_id: str, *calls: LLMCall) -> None:
     rows = call_rows(session_id, [call.model_dump(mode="json") for call in calls], 1, NOW)
     async with database.write() as connection:
-        await upsert(connection, table_of(LLMCallRow), rows)
+        await upsert(connection, LLM_CALLS, rows)
 
 
 def call(name: str, role: Role, **changes: object) -> LLMCall:

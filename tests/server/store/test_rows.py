@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import Table
 
 from pipeline.contracts import TurnRecord
 from pipeline.graph.canonical import CanonicalEdge, CanonicalSlot, SlotMapping
 from pipeline.graph.surface import KGEdge, KGNode, SchemaTension
 from pipeline.records import Record
 from pipeline.state import Consent, InterviewState, Utterance
-from server.store.rows import PROJECTED, changes, table_of
+from server.store.rows import PROJECTED, changes
 from server.store.tables import (
-    Base,
-    CanonicalEdgeRow,
-    ConsentRow,
-    EdgeRow,
-    MappingRow,
-    NodeRow,
-    ScoringRow,
-    SessionRow,
-    SlotRow,
-    TensionRow,
-    UtteranceRow,
+    CANONICAL_EDGES,
+    CONSENTS,
+    EDGES,
+    MAPPINGS,
+    NODES,
+    SCORING,
+    SESSIONS,
+    SLOTS,
+    TENSIONS,
+    UTTERANCES,
 )
 from tests.support.interview import Interview, concepts, new_state
 
@@ -38,23 +38,22 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize(
-    ("record", "row"),
+    ("record", "table"),
     [
-        (InterviewState, SessionRow),
-        (Utterance, UtteranceRow),
-        (KGNode, NodeRow),
-        (KGEdge, EdgeRow),
-        (SchemaTension, TensionRow),
-        (CanonicalSlot, SlotRow),
-        (SlotMapping, MappingRow),
-        (CanonicalEdge, CanonicalEdgeRow),
-        (Consent, ConsentRow),
-        (TurnRecord, ScoringRow),
+        (InterviewState, SESSIONS),
+        (Utterance, UTTERANCES),
+        (KGNode, NODES),
+        (KGEdge, EDGES),
+        (SchemaTension, TENSIONS),
+        (CanonicalSlot, SLOTS),
+        (SlotMapping, MAPPINGS),
+        (CanonicalEdge, CANONICAL_EDGES),
+        (Consent, CONSENTS),
+        (TurnRecord, SCORING),
     ],
 )
-def test_every_field_has_a_column(record: type[Record], row: type[Base]) -> None:
-    columns = set(table_of(row).columns.keys())
-    assert set(record.model_fields) - columns == ELSEWHERE.get(record, set())
+def test_every_field_has_a_column(record: type[Record], table: Table) -> None:
+    assert set(record.model_fields) - set(table.columns.keys()) == ELSEWHERE.get(record, set())
 
 
 def test_changes_without_a_change_are_none() -> None:

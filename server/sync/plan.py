@@ -1,4 +1,4 @@
-"""What `askwell sync` is told to do; apart from what does it, so that other commands start at once."""
+"""The arguments of `askwell sync`; apart from `command`, whose imports would delay other commands."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from server.sync import SyncError
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """What to send where; `file` instead of what is here, `watch`: again and again until told to end."""
+class TransferPlan:
+    """What to send where; `file` instead of what is stored here, `watch`: again and again until interrupted."""
 
     to: str
     token: str = field(repr=False)
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--watch", action="store_true", help="go on and send what is finished later, until interrupted")
 
 
-def order_of(options: argparse.Namespace, settings: KioskSettings) -> Order:
-    """What the arguments ask for, the settings where they say nothing.
+def transfer_plan(options: argparse.Namespace, settings: KioskSettings) -> TransferPlan:
+    """What the arguments ask for; what they leave out is taken from the settings.
 
     Raises:
         SyncError: no server or no token is named.
@@ -44,4 +44,4 @@ def order_of(options: argparse.Namespace, settings: KioskSettings) -> Order:
         token = settings.sync_token.get_secret_value() if settings.sync_token is not None else ""
     if not token or not token.isascii() or not token.isprintable():
         raise SyncError("no device token: make one on that server, and name its file with --token-file")
-    return Order(url, token, Path(options.file) if options.file is not None else None, options.watch)
+    return TransferPlan(url, token, Path(options.file) if options.file is not None else None, options.watch)
