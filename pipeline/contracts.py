@@ -257,7 +257,7 @@ class ScoringOutput(Contract):
 
 
 class TurnResult(Record):
-    """The full result of a turn. Source: 000, TurnResult."""
+    """The full result of a turn."""
 
     turn_number: int
     extracted: dict[str, Any]

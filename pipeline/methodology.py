@@ -107,7 +107,7 @@ class Ontology(Spec):
 
     @property
     def depth(self) -> int:
-        """Distinct levels, or node types where there are fewer than two levels. Source: semantics §2."""
+        """Number of distinct levels; number of node types where there are fewer than two levels."""
         levels = {node.level for node in self.nodes if node.level > 0}
         return len(levels) if len(levels) >= 2 else len(self.nodes)
 

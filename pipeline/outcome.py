@@ -154,7 +154,7 @@ def _next_state(context: TurnContext) -> InterviewState:
 
 
 def _result(context: TurnContext) -> TurnResult:
-    """The full result. Source: 000, TurnResult."""
+    """The full result of a turn."""
     extraction = context.get(ExtractionOutput).extraction
     changed = context.get(GraphOutput)
     slots = context.get(SlotsOutput)

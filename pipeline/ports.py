@@ -185,7 +185,7 @@ class RatingRequest(Record):
 
 
 class QualitativeSignals(Record):
-    """What a careful reader notices in an answer beyond its scores. Source: 004, qualitative signals.
+    """Qualities of an answer that scores do not express.
 
     `uncertainty` is productive where the respondent is curious or thinks it through, terminal where there is nothing
     more to know; `knowledge_ceiling` likewise: `exploratory` is a "don't know" that goes on. `reasoning` is the most

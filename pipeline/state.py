@@ -57,7 +57,7 @@ class QuestionAsked(Record):
 
 
 class FocusEntry(Record):
-    """One decision; `node_id` and `label` are empty when no node had the focus. Source: 000, focus tracing."""
+    """What one question was about, and by which strategy; `node_id` and `key` are empty when no node had the focus."""
 
     turn: int
     node_id: str = ""
@@ -75,7 +75,13 @@ class Velocity(Record):
 
 
 class SaturationMetrics(Record):
-    """What speaks for the interview having run dry. Source: semantics §6."""
+    """Measures of saturation after a turn: how little the latest answers added.
+
+    `chao1_ratio` is the share of the estimated number of concepts that was mentioned, in (0, 1]. `new_info_rate` is
+    the share of new nodes among those mentioned in this answer. `consecutive_low_info` counts turns in a row without a
+    new node or edge, `consecutive_shallow` surface or shallow answers in a row, and `consecutive_depth_plateau` the
+    turns without a new node or edge since the depth of the graph last changed.
+    """
 
     chao1_ratio: float = 1.0
     new_info_rate: float = 0.0

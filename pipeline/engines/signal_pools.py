@@ -58,7 +58,7 @@ def compile_strategies(methodology: Methodology) -> tuple[CompiledStrategy, ...]
 def strength(key: WeightKey, value: SignalValue) -> float:
     """How much of a weight applies for this value: 0 or 1 for matches, the number itself for numbers.
 
-    Numbers with a suffix: `.low` ≤ 0.25, `.high` ≥ 0.75, `.mid` between. Source: semantics §8.
+    A number with a suffix matches `.low` up to 0.25, `.high` from 0.75 and `.mid` in between.
     """
     if key.matcher == "equals":
         return float(value == key.wanted)
@@ -153,7 +153,7 @@ class _Pair:
 
 
 class SignalPools:
-    """Scores every (strategy, node) pair, or strategies first and nodes second. Source: 000 and 001, D1."""
+    """Scores every (strategy, node) pair together, or the strategies first and then the nodes of the best one."""
 
     name: ClassVar[str] = "signal_pools"
     closes_on_saturation: ClassVar[bool] = True
@@ -162,7 +162,10 @@ class SignalPools:
         self._compiled = lru_cache(maxsize=64)(_compiled_of)
 
     def decide(self, inputs: DecisionInputs) -> Decision:
-        """The best candidate; ties by YAML order, then latest mention, then creation. Source: semantics §8."""
+        """The candidate with the highest score.
+
+        Equal scores: the strategy that comes first in the file, then the node mentioned last, then the older node.
+        """
         matrix = inputs.signals
         profile = inputs.methodology.phases.profile(matrix.phase)  # type: ignore[arg-type]
         scoring = _Scoring(matrix, profile)

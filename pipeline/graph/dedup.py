@@ -108,7 +108,8 @@ class Mentioned:
 class Deduplicator:
     """Looks mentions up in one session's graph: identity, then lemma overlap, then embeddings.
 
-    Always within one node type. A difference in polarity forbids every step after the first. Source: semantics §2.
+    Only nodes of the mention's type are compared. Labels of opposite polarity (`pipeline.graph.polarity`) match by
+    identity only.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ def slot_name(words: Iterable[str]) -> str:
 
 
 def slot_text(name: str, description: str) -> str:
-    """What is embedded for a slot. Source: semantics §3."""
+    """The text that is embedded for a slot: its name in words and its description."""
     return f"{name.replace('_', ' ')}: {description}" if description else name.replace("_", " ")
 
 

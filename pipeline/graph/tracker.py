@@ -20,7 +20,6 @@ def shallow_ratio(depths: Sequence[Depth], window: int = 3) -> float:
         window: how many of the latest to look at.
     Returns:
         In [0, 1]; 0 when there are none yet.
-    Source: ADR-015 §2, exhaustion signals.
     """
     latest = depths[-window:]
     return sum(depth in SHALLOW_DEPTHS for depth in latest) / len(latest) if latest else 0.0

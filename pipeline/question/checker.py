@@ -1,5 +1,7 @@
-"""Refuses questions that a careful moderator would not ask. Source: semantics of questions (one at a time, open,
-non-leading, short, in the respondent's language, never about the machinery).
+"""Refuses questions that a trained interviewer would not ask.
+
+A question is one question at a time, open, not leading, short, in the respondent's language, and never about the
+software that asks it.
 
 Two entrances: `check` for a whole question, `check_beginning` for its first words; `prefix_refusals` serves the
 stream guard and is true of every prefix that can't be saved by what follows. Behind them is a `Checker`, made once per

@@ -55,7 +55,7 @@ def suffixes(signal: Signal) -> tuple[str, ...]:
 
 
 def weight_key(key: str) -> WeightKey:
-    """The signal and value that a weight key names. An exact signal name wins. Source: semantics §8.
+    """The signal and value that a weight key names. An exact signal name takes precedence.
 
     Raises:
         ValueError: no such signal, or a suffix that can never match.
@@ -82,7 +82,7 @@ def weight_key(key: str) -> WeightKey:
 
 
 def check(methodology: Methodology) -> list[Problem]:
-    """Everything in a methodology that could never take effect or contradicts itself. Source: semantics §8."""
+    """Everything in a methodology that could never take effect or contradicts itself."""
     problems: list[Problem] = []
     for pool, names in methodology.signals.items():
         for position, name in enumerate(names):

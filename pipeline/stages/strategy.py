@@ -139,7 +139,7 @@ class StrategyStage:
 
 
 def focus_of(key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, turn_number: int) -> Focus | None:
-    """The wording that stands for a tracked identity, whatever its age. Source: semantics §8."""
+    """The focus of a question about a tracked identity: its most recently mentioned wording, from whatever turn."""
     if key is None:
         return None
     node = spokesman(graph, tracker.states[key])

@@ -17,7 +17,7 @@ from pipeline.ports import QuestionRequest, QuestionWriter
 from pipeline.question.templates import shuffled, was_asked
 
 DEEP_FROM = 2
-"""Depth of the graph from which a question is reminded of the topic. Source: 000, topic anchoring."""
+"""From this depth of the graph on, in nodes, the prompt reminds the model of the topic."""
 EXAMPLES = 3
 """Template questions shown for their tone."""
 NO_ANSWER = "(preferred not to answer)"
