@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from pipeline.engines.base import Decision, ScoredCandidate
 from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
@@ -254,28 +253,3 @@ class ScoringOutput(Contract):
     has_methodology_signals: bool
     focus_entry: FocusEntry | None
     record: TurnRecord
-
-
-class TurnResult(Record):
-    """The full result of a turn."""
-
-    turn_number: int
-    extracted: dict[str, Any]
-    graph_state: dict[str, Any]
-    scoring: dict[str, Any]
-    strategy_selected: str | None
-    next_question: str
-    should_continue: bool
-    latency_ms: float = 0.0
-    stages_ms: dict[str, float] = {}
-    signals: dict[str, Any] | None = None
-    strategy_alternatives: tuple[dict[str, Any], ...] | None = None
-    termination_reason: str | None = None
-    canonical_graph: dict[str, Any] | None = None
-    graph_comparison: dict[str, Any] | None = None
-    nodes_added: tuple[dict[str, Any], ...] = ()
-    edges_added: tuple[dict[str, Any], ...] = ()
-    saturation_metrics: dict[str, Any] | None = None
-    node_signals: dict[str, dict[str, Any]] | None = None
-    score_decomposition: tuple[ScoredCandidate, ...] | None = None
-    has_llm_fallback: bool = False

@@ -59,11 +59,6 @@ class NodeState(Record):
         """Incoming and outgoing edges together."""
         return self.edge_count_incoming + self.edge_count_outgoing
 
-    @property
-    def yield_rate(self) -> float:
-        """Yields per focus, 0 when never focused."""
-        return self.yield_count / self.focus_count if self.focus_count else 0.0
-
 
 class TrackerSnapshot(Record):
     """A tracker as it is stored with the session."""

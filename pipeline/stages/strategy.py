@@ -24,7 +24,7 @@ from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal
-from pipeline.signals.base import SignalContext, SignalMatrix
+from pipeline.signals.base import SignalContext
 from pipeline.signals.registry import SIGNALS, detect
 from pipeline.state import AppliedDirective
 
@@ -172,8 +172,3 @@ def active_signals(decision: Decision) -> tuple[ActiveSignal, ...]:
         for line in lines[:ACTIVE_SIGNALS]
         if line.contribution > 0
     )
-
-
-def full_signals(matrix: SignalMatrix) -> dict[str, object]:
-    """Global and per-strategy signals in one mapping, as results show them."""
-    return {**matrix.values, **{name: dict(found) for name, found in matrix.strategies.items()}}
