@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pipeline.engines.base import Decision, ScoredCandidate
-from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
+from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
-from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
+from pipeline.graph.surface import KGEdge, KGNode, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker
 from pipeline.ports import ActiveSignal, Extraction, Line, Parse, Rating, Vectors
 from pipeline.records import Record
@@ -72,8 +72,6 @@ class SrlOutput(Contract):
     """Discourse relations and frames; none when the stage is off."""
 
     parse: Parse | None
-    discourse_count: int = 0
-    frame_count: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,8 +79,6 @@ class ExtractionOutput(Contract):
     """What was found in the answer."""
 
     extraction: Extraction
-    concept_count: int
-    relationship_count: int
 
 
 @dataclass(frozen=True)
@@ -94,9 +90,6 @@ class GraphOutput(Contract):
     nodes_added: tuple[KGNode, ...]
     nodes_mentioned: tuple[KGNode, ...]
     edges_added: tuple[KGEdge, ...]
-    edges_mentioned: tuple[KGEdge, ...]
-    tensions: tuple[SchemaTension, ...]
-    superseded: tuple[str, ...]
     embeddings: dict[str, Vectors]
     """Vectors of nodes that had none yet, by node id, shape [dimension]."""
 
@@ -108,15 +101,14 @@ class GraphOutput(Contract):
 
 @dataclass(frozen=True)
 class SlotsOutput(Contract):
-    """The canonical graph after this answer, and what changed; `canonical` is none when the stage is off."""
+    """The canonical graph after this answer; `canonical` is None when the stage is off.
+
+    `backlog` are surface nodes without a final slot, oldest first.
+    """
 
     canonical: CanonicalGraph | None
     tracker: NodeStateTracker
     backlog: tuple[str, ...]
-    slots_created: tuple[CanonicalSlot, ...] = ()
-    slots_updated: tuple[CanonicalSlot, ...] = ()
-    mappings_created: tuple[SlotMapping, ...] = ()
-    edges_changed: tuple[CanonicalEdge, ...] = ()
     settled_nodes: int = 0
     """Nodes that got their final slot in this turn."""
     settled_slots: int = 0
@@ -185,7 +177,6 @@ class ContinuationOutput(Contract):
     reason: str
     ask_closing: bool
     complete: bool
-    turns_remaining: int
     strategy: str | None
     focus: Focus | None
     subject: str
@@ -246,10 +237,5 @@ class TurnRecord(Record):
 class ScoringOutput(Contract):
     """What is kept of the turn for whoever wants to check it."""
 
-    turn_number: int
-    strategy: str | None
-    depth_score: float | None
-    saturation_score: float | None
-    has_methodology_signals: bool
     focus_entry: FocusEntry | None
     record: TurnRecord

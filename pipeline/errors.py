@@ -4,7 +4,6 @@
     ├── ContractNotReady        a stage read a contract that no earlier stage has provided
     ├── PipelineMisbuilt        requires/provides of the stages do not fit together
     ├── StateVersionError       the state was written by a newer askwell
-    ├── MethodologyInvalid      a methodology file breaks a rule (file, line, reason)
     ├── InvalidAnswer           the answer itself can't be taken (blank, too long, not text)
     └── ProviderError           a language provider did not deliver
         ├── ProviderOutputInvalid   it answered, but not in the agreed form
@@ -44,12 +43,6 @@ class StateVersionError(PipelineError):
     """The state was written by a newer version than this process understands."""
 
     retryable = True
-
-
-class MethodologyInvalid(PipelineError):
-    """A methodology breaks a rule; the message names the file, the line and the reason."""
-
-    code = "invalid_input"
 
 
 class InvalidAnswer(PipelineError):

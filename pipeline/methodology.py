@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -216,8 +216,3 @@ class Methodology(Spec):
         if isinstance(setting, dict):
             return setting.get(node_type, default)
         return setting if setting is not None else default
-
-
-def parse(data: dict[str, Any]) -> Methodology:
-    """A methodology from parsed YAML. Raises pydantic.ValidationError."""
-    return Methodology.model_validate(data)

@@ -123,7 +123,7 @@ def _next_state(context: TurnContext) -> InterviewState:
         "depths": chosen.depths,
         "engagements": before.engagements if rated is None else (*before.engagements, rated.engagement),
         "phase": chosen.signals.phase,
-        "saturation_score": context.get(ScoringOutput).saturation_score,
+        "saturation_score": context.get(ScoringOutput).record.saturation_score,
         "surface_velocity": measured.surface_velocity,
         "canonical_velocity": measured.canonical_velocity,
         "saturation": measured.saturation,

@@ -153,11 +153,6 @@ class TurnPipeline:
         self._stages = list(stages if stages is not None else default_stages(providers, self._engines))
         check_stages(self._stages)
 
-    @property
-    def engines(self) -> frozenset[str]:
-        """Names of the decision engines this pipeline can use."""
-        return frozenset(self._engines)
-
     async def open(
         self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
     ) -> Outcome:

@@ -18,6 +18,9 @@ from pipeline.signals.registry import HIGH, LOW, WeightKey, weight_key
 SCORE_DIGITS = 9
 """Scores are compared after rounding, so that the order of summation can't break a tie."""
 
+EXPLAINED = 3
+"""Signals that the reason of a decision names at most."""
+
 Floats = NDArray[np.float64]
 
 
@@ -291,9 +294,9 @@ def _compiled_of(key: _Hashed) -> tuple[CompiledStrategy, ...]:
     return compile_strategies(key.methodology)
 
 
-def explanation(candidate: ScoredCandidate, most: int = 3) -> str:
+def explanation(candidate: ScoredCandidate) -> str:
     """The strongest reasons for a candidate, in words of its signals."""
-    strongest = sorted(candidate.contributions, key=lambda line: -line.contribution)[:most]
+    strongest = sorted(candidate.contributions, key=lambda line: -line.contribution)[:EXPLAINED]
     reasons = [f"{line.weight_key} {line.contribution:+.2f}" for line in strongest if line.contribution > 0]
     if candidate.phase_multiplier != 1.0 or candidate.phase_bonus:
         reasons.append(f"phase ×{candidate.phase_multiplier:g} {candidate.phase_bonus:+.2f}")

@@ -71,11 +71,8 @@ class SlotAssignment:
     ) -> None:
         """Args: threshold: cosine from which a node joins a slot; min_support: default for promotion."""
         self.canonical = canonical
-        self.created: list[str] = []
         self.named: set[str] = set()
         """Nodes that were mapped this turn."""
-        self.mappings_created: list[SlotMapping] = []
-        self.edges_changed: list[CanonicalEdge] = []
         self.vectors_created: dict[str, Vectors] = {}
         self._graph = graph
         self._methodology = methodology
@@ -83,13 +80,7 @@ class SlotAssignment:
         self._turn = turn
         self._threshold = threshold
         self._min_support = min_support
-        self._before = dict(canonical.slots)
-
-    @property
-    def updated(self) -> list[str]:
-        """Slots that were there before, are still there, and have changed."""
-        slots = self.canonical.slots
-        return [i for i, slot in self._before.items() if i in slots and slots[i] is not slot]
+        self._created = 0
 
     def apply(self, proposal: SlotProposal, vector: Vectors, vectors: MutableMapping[str, Vectors]) -> None:
         """Map the proposal's nodes to the slot of that name, the most similar slot, or a new candidate.
@@ -107,7 +98,7 @@ class SlotAssignment:
             vectors[slot.id] = self.vectors_created[slot.id] = vector
         if slot is None:
             slot = CanonicalSlot(
-                id=derived_id(self._session_id, self._turn, "slot", len(self.created)),
+                id=derived_id(self._session_id, self._turn, "slot", self._created),
                 slot_name=proposal.slot_name,
                 description=proposal.description,
                 node_type=proposal.node_type,
@@ -116,7 +107,7 @@ class SlotAssignment:
                 first_seen_turn=self._turn,
             )
             self.canonical.slots[slot.id] = slot
-            self.created.append(slot.id)
+            self._created += 1
             vectors[slot.id] = self.vectors_created[slot.id] = vector
         self.named.update(proposal.node_ids)
         for node_id in proposal.node_ids:
@@ -127,7 +118,6 @@ class SlotAssignment:
                 assigned_turn=self._turn,
             )
             self.canonical.mappings[node_id] = mapping
-            self.mappings_created.append(mapping)
 
     def settle(self) -> None:
         """Remove slots that were left empty, count support, promote, aggregate edges.
@@ -138,7 +128,6 @@ class SlotAssignment:
         for slot_id in [i for i in self.canonical.slots if i not in held]:
             del self.canonical.slots[slot_id]
             self.vectors_created.pop(slot_id, None)
-        self.created = [i for i in self.created if i in held]
         support: dict[str, int] = {}
         nodes = self._graph.nodes
         for mapping in self.canonical.mappings.values():
@@ -220,5 +209,4 @@ class SlotAssignment:
                     support_count=len(edges),
                     surface_edge_ids=tuple(edges),
                 )
-                self.edges_changed.append(known)
             self.canonical.edges[known.id] = known

@@ -9,19 +9,20 @@ from pipeline.records import Record
 
 Depth = Literal["surface", "shallow", "moderate", "deep"]
 SHALLOW_DEPTHS: frozenset[str] = frozenset({"surface", "shallow"})
+SHALLOW_WINDOW = 3
+"""Latest answers on a node that its shallow ratio looks at."""
 TRACKER_VERSION = 1
 
 
-def shallow_ratio(depths: Sequence[Depth], window: int = 3) -> float:
+def shallow_ratio(depths: Sequence[Depth]) -> float:
     """Share of surface or shallow answers among the latest ones on a node.
 
     Args:
-        depths: oldest first, one per answer given while the node had the focus.
-        window: how many of the latest to look at.
+        depths: oldest first, one per answer given while the node had the focus; the last SHALLOW_WINDOW count.
     Returns:
         In [0, 1]; 0 when there are none yet.
     """
-    latest = depths[-window:]
+    latest = depths[-SHALLOW_WINDOW:]
     return sum(depth in SHALLOW_DEPTHS for depth in latest) / len(latest) if latest else 0.0
 
 
@@ -147,15 +148,13 @@ class NodeStateTracker:
             if self.previous_focus == key:
                 self.previous_focus = None
 
-    def rekey(self, old: str, new: str, *, label: str | None = None) -> None:
+    def rekey(self, old: str, new: str) -> None:
         """Track `old` under the identity `new`; histories are merged when both are known."""
         if old == new or old not in self.states:
             return
         moved = self.states.pop(old)
         target = self.states.get(new)
         merged = moved.model_copy(update={"key": new}) if target is None else _merged(target, moved)
-        if label is not None:
-            merged = merged.model_copy(update={"label": label})
         self.states[new] = merged
         if self.previous_focus == old:
             self.previous_focus = new

@@ -35,10 +35,9 @@ class GraphUpdate:
         self.graph = graph
         self.nodes_added: list[KGNode] = []
         self.edges_added: list[KGEdge] = []
-        self.edges_mentioned: list[str] = []
         self.mentioned: list[str] = []
         self.superseded: list[str] = []
-        self.tensions: list[SchemaTension] = []
+        self._tensions = 0
         self.vectors: dict[str, Vectors] = {}
         self._dedup = dedup
         self._ontology = ontology
@@ -118,7 +117,6 @@ class GraphUpdate:
             self._add_edge(source, target, found.edge_type, mention, found.confidence, found.stance)
         elif mention not in known.mentions:
             self.graph.put_edge(known.model_copy(update={"mentions": (*known.mentions, mention)}))
-            self.edges_mentioned.append(known.id)
         if found.edge_type == REVISES:
             self._revise(source, target)
 
@@ -214,7 +212,7 @@ class GraphUpdate:
 
     def _tension(self, source: str, target: str | None, kind: str, quote: str, reason: str) -> None:
         tension = SchemaTension(
-            id=self._id("tension", len(self.tensions)),
+            id=self._id("tension", self._tensions),
             turn=self._utterance.turn_number,
             utterance_id=self._utterance.id,
             source=source,
@@ -223,7 +221,7 @@ class GraphUpdate:
             quote=quote,
             reason=reason,
         )
-        self.tensions.append(tension)
+        self._tensions += 1
         self.graph.tensions.append(tension)
 
     def _id(self, kind: str, ordinal: int) -> str:

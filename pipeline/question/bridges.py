@@ -16,17 +16,6 @@ _SPOKEN_BRIDGE = re.compile(
 )
 
 
-def needs_bridge(*, last_mention_turn: int, answer_turn: int, in_last_question: bool = False) -> bool:
-    """Whether asking about a concept now would surprise the respondent.
-
-    Args:
-        last_mention_turn: turn of the latest answer that mentions the concept.
-        answer_turn: turn of the answer just given.
-        in_last_question: the question just answered was about the same concept.
-    """
-    return last_mention_turn < answer_turn and not in_last_question
-
-
 def has_bridge(question: str) -> bool:
     """Whether a question opens by pointing back to something said earlier."""
     return bool(_SPOKEN_BRIDGE.match(question.strip()))

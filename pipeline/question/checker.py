@@ -3,9 +3,9 @@
 A question is one question at a time, open, not leading, short, in the respondent's language, and never about the
 software that asks it.
 
-Two entrances: `check` for a whole question, `check_beginning` for its first words; `prefix_refusals` serves the
-stream guard and is true of every prefix that can't be saved by what follows. Behind them is a `Checker`, made once per
-question, so that what the respondent said and what is secret is prepared once and not per piece.
+`check` judges a whole question once. A `Checker` judges one question while it streams: `whole` the text, `beginning` a
+prefix of it, for refusals that no continuation can remove. It is made once per question, so that the respondent's words
+and the secret texts are prepared once and not for every piece.
 
 Words of the respondent and the topic excuse a single word, never a phrase: not an instruction, not a request for
 personal data, not a copy of a secret text.
@@ -45,9 +45,7 @@ __all__ = [
     "Refusal",
     "Similarity",
     "check",
-    "check_beginning",
     "ends_in_a_scene",
-    "prefix_refusals",
     "prepare",
     "question_part",
 ]
@@ -203,33 +201,6 @@ def check(
     checker = Checker(language=language, max_words=max_words, allowed_words=allowed_words, secrets=secrets)
     window = recent_questions[-repeat_window:] if repeat_window else ()
     return unique([*checker.whole(text), *repeat_refusals(text, window, cosine, repeat_jaccard, repeat_cosine)])
-
-
-def check_beginning(
-    first_words: str, *, language: str = "en", allowed_words: Collection[str] = (), secrets: Sequence[str] = ()
-) -> list[Refusal]:
-    """What is already wrong with the first words of a question, whatever follows.
-
-    Args:
-        first_words: the complete words so far, with or without white space after the last one.
-        language: code of the respondent's language.
-        allowed_words: words that belong to the topic or to the respondent.
-        secrets: texts that must not be repeated.
-    """
-    return prefix_refusals(first_words, language=language, max_words=None, allowed_words=allowed_words, secrets=secrets)
-
-
-def prefix_refusals(
-    prefix: str,
-    *,
-    language: str,
-    max_words: int | None,
-    allowed_words: Collection[str] = (),
-    secrets: Sequence[str] = (),
-) -> list[Refusal]:
-    """Refusals that hold for `prefix` and for every text that continues it."""
-    checker = Checker(language=language, max_words=max_words, allowed_words=allowed_words, secrets=secrets)
-    return checker.beginning(prefix)
 
 
 def repeat_refusals(

@@ -14,8 +14,6 @@ from typing import TypeVar
 from pipeline.question.fluency import Phrase
 from pipeline.question.text import words
 
-PLACEHOLDERS = frozenset(("topic", "focus", "mention", "does", "is", "was"))
-
 _SLOT = re.compile(r"\{(\w+)\}")
 _AGREEMENT = {"does": ("does", "do"), "is": ("is", "are"), "was": ("was", "were")}
 Item = TypeVar("Item")

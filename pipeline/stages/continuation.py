@@ -120,7 +120,6 @@ class ContinuationStage:
             reason=reason,
             ask_closing=closing,
             complete=complete,
-            turns_remaining=max(0, start.max_turns - start.turn_number),
             strategy=strategy,
             focus=focus,
             subject=focus.label if focus else self._subject(context, strategy),

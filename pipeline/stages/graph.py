@@ -78,9 +78,6 @@ class GraphStage:
             nodes_added=tuple(graph.nodes[node.id] for node in update.nodes_added),
             nodes_mentioned=tuple(graph.nodes[i] for i in update.mentioned if i not in created),
             edges_added=tuple(graph.edges[edge.id] for edge in update.edges_added),
-            edges_mentioned=tuple(graph.edges[i] for i in update.edges_mentioned),
-            tensions=tuple(update.tensions),
-            superseded=tuple(update.superseded),
             embeddings={**known, **update.vectors},
         )
 

@@ -81,11 +81,6 @@ class ScoringStage:
                 key=focus.key if focus else "",
             )
         return ScoringOutput(
-            turn_number=start.turn_number,
-            strategy=going.strategy,
-            depth_score=depth,
-            saturation_score=saturation_score,
-            has_methodology_signals=record.has_methodology_signals,
             focus_entry=entry,
             record=record,
         )

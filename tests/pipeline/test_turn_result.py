@@ -95,7 +95,10 @@ def expected(context: TurnContext) -> dict[str, Any]:
             "turn_count": context.get(ContextOutput).turn_number,
             "strategy_history": list(context.get(ContextOutput).strategy_history),
         },
-        "scoring": {"depth": scoring.depth_score, "saturation": scoring.saturation_score},
+        "scoring": {
+            "depth": surface.max_depth_ratio,
+            "saturation": chosen.signals.values.get("meta.conversation.saturation"),
+        },
         "strategy_selected": going.strategy,
         "next_question": question.text,
         "should_continue": going.should_continue,

@@ -14,7 +14,7 @@ import numpy as np
 from pipeline.concept import Concept, PipelineSettings, SessionConfiguration
 from pipeline.context import Answer
 from pipeline.contracts import TurnRecord
-from pipeline.methodology import Methodology, parse
+from pipeline.methodology import Methodology
 from pipeline.outcome import Outcome
 from pipeline.ports import (
     ExtractedConcept,
@@ -108,7 +108,7 @@ def small_methodology(**changes: Any) -> Methodology:
             "late": {"phase_bonuses": {"finish": 2.0}},
         },
     }
-    return parse({**data, **changes})
+    return Methodology.model_validate({**data, **changes})
 
 
 def configuration(methodology: Methodology | None = None, **settings: Any) -> SessionConfiguration:

@@ -125,10 +125,6 @@ NO_CONTENT = (
 )
 """Answers to be left alone once fillers are gone."""
 
-REFUSALS = phrases(
-    """no way|no thanks|not worth|never again|can't afford|would n't dream|not for me|no chance|forget it|too much money"""
-)
-
 REVISIONS = phrases(
     """actually no|actually , no|no actually|no wait|no , wait|wait no|no wait|wait|wait no|actually|actually no|no actually|hang on no|i was wrong|i got that wrong|i take that back
     |take it back|let me correct|correct myself|correction|come to think of it|on second thought|on second thoughts

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from spacy.tokens import Doc, Token
 
 from pipeline.language.clauses import VERBS, Clause
-from pipeline.language.connectors import plain, words
+from pipeline.language.connectors import plain
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.offline.trimming import MAX_LABEL_WORDS, label_of, shortened, trimmed
 from pipeline.language.srl import NEGATIONS, content_lemmas
@@ -17,7 +17,6 @@ from pipeline.language.srl import NEGATIONS, content_lemmas
 MAX_WORD_CHARS = 40
 """No word of any label is longer."""
 
-KEPT_AUXILIARIES = words("ca wo do does did is are was were would could should has have had can will ain")
 URL = re.compile(r"https?://\S+|www\.\S+")
 NO_CONTENT = re.compile(lex.NO_CONTENT, re.IGNORECASE)
 

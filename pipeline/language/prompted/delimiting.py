@@ -49,11 +49,6 @@ def clean(text: str) -> str:
     return _BREAKS.sub("\n", text).translate(_VISIBLE)
 
 
-def is_hidden(character: str) -> bool:
-    """Whether `clean` leaves this character out."""
-    return _VISIBLE[ord(character)] is None
-
-
 def quoted(text: str) -> str:
     """The text as a JSON string on one line: a label, a quote, a line of the conversation."""
     return json.dumps(clean(text), ensure_ascii=False)

@@ -28,7 +28,6 @@ _APOSTROPHES = "'’"
 _BEFORE = "*_`#>-–—•"
 _MARKUP = re.compile(r"[*`]")
 _TAIL = re.compile(r"[\s\"“”„«»‘’'」*_`]+$")
-_ASKED = re.compile(r"[?؟？][\"“”„«»‘’'」)]*$")
 _ASKED_AND_OVER = re.compile(r"(?<=[?؟？])[\"“”„«»‘’'」)*_`]*[ \t]*\n")
 _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.language.offline.questions import OfflineQuestionWriter, asks_for_a_benefit, compose, is_dont_know
 from pipeline.language.offline.voices import LANGUAGES, voice
-from pipeline.methodology import Methodology, Strategy, parse
+from pipeline.methodology import Methodology, Strategy
 from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter
 from pipeline.question.checker import check
 from pipeline.question.text import word_count
@@ -21,7 +21,9 @@ from tests.support.interview import TableEmbedder
 ROOT = Path(__file__).parents[4]
 NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
 METHODS: dict[str, Methodology] = {
-    name: parse(yaml.safe_load((ROOT / "config" / "methodologies" / f"{name}.yaml").read_text("utf-8")))
+    name: Methodology.model_validate(
+        yaml.safe_load((ROOT / "config" / "methodologies" / f"{name}.yaml").read_text("utf-8"))
+    )
     for name in NAMES
 }
 TOPICS = {
