@@ -4,6 +4,7 @@
     ├── ContractNotReady        a stage read a contract that no earlier stage has provided
     ├── PipelineMisbuilt        requires/provides of the stages do not fit together
     ├── StateVersionError       the state was written by a newer askwell
+    ├── WordListInvalid         a file of words and patterns of this package breaks a rule
     ├── InvalidAnswer           the answer itself can't be taken (blank, too long, not text)
     └── ProviderError           a language provider did not deliver
         ├── ProviderOutputInvalid   it answered, but not in the agreed form
@@ -43,6 +44,10 @@ class StateVersionError(PipelineError):
     """The state was written by a newer version than this process understands."""
 
     retryable = True
+
+
+class WordListInvalid(PipelineError):
+    """A file of words and patterns of this package breaks a rule; the message names the file and the key."""
 
 
 class InvalidAnswer(PipelineError):

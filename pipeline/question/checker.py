@@ -29,11 +29,11 @@ from pipeline.question.forms import (
 )
 from pipeline.question.languages import FUNCTION_WORDS, language_refusals
 from pipeline.question.leaks import Secrets, leak_refusals, secrets_of
-from pipeline.question.manners import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
 from pipeline.question.markup import markup_refusals
 from pipeline.question.patterns import QUOTED, QUOTES, TABLES, normalise
 from pipeline.question.refusals import RETRACTING, Code, Refusal, unique
 from pipeline.question.text import WORD, jaccard, sentences, word_count, words
+from pipeline.question.unacceptable import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
 
 __all__ = [
     "REPEAT_COSINE",
