@@ -1,4 +1,4 @@
-"""What each stage hands on: one typed output per stage, the single source of truth within a turn."""
+"""The output of each stage: one typed contract per stage, read by the stages after it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ class Contract:
 
 @dataclass(frozen=True)
 class ContextOutput(Contract):
-    """What the turn starts from."""
+    """What the turn starts from.
+
+    `lines` are the latest utterances, oldest first; `existing` are (label, node type) of nodes, most recently mentioned
+    first; `focus_key`, `focus_label` and `focus_type` are those of the question that is answered.
+    """
 
     turn_number: int
     max_turns: int
@@ -52,7 +56,7 @@ class ContextOutput(Contract):
 
 @dataclass(frozen=True)
 class UtteranceOutput(Contract):
-    """The respondent's utterance, checked and named."""
+    """The respondent's utterance, checked and with its id; `has_content` is false for a skip."""
 
     utterance: Utterance
     kind: AnswerKind
@@ -61,7 +65,7 @@ class UtteranceOutput(Contract):
 
 @dataclass(frozen=True)
 class RatingOutput(Contract):
-    """How the answer was: the raw rating with rationales, and the signals made of it; none without content."""
+    """The rating of the answer as the rater gave it, and as signals; both None for a skip."""
 
     rating: Rating | None
     rated: Rated | None
@@ -69,7 +73,7 @@ class RatingOutput(Contract):
 
 @dataclass(frozen=True)
 class SrlOutput(Contract):
-    """Discourse relations and frames; none when the stage is off."""
+    """Discourse relations and frames; `parse` is None when the stage is off and for a skip."""
 
     parse: Parse | None
 
@@ -83,7 +87,7 @@ class ExtractionOutput(Contract):
 
 @dataclass(frozen=True)
 class GraphOutput(Contract):
-    """The surface graph after this answer, and what changed."""
+    """The surface graph after this answer, and what changed; `nodes_mentioned` existed before."""
 
     graph: SurfaceGraph
     tracker: NodeStateTracker
@@ -110,16 +114,16 @@ class SlotsOutput(Contract):
     tracker: NodeStateTracker
     backlog: tuple[str, ...]
     settled_nodes: int = 0
-    """Nodes that got their final slot in this turn."""
+    """Number of nodes that got their final slot in this turn."""
     settled_slots: int = 0
-    """Slots that hold a node for good since this turn."""
+    """Number of slots that became the final slot of a node for the first time in this turn."""
     embeddings: dict[str, Vectors] = field(default_factory=dict)
     """Vectors of slots that are new or renamed, by slot id, shape [dimension]."""
 
 
 @dataclass(frozen=True)
 class StateOutput(Contract):
-    """Fresh measures of both graphs."""
+    """Measures of both graphs after this answer."""
 
     graph_state: GraphState
     canonical_state: CanonicalGraphState | None
@@ -132,7 +136,7 @@ class StateOutput(Contract):
 class Focus(Record):
     """What a question is about: a tracked identity and the wording that stands for it.
 
-    `is_jump` says that the respondent spoke of something else just now, so that the question needs a bridge.
+    `is_jump` says that the last answer did not mention it, so that the question needs a bridge.
     """
 
     key: str
@@ -148,8 +152,9 @@ class Focus(Record):
 class StrategyOutput(Contract):
     """The choice and the signals it rests on.
 
-    `decision` is none where nothing is left to choose: the last turn, and the answer to the closing question.
-    `tracker` has this answer's depth, but not yet the new focus: only `continuation` knows what is really asked.
+    `decision` is None where nothing is chosen: in the last turn, after the closing question, and where a moderator's
+    question is asked (`injected`). `tracker` has this answer's depth, but not yet the new focus, which stage
+    `continuation` determines.
     """
 
     decision: Decision | None
@@ -161,7 +166,7 @@ class StrategyOutput(Contract):
     rationale: str = ""
     injected: str | None = None
     directive: AppliedDirective | None = None
-    """The moderator's wish that was followed."""
+    """The moderator's directive that was followed."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ class ContinuationOutput(Contract):
 
 @dataclass(frozen=True)
 class QuestionOutput(Contract):
-    """The next question as it went out."""
+    """The next question as it was sent."""
 
     text: str
     fallback: bool
@@ -199,14 +204,14 @@ class QuestionOutput(Contract):
 
 @dataclass(frozen=True)
 class ResponseOutput(Contract):
-    """The interviewer's utterance, named; `asked` is none when nothing waits for an answer any more."""
+    """The interviewer's utterance with its id; `asked` is None when the session is complete."""
 
     utterance: Utterance
     asked: QuestionAsked | None
 
 
 class TurnRecord(Record):
-    """What one turn adds to the store, besides the state it leads to."""
+    """The stored record of one turn: what was decided, from which signals, and how long the stages took."""
 
     turn_number: int
     turn_key: str
@@ -228,14 +233,14 @@ class TurnRecord(Record):
     stages_ms: dict[str, float] = {}
     fallback: bool = False
     fallbacks: tuple[str, ...] = ()
-    """Tasks that another provider than the configured one did, because that one failed."""
+    """Tasks (`extraction`, `rating`, `question`) done by the fallback provider because the configured one failed."""
     directive: AppliedDirective | None = None
     """What a moderator restricted the choice to, or the question a moderator asked instead."""
 
 
 @dataclass(frozen=True)
 class ScoringOutput(Contract):
-    """What is kept of the turn for whoever wants to check it."""
+    """The record of the turn, and the entry of the focus history (None if the session is complete)."""
 
     focus_entry: FocusEntry | None
     record: TurnRecord

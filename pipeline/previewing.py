@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
-from pipeline.graph.identity import spokesman
+from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import KGNode
 from pipeline.methodology import Strategy
 from pipeline.ports import Line, QuestionRequest
@@ -25,7 +25,7 @@ class Preview(Record):
     node_label: str | None = None
 
 
-class _Nobody:
+class _DiscardingSink:
     """A sink that nobody listens to."""
 
     async def started(self, turn_number: int) -> None:
@@ -77,7 +77,7 @@ async def previewed(
         recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
         max_words=settings.question_max_words,
     )
-    written = await questioner.asking(settings, _Nobody(), request.turn_number).ask(request)
+    written = await questioner.asking(settings, _DiscardingSink(), request.turn_number).ask(request)
     return Preview(
         question=written.text,
         strategy=strategy.name,
@@ -107,4 +107,4 @@ def _choice(
     if wanted is not None or decision is None or decision.node_key is None:
         return strategy, wanted
     known = state.node_tracker().states.get(decision.node_key)
-    return strategy, spokesman(graph, known) if known is not None else None
+    return strategy, latest_wording(graph, known) if known is not None else None

@@ -77,11 +77,11 @@ def questioner(providers: Providers) -> Questioner:
         providers.embedder,
         second=providers.fallback_writer,
         secrets=providers.secrets,
-        together=at_once,
+        run_all=run_concurrently,
     )
 
 
-async def at_once(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
+async def run_concurrently(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
     """All texts at the same time, in the order asked for."""
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(text) for text in texts]

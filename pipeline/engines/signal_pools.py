@@ -34,7 +34,7 @@ class Weighted:
 
 @dataclass(frozen=True)
 class CompiledStrategy:
-    """A strategy with its weights taken apart into global and node ones."""
+    """A strategy with its weights separated into those of global and those of node signals."""
 
     strategy: Strategy
     position: int
@@ -267,7 +267,7 @@ class SignalPools:
 
 
 def _allowed(compiled: Sequence[CompiledStrategy], inputs: DecisionInputs) -> list[CompiledStrategy]:
-    """What a moderator's wish leaves to choose from; a wish for what is not there is no wish."""
+    """The strategies that a moderator's directive allows; a strategy or node that does not exist restricts nothing."""
     left = [c for c in compiled if inputs.strategy in (None, c.strategy.name)] or list(compiled)
     if inputs.node_key in inputs.signals.nodes.keys:
         left = [c for c in left if c.strategy.node_binding == "required"] or left
@@ -295,7 +295,7 @@ def _compiled_of(key: _Hashed) -> tuple[CompiledStrategy, ...]:
 
 
 def explanation(candidate: ScoredCandidate) -> str:
-    """The strongest reasons for a candidate, in words of its signals."""
+    """The weight keys that contributed most to a candidate, and its phase weights, as one line of text."""
     strongest = sorted(candidate.contributions, key=lambda line: -line.contribution)[:EXPLAINED]
     reasons = [f"{line.weight_key} {line.contribution:+.2f}" for line in strongest if line.contribution > 0]
     if candidate.phase_multiplier != 1.0 or candidate.phase_bonus:

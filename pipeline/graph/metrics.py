@@ -87,7 +87,7 @@ def strong_components(successors: Mapping[str, Sequence[str]]) -> list[list[str]
 def depths(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> tuple[dict[str, int], list[str]]:
     """Longest path ending at each node, over the condensation of strongly connected components.
 
-    A component counts its size, so a 3-cycle gives 3 and a shortcut never shortens anything.
+    A component counts with its number of nodes, so that the nodes of a cycle of three have depth 3 or more.
 
     Returns:
         Depth of each node, counted in nodes; and the node ids of one longest path.
@@ -168,7 +168,7 @@ def chao1_ratio(mention_counts: Iterable[int]) -> float:
 
 
 def measure(graph: SurfaceGraph, ontology: Ontology) -> GraphState:
-    """All measures of the surface graph. Superseded nodes and `revises` edges count nowhere. O(nodes + edges)."""
+    """All measures of the surface graph. Superseded nodes and `revises` edges are left out. O(nodes + edges)."""
     nodes = {node.id: node for node in graph.live_nodes()}
     edges = graph.live_edges()
     ends = [(edge.source_id, edge.target_id) for edge in edges]

@@ -1,4 +1,4 @@
-"""How an interview runs dry: velocity of new concepts, and the counters that end it."""
+"""Saturation: the velocity of new concepts, and the counters that end an interview."""
 
 from __future__ import annotations
 

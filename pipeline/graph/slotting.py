@@ -1,4 +1,4 @@
-"""Maps surface nodes to canonical slots: match, create, promote, aggregate."""
+"""Maps surface nodes to canonical slots: match or create a slot, promote it, aggregate edges."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def own_name(node: KGNode) -> SlotProposal:
 
 
 def completed(proposals: Sequence[SlotProposal], nodes: Sequence[KGNode]) -> list[SlotProposal]:
-    """The proposals, cut to known nodes of their type, plus one for each node that none names."""
+    """The proposals restricted to given nodes of their type, plus one for each node that no proposal has."""
     left = {node.id: node for node in nodes}
     complete: list[SlotProposal] = []
     for proposal in proposals:
@@ -85,8 +85,8 @@ class SlotAssignment:
     def apply(self, proposal: SlotProposal, vector: Vectors, vectors: MutableMapping[str, Vectors]) -> None:
         """Map the proposal's nodes to the slot of that name, the most similar slot, or a new candidate.
 
-        Nodes that are mapped already move: a slot that holds nothing but them is renamed where no other one matches,
-        and is gone after `settle` where one does.
+        Nodes that are mapped already are moved. A slot that holds only these nodes is renamed if no other slot matches;
+        if one does, it is left empty and removed by `settle`.
         """
         own = self._held_alone(proposal.node_ids)
         slot, similarity = self._match(proposal, vector, vectors, leaving=own)
@@ -164,7 +164,7 @@ class SlotAssignment:
     ) -> tuple[CanonicalSlot | None, float]:
         """Same name, else best cosine at or above the threshold, within the node type; never across polarity.
 
-        Slots that are about to be left by all their nodes don't count.
+        `leaving` are slots that all their nodes are about to leave; they are not matched.
         """
         same_type = [
             slot
@@ -186,7 +186,7 @@ class SlotAssignment:
         return None, 1.0
 
     def _aggregate(self) -> None:
-        """Canonical edges anew from the live surface edges; no self-loops."""
+        """Rebuild the canonical edges from the live surface edges; no self-loops."""
         support: dict[tuple[str, str, str], list[str]] = {}
         mappings = self.canonical.mappings
         for edge in self._graph.live_edges():

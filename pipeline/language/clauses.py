@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from spacy.tokens import Doc, Token
 
-from pipeline.language.connectors import Connector, connector_at, phrases, plain, words
+from pipeline.language.connectors import Connector, connector_at, normalised_text, phrases, words
 
 STOPS = frozenset(".?!;:…")
 DASHES = words("- – — -- / | • *")
@@ -58,7 +58,7 @@ class _Splitter:
 
     def __init__(self, doc: Doc) -> None:
         self.doc = doc
-        self.words = [plain(token.text) for token in doc]
+        self.words = [normalised_text(token.text) for token in doc]
         self.clauses: list[Clause] = []
         self.start = 0
         self.sentence = 0

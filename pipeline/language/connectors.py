@@ -95,17 +95,17 @@ _BY_FIRST: dict[str, list[Connector]] = {}
 for _connector in CONNECTORS:
     _BY_FIRST.setdefault(_connector.words[0], []).append(_connector)
 
-PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "`": "'"})
+STRAIGHT_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "`": "'"})
 """Typographic apostrophes as people's keyboards write them."""
 
 
-def plain(word: str) -> str:
+def normalised_text(word: str) -> str:
     """The word as connectors are compared: lower case, straight apostrophe."""
-    return word.translate(PLAIN).lower()
+    return word.translate(STRAIGHT_APOSTROPHES).lower()
 
 
 def connector_at(spoken: Sequence[str], index: int) -> Connector | None:
-    """The longest connector that begins at this word, if any; `spoken` as `plain` gives them."""
+    """The longest connector that begins at this word, if any; `spoken` as `normalised_text` gives them."""
     for connector in _BY_FIRST.get(spoken[index], ()):
         if tuple(spoken[index : index + len(connector.words)]) == connector.words:
             return connector

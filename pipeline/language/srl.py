@@ -16,7 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
 from pipeline.language.clauses import SUBJECT_DEPS, Clause, split
-from pipeline.language.connectors import plain, words
+from pipeline.language.connectors import normalised_text, words
 from pipeline.language.embedder import ModelUnavailable, clean
 from pipeline.ports import DiscourseRelation, Parse, SrlFrame
 
@@ -178,19 +178,19 @@ def content_lemmas(tokens: Doc | Span | Sequence[Token]) -> tuple[str, ...]:
     """Lower-case lemmas without stop words; a negation counts as "not", numbers stay."""
     lemmas = []
     for token in tokens:
-        word = plain(token.text)
+        word = normalised_text(token.text)
         if word in NEGATIONS or token.dep_ == "neg":
             lemmas.append("not")
             continue
         if not (token.is_alpha or token.like_num or any(ch.isalnum() for ch in word)):
             continue
-        lemma = plain(token.lemma_)
+        lemma = normalised_text(token.lemma_)
         if (token.is_stop and not token.like_num) or lemma in LIGHT_LEMMAS:
             continue
         lemmas.append(lemma)
     if not any(lemma != "not" for lemma in lemmas):
         spoken = [token for token in tokens if any(ch.isalnum() for ch in token.text)]
-        lemmas += [plain(token.lemma_) for token in spoken if plain(token.text) not in NEGATIONS]
+        lemmas += [normalised_text(token.lemma_) for token in spoken if normalised_text(token.text) not in NEGATIONS]
     return tuple(lemmas)
 
 
@@ -220,11 +220,13 @@ def frames(doc: Doc) -> list[SrlFrame]:
             continue
         found.append(
             SrlFrame(
-                predicate=plain(token.lemma_),
+                predicate=normalised_text(token.lemma_),
                 subject=_phrase(token, SUBJECT_DEPS),
                 object=_phrase(token, OBJECT_DEPS),
                 complement=_phrase(token, COMPLEMENT_DEPS),
-                negated=any(child.dep_ == "neg" or plain(child.text) in NEGATIONS for child in token.children),
+                negated=any(
+                    child.dep_ == "neg" or normalised_text(child.text) in NEGATIONS for child in token.children
+                ),
             )
         )
     return found

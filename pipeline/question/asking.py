@@ -24,10 +24,10 @@ log = structlog.get_logger()
 
 
 Written = str | ProviderError
-Together = Callable[[Sequence[Coroutine[Any, Any, Written]]], Awaitable[list[Written]]]
+RunAll = Callable[[Sequence[Coroutine[Any, Any, Written]]], Awaitable[list[Written]]]
 
 
-async def one_by_one(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
+async def run_in_order(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
     """Each text after the one before."""
     return [await text for text in texts]
 
@@ -42,20 +42,20 @@ class Questioner:
         *,
         second: QuestionWriter | None = None,
         secrets: Sequence[str] = (),
-        together: Together = one_by_one,
+        run_all: RunAll = run_in_order,
     ) -> None:
         """Args:
         writer: writes.
         embedder: measures how close two questions are.
         second: writes where the first fails before anything is out; none where a failure is to be one.
         secrets: texts that no question may repeat.
-        together: has several texts written at once.
+        run_all: has several texts written at once.
         """
         self.writer = writer
         self.second = second
         self.embedder = embedder
         self.secrets = tuple(secrets)
-        self.together = together
+        self.run_all = run_all
 
     def asking(self, settings: PipelineSettings, sink: QuestionSink, turn_number: int) -> Asking:
         """One question on its way to `sink`."""
@@ -70,7 +70,7 @@ class Asking:
         self._second = who.second
         self._embedder = who.embedder
         self._secrets = who.secrets
-        self._together = who.together
+        self._run_all = who.run_all
         self._settings = settings
         self._sink = sink
         self._turn_number = turn_number
@@ -91,7 +91,7 @@ class Asking:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
         if self._secrets:
-            self._secrets = (*self._secrets, *_told(request))
+            self._secrets = (*self._secrets, *_prompt_texts(request))
         await self._sink.started(self._turn_number)
         try:
             return await self._ask(request)
@@ -171,7 +171,7 @@ class Asking:
         acceptable: list[str] = []
         failures: list[ProviderError] = []
         self._attempts += CANDIDATES
-        written = await self._together([self._written(request, variant) for variant in range(CANDIDATES)])
+        written = await self._run_all([self._written(request, variant) for variant in range(CANDIDATES)])
         for text in written:
             if isinstance(text, ProviderError):
                 failures.append(text)
@@ -255,7 +255,7 @@ def _is_whole(text: str) -> bool:
     return text.rstrip().endswith(("?", "؟"))
 
 
-def _told(request: QuestionRequest) -> tuple[str, ...]:
+def _prompt_texts(request: QuestionRequest) -> tuple[str, ...]:
     """What a prompt tells its writer about the method and the research: not for the respondent's ears."""
     method = request.methodology.method
     strategies = (strategy.description for strategy in request.methodology.strategies)

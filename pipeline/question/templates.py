@@ -70,7 +70,7 @@ def was_asked(template: str, question: str) -> bool:
     return True
 
 
-def dice(*of: object) -> int:
+def stable_hash(*of: object) -> int:
     """A number that the same arguments always give, evenly spread over 0 … 2⁶⁴ − 1."""
     text = "/".join(str(part) for part in of)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
@@ -78,7 +78,7 @@ def dice(*of: object) -> int:
 
 def shuffled(items: Iterable[Item], *of: object) -> list[Item]:
     """The items in an order that depends on `of` alone."""
-    return [item for _, item in sorted(enumerate(items), key=lambda pair: dice(*of, pair[0]))]
+    return [item for _, item in sorted(enumerate(items), key=lambda pair: stable_hash(*of, pair[0]))]
 
 
 def rotated(items: Sequence[Item], by: int) -> list[Item]:

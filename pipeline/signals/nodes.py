@@ -184,7 +184,7 @@ class IsTerminal(_NodeSignal):
         return [state.is_terminal for state in context.nodes]
 
 
-class Level(_NodeSignal):
+class AbstractionLevel(_NodeSignal):
     name = "graph.node.level"
     type: ClassVar[SignalType] = "number"
     description = "Level of abstraction over the highest level; 0 where the ontology has none."
@@ -260,7 +260,7 @@ SIGNALS = (
     NodeEdgeCount(),
     HasOutgoing(),
     IsTerminal(),
-    Level(),
+    AbstractionLevel(),
     CreatedRecently(),
     MentionRecency(),
     StrategyRepetition(),

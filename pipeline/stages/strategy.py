@@ -19,7 +19,7 @@ from pipeline.contracts import (
 )
 from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
 from pipeline.errors import PipelineMisbuilt
-from pipeline.graph.identity import spokesman
+from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.methodology import Methodology
@@ -142,7 +142,7 @@ def focus_of(key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, tu
     """The focus of a question about a tracked identity: its most recently mentioned wording, from whatever turn."""
     if key is None:
         return None
-    node = spokesman(graph, tracker.states[key])
+    node = latest_wording(graph, tracker.states[key])
     if node is None:
         return None
     return Focus(

@@ -12,15 +12,15 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.graph.surface import REVISES, label_key
 from pipeline.language.clauses import Clause, split
-from pipeline.language.connectors import plain
+from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import kinds
 from pipeline.language.offline.linking import Linker, asked_of, asks_why
 from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, texts_of
 from pipeline.language.offline.relations import (
     CONFIDENCE,
+    AnswerConcept,
     EdgeChooser,
     Link,
-    Mention,
     pairs_of,
     settle_types,
 )
@@ -78,7 +78,7 @@ class OfflineExtractor:
             DroppedElement(source=c.label, type="concept", quote=c.quote, reason="too many concepts in one answer")
             for c in found[MAX_CONCEPTS:]
         ]
-        work = _Answer(self, request, doc, clauses, found[:MAX_CONCEPTS])
+        work = _AnswerExtraction(self, request, doc, clauses, found[:MAX_CONCEPTS])
         return work.extraction(dropped)
 
     def _shapes(self, texts: Sequence[str]) -> list[frozenset[str]]:
@@ -106,7 +106,7 @@ class OfflineExtractor:
         return float(self._sentiment.polarity_scores(text)["compound"])
 
 
-class _Answer:
+class _AnswerExtraction:
     """One answer on its way to an extraction."""
 
     def __init__(
@@ -123,7 +123,7 @@ class _Answer:
         self.clauses = clauses
         self.model = extractor.model(request)
         self.chooser = EdgeChooser(request.methodology.ontology)
-        self.question = plain(request.question)
+        self.question = normalised_text(request.question)
         self.asked = asked_of(request)
         self.denied = denials(doc, clauses)
         texts = all_texts(([c.label for c in found], texts_of(request), [words for _, words in self.denied]))
@@ -166,23 +166,23 @@ class _Answer:
             return True
         return (candidate.first_person and self.memory.again(candidate) is not None) or _own_state(candidate)
 
-    def _mentions(self) -> list[Mention]:
+    def _mentions(self) -> list[AnswerConcept]:
         vectors = np.stack([self.vectors[c.label] for c in self.found])
         scores = kinds.base_scores(self.model, self.found, vectors)
         scores += self._structure()
         shares = kinds.confidences(scores)
-        mentions: list[Mention] = []
+        mentions: list[AnswerConcept] = []
         for row, candidate in enumerate(self.found):
             order = np.argsort(-shares[row], kind="stable")
             types = [(self.model.names[int(i)], round(float(shares[row, i]), 3)) for i in order]
-            mention = Mention(
+            mention = AnswerConcept(
                 label=candidate.label,
                 clause=candidate.clause,
                 quote=candidate.quote,
                 types=types,
                 stance=self._stance(candidate),
                 negated=candidate.negated,
-                opener=plain(self.doc[candidate.start].text),
+                opener=normalised_text(self.doc[candidate.start].text),
                 past_state=" used to " in f" {candidate.words} ",
                 element_ids=self.memory.elements(candidate),
             )
@@ -222,7 +222,7 @@ class _Answer:
         score = self.extractor.sentiment(candidate.words)
         return 1 if score >= STANCE_FROM else -1 if score <= -STANCE_FROM else 0
 
-    def _revisions(self, mentions: list[Mention]) -> list[Link]:
+    def _revisions(self, mentions: list[AnswerConcept]) -> list[Link]:
         """What the answer takes back: "actually no, it isn't the price, it's the taste"."""
         if self.request.methodology.ontology.edge_type(REVISES) is None or not self.memory.known:
             return []
@@ -249,7 +249,7 @@ class _Answer:
             links.append(Link(new.label, self.focus.label, REVISES, CONFIDENCE["focus"], new.quote))
         return links
 
-    def _concepts(self, mentions: list[Mention]) -> list[ExtractedConcept]:
+    def _concepts(self, mentions: list[AnswerConcept]) -> list[ExtractedConcept]:
         concepts: dict[str, ExtractedConcept] = {}
         for mention in mentions:
             key = label_key(mention.label)

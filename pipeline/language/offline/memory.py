@@ -12,7 +12,7 @@ from pipeline.graph.dedup import BUILT_IN_SYNONYMS, SynonymTable
 from pipeline.graph.polarity import NEGATIONS, opposed
 from pipeline.graph.surface import label_key
 from pipeline.language.clauses import Clause
-from pipeline.language.connectors import plain
+from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.offline.spans import Candidate, denied_spans
 from pipeline.ports import ExtractionRequest, Vectors
@@ -137,7 +137,7 @@ def texts_of(request: ExtractionRequest) -> list[str]:
 
 def takes_back(doc: Doc) -> int | None:
     """Token index at which the respondent begins to correct something said before; None if they don't."""
-    spoken = [plain(token.text) for token in doc]
+    spoken = [normalised_text(token.text) for token in doc]
     said = f" {' '.join(spoken)} "
     positions = [said.index(f" {phrase} ") for phrase in lex.REVISIONS if f" {phrase} " in said]
     if not positions:

@@ -30,7 +30,7 @@ ALTERNATIVE_FROM = 0.12
 
 
 @dataclass
-class Mention:
+class AnswerConcept:
     """A concept as it stands in this answer, while its type is still open.
 
     `types` are (name, confidence), best first; `fixed` mentions repeat an existing node and keep its type.
@@ -85,7 +85,7 @@ class Link:
     allowed: bool = True
 
 
-def pairs_of(clauses: Sequence[Clause], mentions: Sequence[Mention]) -> list[Pair]:
+def pairs_of(clauses: Sequence[Clause], mentions: Sequence[AnswerConcept]) -> list[Pair]:
     """Mentions joined by connectors, then what "and" adds to them, then neighbours that nothing else joins."""
     by_clause: dict[int, list[int]] = {}
     for position, mention in enumerate(mentions):
@@ -127,7 +127,7 @@ class _Pairs:
 
 
 def _add_neighbour(
-    found: _Pairs, clauses: Sequence[Clause], mentions: Sequence[Mention], left: int, right: int
+    found: _Pairs, clauses: Sequence[Clause], mentions: Sequence[AnswerConcept], left: int, right: int
 ) -> None:
     before, after = clauses[mentions[left].clause], clauses[mentions[right].clause]
     if mentions[left].clause == mentions[right].clause or before.fronted:
@@ -225,7 +225,7 @@ class EdgeChooser:
         return cued
 
 
-def settle_types(pairs: Sequence[Pair], mentions: Sequence[Mention], chooser: EdgeChooser) -> None:
+def settle_types(pairs: Sequence[Pair], mentions: Sequence[AnswerConcept], chooser: EdgeChooser) -> None:
     """Let stated relations decide between the likely types of their ends.
 
     A relation by a connector is better evidence than a close call between two types: where the best types of both
@@ -250,7 +250,7 @@ def settle_types(pairs: Sequence[Pair], mentions: Sequence[Mention], chooser: Ed
         first.settled = second.settled = True
 
 
-def _open_types(mention: Mention) -> list[tuple[str, float]]:
+def _open_types(mention: AnswerConcept) -> list[tuple[str, float]]:
     if mention.fixed or mention.settled:
         return mention.types[:1]
     return [mention.types[0], *((name, c) for name, c in mention.types[1:3] if c >= ALTERNATIVE_FROM)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from spacy.tokens import Doc, Token
 
 from pipeline.language.clauses import VERBS, Clause
-from pipeline.language.connectors import plain
+from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.offline.trimming import MAX_LABEL_WORDS, label_of, shortened, trimmed
 from pipeline.language.srl import NEGATIONS, content_lemmas
@@ -62,7 +62,7 @@ def shape_of(tokens: Sequence[Token]) -> frozenset[str]:
         found.add("setting")
     if any(token.tag_ == "VBD" for token in verbs):
         found.add("was")
-    if any(plain(token.text) in NEGATIONS for token in tokens):
+    if any(normalised_text(token.text) in NEGATIONS for token in tokens):
         found.add("negated")
     if any(token.like_num for token in tokens):
         found.add("number")
@@ -103,7 +103,7 @@ def is_foreign(text: str) -> bool:
 
 def is_without_content(text: str) -> bool:
     """Whether the whole answer is a bare "not really", "I don't know", "it's okay" or the like."""
-    said = " ".join(re.sub(r"[^\w' ]+", " ", plain(text)).split())
+    said = " ".join(re.sub(r"[^\w' ]+", " ", normalised_text(text)).split())
     said = re.sub(
         r"^((well|um|uh|hm+|oh|honestly|to be honest|no|yeah|not really|nope|i guess|i think)\s+)+(?=\S)", "", said
     )
@@ -120,7 +120,9 @@ def _asides(doc: Doc, clauses: Sequence[Clause]) -> set[int]:
     for sentence in {clause.sentence for clause in clauses}:
         own = [clause for clause in clauses if clause.sentence == sentence]
         first, last = own[0].start, own[-1].end
-        said = " ".join(plain(token.text) for token in doc[first:last] if any(ch.isalnum() for ch in token.text))
+        said = " ".join(
+            normalised_text(token.text) for token in doc[first:last] if any(ch.isalnum() for ch in token.text)
+        )
         asked = last < len(doc) and doc[last].text.startswith("?") and ASKED_BACK.match(said)
         if asked or any(f" {phrase} " in f" {said} " for phrase in lex.OFF_TOPIC):
             aside.add(sentence)
@@ -134,10 +136,17 @@ def _parts(doc: Doc, clause: Clause) -> list[Clause]:
         return [clause]
     setting = doc[clause.start : main]
     proper = replace(clause, start=main)
-    dated = any(plain(token.text) in lex.TIME_WORDS or plain(token.lemma_) in lex.TIME_WORDS for token in setting)
-    if any(token.tag_ in {"WDT", "WP"} or plain(token.text) in {"whatever", "what"} for token in setting):
+    dated = any(
+        normalised_text(token.text) in lex.TIME_WORDS or normalised_text(token.lemma_) in lex.TIME_WORDS
+        for token in setting
+    )
+    if any(token.tag_ in {"WDT", "WP"} or normalised_text(token.text) in {"whatever", "what"} for token in setting):
         return [clause]
-    nouns = [token for token in setting if token.pos_ in {"NOUN", "PROPN"} and plain(token.text) not in {"one", "ones"}]
+    nouns = [
+        token
+        for token in setting
+        if token.pos_ in {"NOUN", "PROPN"} and normalised_text(token.text) not in {"one", "ones"}
+    ]
     if setting[0].pos_ == "ADP" and nouns and not dated:
         return [replace(clause, end=main), proper]
     if dated or not nouns:
@@ -151,7 +160,7 @@ def _main_subject(doc: Doc, clause: Clause) -> int | None:
         token = doc[i]
         if token.pos_ in VERBS and token.dep_ not in {"pcomp", "amod"}:
             return None
-        if plain(token.text) in {"i", "it", "we", "they", "he", "she", "you"}:
+        if normalised_text(token.text) in {"i", "it", "we", "they", "he", "she", "you"}:
             return i if doc[i + 1].pos_ in VERBS | {"ADV"} else None
     return None
 
@@ -202,14 +211,14 @@ def _is_topic_of(doc: Doc, clauses: Sequence[Clause], topic: Candidate, rest: Ca
         and topic.end - topic.start <= 3
         and doc[topic.end - 1].pos_ in {"NOUN", "PROPN"}
         and (topic.clause == 0 or clauses[topic.clause - 1].sentence != before.sentence)
-        and plain(doc[after.start].text)
+        and normalised_text(doc[after.start].text)
         in ({"they"} if doc[topic.end - 1].tag_ in {"NNS", "NNPS"} else {"he", "she", "it"})
         and rest.has_verb
     )
 
 
 def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | None:
-    spoken = [plain(doc[i].text) for i in range(clause.start, clause.end)]
+    spoken = [normalised_text(doc[i].text) for i in range(clause.start, clause.end)]
     if _is_aside(spoken) or _denied_from(doc, clause) is not None:
         return None
     start, end = trimmed(doc, clause)
@@ -237,7 +246,7 @@ def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | N
         lemmas=lemmas,
         first_person=any(word in {"i", "im", "me", "myself", "we", "us", "my"} for word in spoken),
         has_verb=any(token.pos_ in VERBS for token in whole),
-        negated=any(word in NEGATIONS for word in (plain(token.text) for token in tokens)),
+        negated=any(word in NEGATIONS for word in (normalised_text(token.text) for token in tokens)),
         fronted=clause.fronted,
         shape=shape_of(tokens),
     )
@@ -285,7 +294,7 @@ def denied_spans(doc: Doc, clauses: Sequence[Clause]) -> list[tuple[int, int, in
 
 def _denied_from(doc: Doc, clause: Clause) -> int | None:
     """The token at which the denied words of a clause begin; None if it denies nothing."""
-    spoken = [plain(doc[i].text) for i in range(clause.start, clause.end)]
+    spoken = [normalised_text(doc[i].text) for i in range(clause.start, clause.end)]
     match = DENIALS.match(" ".join(spoken))
     if match:
         return clause.start + len(" ".join(spoken)[: match.start(1)].split())

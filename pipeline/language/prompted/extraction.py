@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, OutputForm
 from pipeline.language.prompted.delimiting import block, quoted
 from pipeline.language.prompted.extraction_form import extraction_form
-from pipeline.language.prompted.findings import MAX_CONCEPTS, Findings
+from pipeline.language.prompted.findings import MAX_CONCEPTS, CheckedExtraction
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
@@ -126,7 +126,7 @@ def _extraction(data: dict[str, Any], request: ExtractionRequest, provider: str)
     missing = [key for key in ("concepts", "relationships") if not isinstance(data.get(key), list)]
     if missing and extractable:
         raise OutputProblem(*(f"{key}: should be a list" for key in missing))
-    findings = Findings(request)
+    findings = CheckedExtraction(request)
     concepts, relationships = (data[key] if key not in missing else [] for key in ("concepts", "relationships"))
     if not extractable:
         findings.drop_all(concepts, relationships, "not_extractable")

@@ -16,7 +16,7 @@ _GAP = re.compile(r"\s*(?:\[\s*)?(?:\.{3,}|…)(?:\s*\])?\s*")
 _MIN_STEM = 4
 
 
-class Answer:
+class AnswerText:
     """One answer, prepared for finding quotes in it, whatever happened to their case, spaces and punctuation."""
 
     def __init__(self, text: str) -> None:
@@ -24,7 +24,7 @@ class Answer:
         letters: list[str] = []
         places: list[int] = []
         for index, character in enumerate(text):
-            for plain in _plain(character):
+            for plain in _comparable_letters(character):
                 letters.append(plain)
                 places.append(index)
         self._letters = "".join(letters)
@@ -42,7 +42,7 @@ class Answer:
         whole = self._whole_words(exact)
         if whole is not None:
             return whole
-        parts = [part for part in (_letters(part) for part in _GAP.split(exact)) if part]
+        parts = [part for part in (_letters_of(part) for part in _GAP.split(exact)) if part]
         if not parts:
             return None
         span = self._span(parts)
@@ -126,7 +126,7 @@ class Answer:
         if _is_dense(word[0]):
             pairs = [word[i : i + 2] for i in range(max(1, len(word) - 1))]
             return sum(pair in self._letters for pair in pairs) * 2 >= len(pairs)
-        if any(_akin(word, said) for said in self.words):
+        if any(_share_a_stem(word, said) for said in self.words):
             return True
         return any(word in members and not members.isdisjoint(self.words) for members in sets)
 
@@ -137,7 +137,7 @@ def short_label(quote: str) -> str | None:
     return label if label and len(label) <= LABEL_CHARS and len(words(label)) <= LABEL_WORDS else None
 
 
-def _plain(character: str) -> str:
+def _comparable_letters(character: str) -> str:
     """The letters and digits of a character, case-folded; none for anything else."""
     if character.isascii():
         return character.lower() if character.isalnum() else ""
@@ -145,11 +145,11 @@ def _plain(character: str) -> str:
     return "".join(ch for ch in folded if ch.isalnum())
 
 
-def _letters(text: str) -> str:
-    return "".join(map(_plain, text))
+def _letters_of(text: str) -> str:
+    return "".join(map(_comparable_letters, text))
 
 
-def _akin(one: str, other: str) -> bool:
+def _share_a_stem(one: str, other: str) -> bool:
     """Whether two words share a stem: the same beginning, of four letters and two thirds of the shorter at least."""
     if one == other:
         return True

@@ -90,8 +90,8 @@ class PromptedQuestionWriter:
 def system_values(request: QuestionRequest) -> dict[str, Any]:
     """What a prompt says about the interview as a whole."""
     if request.kind == "rephrase":
-        return _asking(request)
-    values: dict[str, Any] = {**method_values(request.methodology), **_asking(request)}
+        return _topic_values(request)
+    values: dict[str, Any] = {**method_values(request.methodology), **_topic_values(request)}
     if request.kind == "opening":
         values["opening_bias"] = request.methodology.method.opening_bias
     return values
@@ -107,10 +107,10 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
             "examples": examples(request),
             "variant": request.variant,
         }
-        return {**_asking(request), **told}
+        return {**_topic_values(request), **told}
     talk: dict[str, Any] = {
-        **_asking(request),
-        "lines": [{"speaker": line.speaker, "text": _said(line.text)} for line in request.lines],
+        **_topic_values(request),
+        "lines": [{"speaker": line.speaker, "text": _line_text(line.text)} for line in request.lines],
         "recent_questions": recent,
         "variant": request.variant,
     }
@@ -130,7 +130,7 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         "deep": request.depth >= DEEP_FROM,
         "depth": request.depth,
         "signals": [
-            {"name": signal_words(signal.name), "value": _shown(signal.value), "description": signal.description}
+            {"name": signal_words(signal.name), "value": _value_text(signal.value), "description": signal.description}
             for signal in request.signals
         ],
         "rationale": in_words(request.rationale),
@@ -155,12 +155,12 @@ def _blank(template: str, topic: str) -> str:
     return " ".join(_SLOT.sub(lambda match: values.get(match[1], "…"), template).split())
 
 
-def _said(text: str) -> str:
+def _line_text(text: str) -> str:
     """What was said, as a JSON string; a question that was skipped has no answer."""
     return quoted(text) if clean(text).strip() else NO_ANSWER
 
 
-def _asking(request: QuestionRequest) -> dict[str, Any]:
+def _topic_values(request: QuestionRequest) -> dict[str, Any]:
     return {
         "topic": request.topic,
         "language": language_name(request.language),
@@ -168,7 +168,7 @@ def _asking(request: QuestionRequest) -> dict[str, Any]:
     }
 
 
-def _shown(value: bool | int | float | str) -> str:
+def _value_text(value: bool | int | float | str) -> str:
     """A signal's value as people write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

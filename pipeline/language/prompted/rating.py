@@ -14,7 +14,7 @@ from typing import Any, cast, get_args
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, OutputForm
 from pipeline.language.prompted.delimiting import block, clean, quoted
-from pipeline.language.prompted.grounding import Answer
+from pipeline.language.prompted.grounding import AnswerText
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.rubrics import EXPECTED, HEDGING, MOMENTUM
@@ -185,5 +185,5 @@ def _qualitative(value: Any, request: RatingRequest) -> tuple[QualitativeSignals
             else:
                 found[name] = level
         elif isinstance(given, str) and given.strip():
-            found[name] = Answer(request.text).find(given) or ""
+            found[name] = AnswerText(request.text).find(given) or ""
     return QualitativeSignals.model_validate(found), problems

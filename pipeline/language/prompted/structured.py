@@ -63,7 +63,7 @@ async def ask(
         try:
             return _validated(again, last_resort or validator, client.spec, request.task)
         except OutputProblem as left:
-            raise ProviderOutputInvalid(_complaint(client.spec, request.task, again, left)) from left
+            raise ProviderOutputInvalid(_failure_message(client.spec, request.task, again, left)) from left
 
 
 def model_validator(model: type[BaseModel]) -> Validator[Any]:
@@ -102,10 +102,10 @@ def _validated(completion: Completion, validator: Validator[T], spec: RoleModel,
         return validator(data)
     except ValidationError as exc:
         errors = exc.errors(include_url=False, include_context=False, include_input=False)
-        raise OutputProblem(*(_told(error["loc"], error["msg"]) for error in errors[:MAX_ERRORS])) from exc
+        raise OutputProblem(*(_error_line(error["loc"], error["msg"]) for error in errors[:MAX_ERRORS])) from exc
 
 
-def _told(location: tuple[int | str, ...], message: str) -> str:
+def _error_line(location: tuple[int | str, ...], message: str) -> str:
     where = ".".join(str(part) for part in location)
     return f"{where}: {message}" if where else message
 
@@ -131,7 +131,7 @@ def _repair(
     )
 
 
-def _complaint(spec: RoleModel, task: str, again: Completion, left: OutputProblem) -> str:
+def _failure_message(spec: RoleModel, task: str, again: Completion, left: OutputProblem) -> str:
     if again.stop == "length":
         return (
             f"The answer of the model `{spec.model}` to the task `{task}` was cut off at {spec.max_tokens} tokens, "
