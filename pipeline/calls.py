@@ -24,8 +24,8 @@ class LLMCall(Record):
     `slots`, `opening`, `question`, `rephrase`, `closing`, or one of them with `.repair`). Times are milliseconds.
     Tokens are the provider's own figures, None where it reported none; `cached_tokens` are those of the input that it
     read from its cache. `cost` is in `currency`, None for a model that the price table does not have. `discarded` calls
-    were paid for, but their output was not used: the turn was cancelled, or the checker stopped the question. `error` is
-    the name of the error class of a failed call.
+    were paid for, but their output was not used: the turn was cancelled, or the checker stopped the question. `error`
+    is the name of the error class of a failed call.
     """
 
     id: str

@@ -28,7 +28,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything one commit makes true. `events` are durable and get their ids from the commit."""
+    """What one commit writes. `events` are durable and get their ids from the commit."""
 
     state: InterviewState
     events: tuple[Event, ...]
@@ -37,12 +37,12 @@ class Outcome:
 
 
 def answer_digest(answer: Answer) -> str:
-    """Tells apart two answers with the same turn_key."""
+    """SHA-256 of an answer, to detect another answer with the same turn_key."""
     return sha256(f"{answer.kind}\0{answer.corrects or ''}\0{answer.text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def progress(turn_count: int, max_turns: int, status: SessionStatus) -> float:
-    """How far the interview is at the least, in [0, 1]; it may end earlier."""
+    """Lower bound of how much of the interview is done, in [0, 1]; it may end before the last turn."""
     return 1.0 if status == "completed" else min(0.99, turn_count / max_turns)
 
 

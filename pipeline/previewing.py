@@ -1,4 +1,4 @@
-"""What a moderator's wish would lead to, without anything coming of it."""
+"""Previews: the question that a moderator's directive would lead to, without changing the session."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Preview(Record):
 
 
 class _DiscardingSink:
-    """A sink that nobody listens to."""
+    """A sink that discards the question."""
 
     async def started(self, turn_number: int) -> None:
         return
@@ -46,10 +46,10 @@ async def previewed(
     wish: Directive,
     signals: SignalMatrix | None,
 ) -> Preview:
-    """The question that `wish` would lead to, were it decided on now.
+    """The question that the directive `wish` would lead to now.
 
-    The next answer is not there yet, so that node and strategy, where the wish leaves them open, are those that the
-    signals of the latest turn speak for.
+    Node and strategy, where the directive leaves them open, are chosen by the signals of the latest turn, because the
+    next answer is not known yet.
 
     Raises:
         ProviderError: the writer failed.

@@ -57,7 +57,7 @@ class Decision(Record):
 
 @dataclass(frozen=True)
 class DecisionInputs:
-    """What an engine decides on. The stored record of a turn has the same values, so that a decision can be repeated."""
+    """What an engine decides on; also part of a turn's stored record, so that a decision can be repeated."""
 
     methodology: Methodology
     signals: SignalMatrix

@@ -1,4 +1,4 @@
-"""When the talk jumps to something said before the last answer, and how a moderator says so."""
+"""Bridges: sentences that lead back to something said before the last answer."""
 
 from __future__ import annotations
 

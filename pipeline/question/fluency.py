@@ -1,4 +1,4 @@
-"""Puts a respondent's label into a sentence the way a careful moderator would.
+"""Turns a node's label into a phrase that can stand in a question.
 
 A label is whatever the extractor cut out of an answer: a noun phrase ("quiet motor"), a verb phrase ("saves me time"),
 a clause ("my son does the uploading"), an adjective ("heavy"). Where the rules are sure of the kind, the phrase is
@@ -92,7 +92,7 @@ def phrase(label: str, *, node_type: str = "", language: str = "en") -> Phrase:
 
     Args:
         label: the respondent's words, as the node is labelled.
-        node_type: name of the node's type: things one can point at take an article, feelings are felt.
+        node_type: name of the node's type; concrete things get an article, feelings become “feeling …”.
         language: outside English every label is quoted.
     """
     trimmed, cut = trim(label)
@@ -119,7 +119,7 @@ def trim(label: str) -> tuple[str, bool]:
     """The label without end punctuation, shortened where it is long; and whether it was shortened.
 
     A long label is cut before a subordinate clause if that leaves three words or more, else after `MAX_LABEL_WORDS`,
-    never on a word that leaves the ear waiting.
+    never behind a word that needs a continuation, such as an article.
     """
     said = re.sub(r"[\"“”„«»{}<>]", "", label).strip(" \t\n.,;:!?…–—-").split()
     if len(said) <= MAX_LABEL_WORDS:
@@ -144,7 +144,7 @@ def _mixes_persons(low: list[str]) -> bool:
 
 
 def _loaded(low: list[str]) -> bool:
-    """Words that are fine from the respondent and would not be from the moderator."""
+    """Whether a label has words that a respondent may use and an interviewer may not."""
     return any(word in _LOADED or word.startswith("fuck") for word in low)
 
 

@@ -1,4 +1,4 @@
-"""Text that tells what the respondent must not hear: instructions, prompts, identifiers, and copies of secret texts."""
+"""Refuses text that gives away instructions, prompts or identifiers, or that copies a secret text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.question.unions import union
 COPIED_WORDS = 7
 """So many consecutive words of a secret text are a copy."""
 SUSPECT_WORDS = 4
-"""From so many on they wait until it is clear that no copy is coming."""
+"""From this many consecutive words of a secret text on, words are held back until it is clear that they are no copy."""
 
 _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHES = re.compile(r"(?<=\w)['’](?=\w)")
@@ -79,7 +79,7 @@ class Secrets:
 
 @lru_cache(maxsize=64)
 def secrets_of(texts: tuple[str, ...]) -> Secrets:
-    """The same texts are made ready once."""
+    """`Secrets` of these texts, cached."""
     return Secrets(texts)
 
 

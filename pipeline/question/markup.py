@@ -1,4 +1,4 @@
-"""Text that is not made of plain words: markup, addresses, labels of a transcript, signs that nobody sees.
+"""Refuses text that is not plain words: markup, addresses, labels of a transcript, invisible characters.
 
 All rules work on the text as it came, quotations included.
 """
@@ -13,7 +13,7 @@ from itertools import pairwise
 from pipeline.question.refusals import Refusal
 
 MIXED_WORDS = 4
-"""So many words with capitals or digits in their middle are no product names any more but a coded text."""
+"""From this many words with capitals or digits inside on, a text counts as encoded; fewer may be product names."""
 LONGEST_WORD = 48
 
 _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
@@ -72,7 +72,7 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-"""What is found, signs without which it can't be there (none: look always), and how it looks."""
+"""Name of what is found, characters one of which it must contain (empty: always search), and its pattern."""
 _RUNS_OF_SIGNS = re.compile(r"(?:(?:^|\s)[^\w\s]+(?=\s|$)){3,}|[^\w\s]{6,}")
 _ADDRESS = re.compile(
     r"\b(?:https?|ftp|file|wss?):/\S*|\b(?:javascript|mailto|tel|data):\S+|//[\w.-]+\.\w{2,}\S*|\bwww\.\S+|"

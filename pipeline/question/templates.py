@@ -71,7 +71,7 @@ def was_asked(template: str, question: str) -> bool:
 
 
 def stable_hash(*of: object) -> int:
-    """A number that the same arguments always give, evenly spread over 0 … 2⁶⁴ − 1."""
+    """A hash of the arguments in [0, 2⁶⁴ − 1], the same in every process."""
     text = "/".join(str(part) for part in of)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 

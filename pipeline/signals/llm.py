@@ -1,4 +1,4 @@
-"""Pool `llm`: how this answer was, and how the answers develop."""
+"""Pool `llm`: the ratings of this answer, and the trend of the latest ones."""
 
 from __future__ import annotations
 

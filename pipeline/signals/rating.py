@@ -1,4 +1,4 @@
-"""The second lane of a turn: the answer's ratings, fresh for each answer."""
+"""Stage `rating`, which runs beside srl, extraction, graph and slots: the ratings of the answer, as signals."""
 
 from __future__ import annotations
 

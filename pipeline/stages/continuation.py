@@ -1,4 +1,4 @@
-"""Stage `continuation`: does the interview go on, and how."""
+"""Stage `continuation`: whether the interview goes on, asks the closing question, or ends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def saturation_reason(
 
 
 class ContinuationStage:
-    """Applies the rules in order and moves the focus to what is really asked."""
+    """Applies the rules of continuation in order, and sets the focus of the next question in the tracker."""
 
     name: ClassVar[str] = "continuation"
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, StateOutput, StrategyOutput)

@@ -1,4 +1,4 @@
-"""Stage `response`: the interviewer's words, named."""
+"""Stage `response`: the interviewer's utterance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ResponseStage:
     provides: ClassVar[type[Contract]] = ResponseOutput
 
     async def run(self, context: TurnContext) -> ResponseOutput:
-        """The utterance of this turn's question; nothing is asked any more once the session is complete."""
+        """The utterance of this turn's question; `asked` is None once the session is complete."""
         going = context.get(ContinuationOutput)
         question = context.get(QuestionOutput)
         turn = context.get(ContextOutput).turn_number

@@ -1,4 +1,4 @@
-"""Stage `scoring`: what is kept of the turn for whoever wants to check it."""
+"""Stage `scoring`: the record of the turn, from which its decision can be checked."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ScoringStage:
 
 
 def _fallbacks(context: TurnContext) -> tuple[str, ...]:
-    """The tasks of this turn that the fallback provider did."""
+    """The tasks of this turn that a fallback provider did."""
     rating = context.get(RatingOutput).rating
     done = {
         "extraction": context.get(ExtractionOutput).extraction.fallback,

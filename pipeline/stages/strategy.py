@@ -1,4 +1,4 @@
-"""Stage `strategy`: signals are read, and the next move is chosen."""
+"""Stage `strategy`: detects signals and chooses strategy and node."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class StrategyStage:
         )
 
     def _directive(self, context: TurnContext) -> AppliedDirective | None:
-        """The oldest wish of a moderator, with what its node is tracked by."""
+        """The oldest directive of a moderator, with the tracked identity of its node."""
         wish = next(iter(context.wishes()), None)
         if wish is None:
             return None
@@ -157,7 +157,7 @@ def focus_of(key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, tu
 
 
 def active_signals(decision: Decision) -> tuple[ActiveSignal, ...]:
-    """The signals that spoke most for the chosen candidate, strongest first."""
+    """The signals that contributed most to the chosen candidate, strongest first."""
     chosen = decision.candidates[0] if decision.candidates else None
     if chosen is None:
         return ()
