@@ -1,4 +1,4 @@
-"""What `askwell check-config` looks at: files by themselves and together, prompts as they would be sent."""
+"""The checks of `askwell check-config`: files by themselves and together, and prompts rendered with sample values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipeline.language.prompted.prompts import Prompts, Rendered
 
 TOPIC, OBJECTIVE = "running shoes", "Which features of running shoes matter to people, and what for."
-"""What a methodology is tried with that has no concept."""
+"""Topic and objective for a methodology that no concept uses."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CheckReport:
     prompts: tuple[str, ...]
     problems: tuple[ConfigProblem, ...]
     cautions: tuple[ConfigProblem, ...] = ()
-    """What can be used and is probably not meant so."""
+    """Warnings: what can be used, but is probably a mistake."""
 
     @property
     def ok(self) -> bool:

@@ -1,7 +1,7 @@
-"""Concepts, methodologies, prompts and interface texts: read, checked, kept fresh, put together for a session.
+"""Reads and checks concepts, methodologies, prompts and interface texts, and makes the configuration of a session.
 
 A `Library` looks at the packaged files and at a directory of the operator's own; a file of the same name there
-replaces the packaged one. Changed files are read again when somebody asks for them; a file that broke keeps its last
+replaces the packaged one. Changed files are read again on the next access; a file that became invalid keeps its last
 good version and is reported by `problems`.
 """
 

@@ -47,7 +47,7 @@ CONTROLS = dict.fromkeys(
     ],
     " ",
 )
-"""NUL and its like, zero-width and direction marks."""
+"""Translation of control characters, zero-width characters and direction marks to spaces."""
 
 
 def find_model(name: str | None = None) -> str:
@@ -66,7 +66,7 @@ def find_model(name: str | None = None) -> str:
 
 
 UNUSED_PARTS = ("ner",)
-"""Named entities take half of the time of parsing; what we need of them, words tell."""
+"""Parts of the spaCy pipeline that are left out: named entities take half of the time and are not needed."""
 
 
 def load_model(name: str | None = None) -> Language:
@@ -84,7 +84,7 @@ REMEMBERED_LABELS = 8192
 
 
 class DocCache:
-    """Parses texts and keeps the latest: one answer is parsed once, whoever asks. Safe from several threads."""
+    """Parses texts and caches the latest, so that an answer is parsed once. Safe to use from several threads."""
 
     def __init__(self, nlp: Language, limit: int = 256) -> None:
         self._nlp = nlp
@@ -125,7 +125,7 @@ def _printable(text: str) -> str:
 
 
 class SpacyParser:
-    """Parser of the ports by a spaCy model, connectors by their letters first."""
+    """Parser of the ports by a spaCy model; connectors are looked up in word lists."""
 
     def __init__(
         self, *, executor: Executor | None = None, model: str | None = None, nlp: Language | None = None

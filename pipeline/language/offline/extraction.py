@@ -1,4 +1,4 @@
-"""Knowledge from an answer without a language model."""
+"""Extraction of concepts and relations without a language model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STANCE_FROM = 0.3
 
 
 class OfflineExtractor:
-    """Extractor of the ports: clauses, exemplars, cues, connectors and the place in the interview."""
+    """Extractor of the ports: by clauses, exemplars, cues, connectors, and the question that is answered."""
 
     def __init__(self, parser: SpacyParser, embedder: kinds.SyncEmbedder, *, executor: Executor | None = None) -> None:
         self._parser = parser
@@ -56,7 +56,7 @@ class OfflineExtractor:
         self._sentiment = SentimentIntensityAnalyzer()
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
-        """Concepts and relations of one answer; never more than was said."""
+        """Concepts and relations of one answer; every concept is a part of the answer."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, self.extract_sync, request)
 
@@ -82,7 +82,7 @@ class OfflineExtractor:
         return work.extraction(dropped)
 
     def _shapes(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """How exemplars are built, once they are trimmed as an answer would be."""
+        """The shape features of exemplars, trimmed as answers are."""
         shapes = []
         for text, doc in zip(texts, self._parser.docs.batch(texts), strict=True):
             found = candidates(doc, text, split(doc))
@@ -107,7 +107,7 @@ class OfflineExtractor:
 
 
 class _AnswerExtraction:
-    """One answer on its way to an extraction."""
+    """The extraction of one answer."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class _AnswerExtraction:
         self.found = [c for c in found if self._worth(c)]
 
     def extraction(self, dropped: list[DroppedElement]) -> Extraction:
-        """Everything found, with what the methodology has no place for."""
+        """Everything found; relations that the methodology does not permit are in `dropped`."""
         if not self.found:
             return Extraction(extractable=False, provider=PROVIDER, dropped=tuple(dropped))
         mentions = self._mentions()
@@ -158,7 +158,10 @@ class _AnswerExtraction:
         )
 
     def _worth(self, candidate: Candidate) -> bool:
-        """A condition alone ("if the sun is out") is no step of a ladder, unless it is the respondent's own state."""
+        """Whether a candidate can be a concept.
+
+        With levels, a bare condition ("if the sun is out") cannot, unless it is a state of the respondent.
+        """
         if not (candidate.fronted and self.model.levelled):
             return True
         clause = self.clauses[candidate.clause]
@@ -198,7 +201,7 @@ class _AnswerExtraction:
         return mentions
 
     def _structure(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        """What the question and its focus say about the answer's types; shape [phrases, types]."""
+        """Prior scores of types from the question and its focus; shape [phrases, types]."""
         names, levels = self.model.names, self.model.levels
         prior = np.zeros((len(self.found), len(names)))
         for index, pattern in enumerate(self.model.cues):
@@ -223,7 +226,7 @@ class _AnswerExtraction:
         return 1 if score >= STANCE_FROM else -1 if score <= -STANCE_FROM else 0
 
     def _revisions(self, mentions: list[AnswerConcept]) -> list[Link]:
-        """What the answer takes back: "actually no, it isn't the price, it's the taste"."""
+        """Links `revises` where the answer corrects something: "actually no, it isn't the price, it's the taste"."""
         if self.request.methodology.ontology.edge_type(REVISES) is None or not self.memory.known:
             return []
         links = []
@@ -279,7 +282,7 @@ def _own_state(candidate: Candidate) -> bool:
 
 
 def _ladder_prior(step: int, why: bool) -> float:
-    """Answers stay on the level of the focus or go one up; rarely down or far up."""
+    """Prior of a type by its distance from the focus in levels: answers mostly stay on the level or go one up."""
     if step == 1:
         return 0.45 if why else 0.3
     if step == 0:

@@ -1,4 +1,4 @@
-"""Links of one answer: stated ones first, then neighbours, then the focus of the question."""
+"""Links the concepts of one answer: first by connectors, then neighbours, then to the focus of the question."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ ASKS_AGAINST = re.compile(
     r"\b(n't|don't|doesn't|didn't|won't|wouldn't|not|dislike|put you off|puts you off|against|stop you|annoying"
     r"|annoys|hard|hardest|difficult|difficulty|bother|bothers|frustrating|frustrates|problem|worst|hate)\b"
 )
-"""Questions after what speaks against their focus."""
+"""Questions that ask for disadvantages of their focus."""
 
 
 def asked_of(request: ExtractionRequest) -> str:
-    """The question in plain letters, without the name of its focus."""
+    """The normalised question without the label of its focus."""
     question = normalised_text(request.question)
     return question.replace(normalised_text(request.focus_label), " ") if request.focus_label else question
 
 
 def asks_why(question: str) -> bool:
-    """Whether a question is after reasons."""
+    """Whether a question asks for reasons."""
     return bool(re.search(r"\b(why|what makes|how come|what does .* (give|do for|mean)|important|matter)\b", question))
 
 
@@ -66,7 +66,7 @@ class Linker:
         self.asked = asked_of(request)
 
     def links(self, pairs: Sequence[Pair], mentions: list[AnswerConcept]) -> list[Link]:
-        """All links of the answer; those the methodology has no place for are marked."""
+        """All links of the answer; those that the methodology does not permit have `allowed` false."""
         links: list[Link] = []
         targets: set[int] = set()
         joined: set[int] = set()
@@ -88,7 +88,7 @@ class Linker:
         return links
 
     def _story_links(self, mentions: list[AnswerConcept], joined: set[int], links: list[Link]) -> list[Link]:
-        """In a story without a focus, what nothing holds follows from what was told right before it."""
+        """For a question without a focus and types without levels: link each unlinked concept to the one before it."""
         held = {label_key(end) for link in links if link.allowed for end in (link.source, link.target)}
         added = []
         for right in range(1, len(mentions)):
@@ -104,7 +104,7 @@ class Linker:
         return added
 
     def _reads_as_step(self, pair: Pair, mentions: list[AnswerConcept], targets: set[int]) -> bool:
-        """Whether neighbours without a connector of their own can only be read as a step."""
+        """Whether neighbouring concepts without a connector can be linked."""
         if pair.basis not in {"adjacent", "next", "shared"}:
             return True
         first, second = mentions[pair.cause], mentions[pair.effect]
@@ -122,7 +122,7 @@ class Linker:
         return first.node_type != second.node_type and (after.break_before == "and" or subject in SUBJECTS)
 
     def _cued(self, pair: Pair, mentions: list[AnswerConcept]) -> bool:
-        """Whether the second of two sentences holds a cue of the relation ("since then …")."""
+        """Whether the second of two sentences contains a cue of the relation ("since then …")."""
         chosen = self.chooser.choose(mentions[pair.cause].node_type, mentions[pair.effect].node_type, "and", "cause")
         if chosen is None or not chosen[1]:
             return False
@@ -155,7 +155,7 @@ class Linker:
         return self.request.text[start : last.idx + len(last.text)].strip()
 
     def _focus_links(self, mentions: list[AnswerConcept], targets: set[int], joined: set[int]) -> list[Link]:
-        """Links between what the question was about, what the answer begins with, and what nothing else holds."""
+        """Links between the focus of the question and the first concept of the answer, and those without a link."""
         if self.focus is None:
             return []
         links: list[Link] = []
@@ -187,7 +187,7 @@ class Linker:
         return links
 
     def _compares(self) -> bool:
-        """Whether question or answer sets things against each other in words of the methodology."""
+        """Whether question or answer contains a cue of a relation of contrast, connectors aside."""
         said = f" {self.question} {' '.join(normalised_text(token.text) for token in self.doc)} "
         return any(
             f" {cue} " in said

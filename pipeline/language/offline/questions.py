@@ -1,7 +1,7 @@
-"""The offline question writer: the methodology's templates, spoken as a careful moderator speaks.
+"""The offline question writer: fills the templates of the methodology.
 
-Everything is decided by the request and its seed: the same request always gives the same question. Templates take
-turns, so that none comes back before all have been used; the six latest questions are never repeated.
+The same request and seed always give the same question. Templates are used in rotation, so that none is repeated before
+all have been used; a recent question is never repeated.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class OfflineQuestionWriter:
             yield piece
 
     def template(self, request: QuestionRequest) -> str:
-        """A plain question of the strategy, other than the first tries of `write`."""
+        """A question of the strategy without acknowledgement, other than the first attempts of `write`."""
         return compose(request.model_copy(update={"avoid_similar": True}), skip=TEMPLATE_SKIPS, plain=True)
 
     async def _fresh(self, request: QuestionRequest) -> str:
@@ -97,12 +97,12 @@ def wordings(request: QuestionRequest, *, plain: bool = False) -> Iterator[str]:
 
 
 def is_dont_know(answer: str, language: str) -> bool:
-    """Whether an answer says no more than that there is no answer."""
+    """Whether an answer only says that the respondent has no answer."""
     return len(answer.split()) <= DONT_KNOW_WORDS and bool(_dont_know(language).match(answer.strip().casefold()))
 
 
 def asks_for_a_benefit(template: str, language: str) -> bool:
-    """Whether a template takes it for granted that the phrase is something good."""
+    """Whether a template presupposes that its phrase is something good."""
     return bool(_patterns(language)[0].search(template))
 
 
@@ -154,7 +154,7 @@ def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
 
 
 def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> Iterator[str]:
-    """The same question in other words: another template of the same strategy and focus."""
+    """Rephrasings: other templates of the same strategy and focus."""
     original = request.original or ""
     if request.strategy is not None:
         pool = [t for t in _templates(request, speaking, about) if not was_asked(t, original)]
@@ -190,8 +190,8 @@ def _templates(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
 def _ranked(templates: Sequence[str], request: QuestionRequest) -> list[str]:
     """Templates in the order in which they should be tried.
 
-    First those that no recent question was made from; then those that fit the moment (near the topic when the talk is
-    deep, short when answers are); then in turns.
+    First those that no recent question was made from; then those that fit (with the topic where the graph is deep,
+    short where the answers are short); then by rotation.
     """
     name = request.strategy.name if request.strategy else request.kind
     turns = rotated(shuffled(templates, request.seed, name), request.turn_number)
@@ -215,7 +215,7 @@ def _ranked(templates: Sequence[str], request: QuestionRequest) -> list[str]:
 
 
 def _anchorable(template: str) -> bool:
-    """Whether a tie to the topic can stand between the mention and the question."""
+    """Whether a reference to the topic can be inserted between the mention and the question."""
     slots = placeholders(template)
     return "mention" in slots and "topic" not in slots and bool(_ASKS_AT_ONCE.match(template))
 
@@ -248,7 +248,7 @@ def _filled(
 
 
 def _mention(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> str:
-    """The sentence that takes the phrase up, or leads back to it."""
+    """The sentence that mentions the phrase, or leads back to it."""
     pick = stable_hash(request.seed, request.turn_number, "mention", number)
     if request.focus_is_jump:
         near, distant = speaking.bridges(about.kind)
@@ -260,7 +260,7 @@ def _mention(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase
 
 
 def _acknowledges(request: QuestionRequest, answer: str) -> bool:
-    """Now and then, after an answer of substance, never twice running."""
+    """Whether to acknowledge the answer: at random, after at least six words, never twice in a row."""
     if len(answer.split()) < 6 or request.focus_is_jump or request.turn_number < 1:
         return False
     spoken = phrasing(request.language).acknowledgements

@@ -1,7 +1,7 @@
-"""Ratings of an answer from what can be counted in it: length, clauses, connectors, details, feeling, hedges.
+"""Ratings of an answer by counts of its features: length, clauses, connectors, details, sentiment, hedges.
 
 Each score is the number of steps of its table that the answer's points reach, plus one; the tables are `DEPTH`,
-`SPECIFICITY`, `ENGAGEMENT` and `THOUGHT` below. Certainty and valence are read off a scale around the middle.
+`SPECIFICITY`, `ENGAGEMENT` and `THOUGHT` below. Certainty and valence use tables that are centred on the middle score.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ HEDGE_LEVELS = (0.01, 0.04, 0.10)
 """Weighted hedges per word (of at least `HEDGE_MIN_WORDS`) from which hedging is low, medium, high."""
 HEDGE_MIN_WORDS = 12
 BRIEF = 3
-"""Up to this many words an answer is on the surface, whatever they are."""
+"""An answer of at most this many words has depth `surface`."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From clauses to candidates: what in an answer could be a concept, and how to call it."""
+"""Finds candidates in clauses: parts of an answer that may be concepts, with their labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.language.offline.trimming import MAX_LABEL_WORDS, label_of, shorte
 from pipeline.language.srl import NEGATIONS, content_lemmas
 
 MAX_WORD_CHARS = 40
-"""No word of any label is longer."""
+"""A candidate with a longer word, in characters, is left out."""
 
 URL = re.compile(r"https?://\S+|www\.\S+")
 NO_CONTENT = re.compile(lex.NO_CONTENT, re.IGNORECASE)
@@ -23,10 +23,10 @@ NO_CONTENT = re.compile(lex.NO_CONTENT, re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Candidate:
-    """A stretch of an answer that may be a concept.
+    """A part of an answer that may be a concept.
 
-    `start` and `end` are tokens; `quote` is verbatim from the answer; `words` is the whole clause, plain and lower
-    case, as cues are looked up in it.
+    `start` and `end` (exclusive) are token indices; `quote` is verbatim from the answer; `words` is the normalised text
+    of the whole clause, in which cues are looked up.
     """
 
     clause: int
@@ -44,7 +44,7 @@ class Candidate:
 
 
 def shape_of(tokens: Sequence[Token]) -> frozenset[str]:
-    """How a phrase is built, apart from what it says: kind of its beginning, tense, negation, numbers, persons."""
+    """Grammatical features of a phrase: kind of its beginning, tense, negation, numbers, persons."""
     if not tokens:
         return frozenset()
     found = set()
@@ -115,7 +115,7 @@ ASKED_BACK = re.compile(r"^(?:so |and |anyway )?(?:did|do|have|are|can|could|wou
 
 
 def _asides(doc: Doc, clauses: Sequence[Clause]) -> set[int]:
-    """Sentences that are beside the point by their own words, or ask the interviewer something."""
+    """Sentences that say themselves that they are off topic, or that ask the interviewer something."""
     aside = set()
     for sentence in {clause.sentence for clause in clauses}:
         own = [clause for clause in clauses if clause.sentence == sentence]
@@ -130,7 +130,7 @@ def _asides(doc: Doc, clauses: Sequence[Clause]) -> set[int]:
 
 
 def _parts(doc: Doc, clause: Clause) -> list[Clause]:
-    """The clause, or what it is set in and the clause proper: "with the pump | it stays clean"."""
+    """The clause, or its setting and its main part as two clauses: "with the pump | it stays clean"."""
     main = _main_subject(doc, clause)
     if main is None:
         return [clause]
@@ -166,7 +166,7 @@ def _main_subject(doc: Doc, clause: Clause) -> int | None:
 
 
 def _merged(doc: Doc, text: str, clauses: Sequence[Clause], found: list[Candidate]) -> list[Candidate]:
-    """A topic and what is said of it as one ("my son, he does the uploading"); repeats within an answer once."""
+    """Candidates with a topic and its comment merged ("my son, he does the uploading"), and without repetitions."""
     merged: list[Candidate] = []
     for candidate in found:
         last = merged[-1] if merged else None
@@ -253,7 +253,7 @@ def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | N
 
 
 def _is_contentful(tokens: Sequence[Token], lemmas: Sequence[str]) -> bool:
-    """Whether something is said: a word of substance, or a plain verb denied ("never have to think about it")."""
+    """Whether a phrase has content: a content word, or a negated verb ("never have to think about it")."""
     if any(lemma not in lex.GENERIC_LEMMAS and len(lemma) > 1 and not _is_number(lemma) for lemma in lemmas):
         return True
     return lemmas[:1] == ("not",) and len(tokens) >= 3 and any(token.pos_ == "VERB" for token in tokens)
@@ -264,7 +264,7 @@ def _is_number(lemma: str) -> bool:
 
 
 def _is_aside(spoken: Sequence[str]) -> bool:
-    """Fillers only, or a remark that says nothing about the topic."""
+    """Whether a clause consists of fillers only, or is a remark that is not about the topic."""
     rest = list(spoken)
     while rest and rest[0] in lex.FILLERS and " ".join(rest) not in lex.ASIDES:
         rest = rest[1:]
@@ -279,7 +279,7 @@ DENIALS = re.compile(
     r"^(?:but |because )?(?:it|that|this) (?:(?:'s|is|was|s) (?:not|n't)|(?:is|was) n't|ai n't|wo n't be) "
     r"(?:really |just |so much |even )?(that|because|about|like|the|a|an|my|our|its|his|her)\b"
 )
-"""Beginnings of a denial; the group is its first word of substance."""
+"""Beginnings of a denial; the group is the first word of what is denied."""
 
 
 def denied_spans(doc: Doc, clauses: Sequence[Clause]) -> list[tuple[int, int, int]]:

@@ -1,4 +1,4 @@
-"""From a clause to a label: fillers and empty subjects cut away, a few words, as close to what was said as can be."""
+"""Makes a label of a clause: removes fillers and empty subjects, and shortens it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ APPROXIMATIONS = frozenset({"about", "around", "roughly", "approximately"})
 
 
 def trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
-    """First and last token of the idea in a clause, fillers and empty subjects left out."""
+    """Start and end (exclusive) of a clause's content, without fillers and empty subjects."""
     start, end = clause.start, clause.end
     moved = True
     while moved and start < end:
@@ -70,7 +70,7 @@ def _goes_somewhere(doc: Doc, after: int) -> bool:
 
 
 def _predicate_end(doc: Doc, start: int, end: int) -> int:
-    """Where "… is what it's all about", "… is the only reason" begins: a comment on the idea, not the idea."""
+    """Where a comment on the idea begins, which is no part of it: "… is what it's all about"; `end` without one."""
     for i in range(start + 1, end - 1):
         token = doc[i]
         if (

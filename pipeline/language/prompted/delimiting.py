@@ -1,4 +1,4 @@
-"""Respondents' words as data: cleaned of what can't be seen, and put where they can't be taken for instructions.
+"""Prepares respondents' words for prompts: removes invisible characters, and delimits them from the instructions.
 
 Long texts go into a block whose tag carries a number that does not occur in the text, so that no text can close its
 own block. Labels, quotes and lines go out as JSON strings: one line each, quotation marks and backslashes escaped.

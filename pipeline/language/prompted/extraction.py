@@ -1,4 +1,4 @@
-"""Knowledge from an answer by a language model: asked in the methodology's terms, and checked against what was said."""
+"""Extraction of concepts and relations by a language model, checked against the answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipeline.ports import Extraction, ExtractionRequest
 
 NAME = "extraction"
 MAX_HINTS = 12
-"""Discourse relations, and frames, that are told at the most."""
+"""Discourse relations, and frames, in a prompt at most."""
 
 
 class PromptedExtractor:

@@ -1,8 +1,8 @@
-"""What a model found in an answer, element by element: used, mended, or dropped with a reason.
+"""Checks a model's extraction element by element: each is used, corrected, or dropped with a reason.
 
 Reasons: `malformed`, `missing_label`, `unknown_node_type`, `unknown_edge_type`, `missing_quote`, `quote_not_verbatim`,
 `label_not_grounded`, `bad_confidence`, `bad_stance`, `duplicate_label`, `unresolved_endpoint`, `self_loop`,
-`duplicate_relationship`, `too_many`, `not_extractable`. Whether a connection is permitted is for the graph to say.
+`duplicate_relationship`, `too_many`, `not_extractable`. Stage `graph` checks whether a connection is permitted.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MAX_CONCEPTS = 40
 """Concepts taken from one answer at the most."""
 MAX_RELATIONSHIPS = 80
 MOST_READ = 160
-"""Entries of a list that are looked at; what comes behind them is out of all proportion."""
+"""Entries of a list that are read at most; the others are dropped."""
 MAX_LABEL_CHARS = 200
 MAX_TRACE_CHARS = 300
 _UNSET = 0.7
 _WORDS_OF_CONFIDENCE = {"high": 0.9, "medium": 0.7, "low": 0.4}
 _STANCES = {**STANCES, "-1": -1, "−1": -1, "0": 0, "1": 1, "+1": 1, "mixed": 0, "none": 0}
 _PER_CENT_FROM = 10
-"""A confidence from here on is meant in per cent; between 1 and this it means nothing."""
+"""Confidences from this value on are per cent; those between 1 and this value are invalid."""
 _NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*(%)?")
 
 
@@ -38,7 +38,7 @@ class _Unusable(ValueError):
 
 
 class CheckedExtraction:
-    """Everything found in one answer, in the model's order."""
+    """The usable concepts and relations of one answer in the model's order, and what was dropped."""
 
     def __init__(self, request: ExtractionRequest) -> None:
         self._ontology = request.methodology.ontology
@@ -61,14 +61,14 @@ class CheckedExtraction:
         return tuple(self._concepts.values())
 
     def drop_all(self, concepts: Sequence[Any], relationships: Sequence[Any], reason: str) -> None:
-        """Keep a trace of everything."""
+        """Drop everything, with this reason."""
         for item in concepts:
             self._drop_concept(item, reason)
         for item in relationships:
             self._drop_relationship(item, reason)
 
     def add_concepts(self, items: Sequence[Any]) -> None:
-        """Use what can be used of a list of concepts."""
+        """Add the usable concepts of a list and drop the others."""
         for number, item in enumerate(items):
             if len(self._concepts) >= MAX_CONCEPTS or number >= MOST_READ:
                 self._drop_concept(item, "too_many")
@@ -79,7 +79,7 @@ class CheckedExtraction:
                 self._drop_concept(item, str(bad))
 
     def add_relationships(self, items: Sequence[Any]) -> None:
-        """Use what can be used of a list of relations; all concepts must have been added."""
+        """Add the usable relations of a list and drop the others; all concepts must have been added."""
         for number, item in enumerate(items):
             if len(self.relationships) >= MAX_RELATIONSHIPS or number >= MOST_READ:
                 self._drop_relationship(item, "too_many")

@@ -1,4 +1,4 @@
-"""Whether what a model hands back was really said: quotes found again in the answer, labels traced to its words."""
+"""Grounding: finds a model's quotes in the answer, and checks that labels use the answer's words."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pipeline.language.prompted.delimiting import clean
 from pipeline.question.text import words
 
 LABEL_WORDS = 9
-"""Words up to which a quote may stand as a label itself."""
+"""Longest quote that may be used as a label, in words."""
 LABEL_CHARS = 120
 _GAP = re.compile(r"\s*(?:\[\s*)?(?:\.{3,}|…)(?:\s*\])?\s*")
 _MIN_STEM = 4
 
 
 class AnswerText:
-    """One answer, prepared for finding quotes in it, whatever happened to their case, spaces and punctuation."""
+    """The text of one answer, in which quotes are found regardless of case, white space and punctuation."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -32,7 +32,7 @@ class AnswerText:
         self.words = frozenset(words(clean(text)))
 
     def find(self, quote: str) -> str | None:
-        """The stretch of the answer that this quote is meant to be, verbatim; none if it was not said.
+        """The part of the answer that a quote refers to, verbatim; None if the answer does not contain it.
 
         A quote with an ellipsis stands for everything from its first to its last part.
         """
@@ -49,7 +49,7 @@ class AnswerText:
         return self.text[span[0] : self._end(span[1])] if span else None
 
     def _whole_words(self, exact: str) -> str | None:
-        """This very stretch of the answer, with the rest of a word that it cuts in two; none if it is not there."""
+        """This part of the answer, extended to whole words; None if the answer does not contain it."""
         at = cut = self.text.find(exact)
         while at >= 0:
             if not self._cuts(at) and not self._cuts(at + len(exact)):
@@ -65,7 +65,7 @@ class AnswerText:
         return self.text[start:end]
 
     def _cuts(self, at: int) -> bool:
-        """Whether a word of a script with spaces goes on across this place."""
+        """Whether this position is inside a word, in a script that separates words by spaces."""
         if not 0 < at < len(self.text):
             return False
         left, right = self.text[at - 1], self.text[at]

@@ -1,4 +1,4 @@
-"""Questions by a language model: the decision in a moderator's words, streamed as it is written."""
+"""Questions by a language model, streamed while they are written."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from pipeline.question.templates import shuffled, was_asked
 DEEP_FROM = 2
 """From this depth of the graph on, in nodes, the prompt reminds the model of the topic."""
 EXAMPLES = 3
-"""Template questions shown for their tone."""
+"""Template questions that a prompt shows as examples of style."""
 NO_ANSWER = "(preferred not to answer)"
 PIECES_AFTER = 4
-"""Pieces behind the question that are still read, so that a model that is about to end can do so."""
+"""Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 _SLOT = re.compile(r"\{(\w+)\}")
 _PROMPTS = {"opening": "opening", "follow_up": "question", "closing": "question", "rephrase": "rephrase"}
 _TASKS = {"opening": "opening", "follow_up": "question", "closing": "closing", "rephrase": "rephrase"}
@@ -34,7 +34,7 @@ class PromptedQuestionWriter:
     def __init__(
         self, client: ChatClient, prompts: Prompts, templates: QuestionWriter, opening_temperature: float = 0.9
     ) -> None:
-        """Args: templates: whoever has a template question ready; opening_temperature: for the first question."""
+        """Args: templates: makes template questions; opening_temperature: for the opening question."""
         self._client = client
         self._prompts = prompts
         self._templates = templates

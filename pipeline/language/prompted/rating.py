@@ -1,4 +1,4 @@
-"""How an answer is, by a language model and the rubrics: one call per answer.
+"""Ratings of an answer by a language model and the rubrics: one call per answer.
 
 {"response_depth": {"rationale": "…", "score": 4}, …,
  "hedging_language": {"rationale": "…", "level": "low"}, "momentum": {"rationale": "…", "level": "high"},
@@ -110,7 +110,7 @@ def _rating(data: dict[str, Any], request: RatingRequest, provider: str, *, stri
         data: the answer.
         request: what was rated.
         provider: who did it.
-        strict: also ask for what engines can do without: momentum and the qualitative signals.
+        strict: also require momentum and the qualitative signals, which engines do not need.
     Raises:
         OutputProblem: something is missing, or means nothing.
     """

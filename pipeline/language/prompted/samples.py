@@ -1,4 +1,4 @@
-"""Every prompt as it would be sent, with values as they occur: for people who check their configuration."""
+"""Renders every prompt with typical values, so that people can check their configuration."""
 
 from __future__ import annotations
 

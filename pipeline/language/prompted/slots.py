@@ -1,4 +1,4 @@
-"""Names for what several wordings have in common, by a language model.
+"""Proposes canonical slots by a language model.
 
 {"proposals": [{"slot_name": "time_saving", "description": "…", "nodes": [1, 3]}]}
 """
@@ -29,7 +29,7 @@ MAX_DESCRIPTION_CHARS = 200
 
 
 class PromptedSlotProposer:
-    """SlotProposer of the ports; too slow for the turn itself. Safe to share between sessions."""
+    """SlotProposer of the ports; too slow to be used within a turn. Safe to share between sessions."""
 
     def __init__(self, client: ChatClient, prompts: Prompts) -> None:
         self._client = client
@@ -39,7 +39,7 @@ class PromptedSlotProposer:
 
     @property
     def inline(self) -> bool:
-        """A call of a language model is not for the turn itself."""
+        """Whether proposing is fast enough for a turn: a call of a language model is not."""
         return False
 
     async def propose(self, request: SlotRequest) -> list[SlotProposal]:

@@ -1,4 +1,4 @@
-"""Structured answers: validated, and mended once by the model itself when they break the form."""
+"""Structured output of language models: validated, and repaired once by the model when it is invalid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 Validator = Callable[[dict[str, Any]], T]
 
 MAX_ECHO_CHARS = 6000
-"""Of a broken answer, what its repair shows again."""
+"""Characters of an invalid answer that the repair prompt repeats."""
 MAX_ERRORS = 8
 _OPENING = re.compile(r'\{(?=\s*["}])')
 """Where an object begins, other than braces in prose. What is inside a broken object is never taken for the whole."""

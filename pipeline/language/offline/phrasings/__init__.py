@@ -1,4 +1,4 @@
-"""How the offline interviewer speaks, one file per language."""
+"""Fixed sentences of the offline question writer, one file per language."""
 
 from __future__ import annotations
 
