@@ -66,7 +66,7 @@ async def rephrased(
     """The state with the current question rephrased; this is no turn of its own.
 
     Raises:
-        InvalidAnswer: no question waits for an answer.
+        InvalidAnswer: there is no unanswered question.
         ProviderError: the writer failed before anything was out.
     """
     present = state.question

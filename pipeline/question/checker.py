@@ -57,11 +57,11 @@ REPEAT_COSINE = 0.92
 CHARACTERS_PER_WORD = 40
 """A text of more characters than this for every word allowed is too long, however few words it has."""
 LONGEST_RUN = 400
-"""So many characters without white space are no words, not even in scripts that don't part them."""
+"""Longest run without white space, in characters; longer ones are no words in any script."""
 OPEN_QUOTE_WORDS = 14
-"""A quotation mark that is not closed after so many words opened no quotation."""
+"""Words after which an unclosed quotation mark no longer counts as the beginning of a quotation."""
 CIRCLES = 3
-"""A pair of words that comes back more often than this goes round in circles."""
+"""A text that repeats a pair of words more often than this is refused as repetitive."""
 
 Similarity = Callable[[str, str], float] | Mapping[str, float] | Sequence[float]
 
@@ -94,7 +94,7 @@ class Checker:
 
     @property
     def most_characters(self) -> int:
-        """Length of the longest text that is looked at."""
+        """Length of the longest text that is checked by patterns, in characters."""
         return (self.max_words or 25) * CHARACTERS_PER_WORD
 
     def whole(self, text: str) -> list[Refusal]:
@@ -139,7 +139,7 @@ class Checker:
         yield from loaded_refusals(spared, self.language)
 
     def _exposing(self, text: str, *, whole: bool) -> Iterator[Refusal]:
-        """What must not be said, in quotation marks neither."""
+        """Refusals that hold inside quotation marks, too."""
         plain = _plain(text)
         quotes_spared = QUOTES.sub(lambda match: self._spared(match.group(0)), plain) if self._said else plain
         yield from unsafe_refusals(plain, quotes_spared, self.language, whole=whole)
@@ -147,7 +147,7 @@ class Checker:
         yield from markup_refusals(text, said=self._said, whole=whole)
 
     def _improper(self, text: str, plain: str, spared: str) -> Iterator[Refusal]:
-        """What is wrong wherever it stands, quotations excepted."""
+        """Refusals that hold anywhere but inside quotation marks."""
         yield from self_refusals(plain, self.language)
         yield from self._machinery(spared)
         if _goes_in_circles(plain):
@@ -161,12 +161,12 @@ class Checker:
                 yield Refusal(code="machinery", detail=f"“{match.group(0)}” names the machinery")
 
     def _spared(self, plain: str) -> str:
-        """Words of the respondent masked, so that no list of forbidden words finds them."""
+        """The text with the respondent's words masked, so that lists of forbidden words do not match them."""
         said = self._said
         return WORD.sub(lambda match: "q" if match.group(0) in said else match.group(0), plain) if said else plain
 
     def is_endless(self, text: str) -> bool:
-        """Whether a text is too long for any rule to look at."""
+        """Whether a text is too long to be checked by patterns."""
         return len(text) > self.most_characters or max(map(len, text.split()), default=0) > LONGEST_RUN
 
 
@@ -253,7 +253,7 @@ def _plain(text: str) -> str:
 
 
 def _goes_in_circles(plain: str) -> bool:
-    """Whether the same two words come again and again, as when a model can't find the end."""
+    """Whether a pair of words is repeated again and again, as in degenerate output of a model."""
     said = plain.split()
     pairs = list(pairwise(said))
     return len(pairs) - len(set(pairs)) >= CIRCLES and max(map(pairs.count, pairs)) > CIRCLES
@@ -269,7 +269,7 @@ def _said(allowed: tuple[str, ...]) -> frozenset[str]:
 
 
 def _open_quote_removed(prefix: str) -> str:
-    """A quotation that is not closed yet is the respondent's, as far as anybody can tell."""
+    """The prefix with an unclosed quotation replaced: it may be a quote of the respondent."""
     for opening, closing in (("“", "”"), ("„", "“"), ("«", "»")):
         at = prefix.rfind(opening)
         if at >= 0 and closing not in prefix[at + 1 :]:
@@ -282,7 +282,7 @@ def _cut(prefix: str, at: int) -> str:
 
 
 def prepare(language: str, secrets: Sequence[str] = ()) -> None:
-    """Make the rules of a language and secret texts ready, so that the first question need not wait for it."""
+    """Compile the rules of a language and prepare secret texts, so that the first question is not delayed."""
     Checker(language=language, secrets=secrets).whole("What?")
     Checker(language=language, secrets=secrets).beginning("What ")
 

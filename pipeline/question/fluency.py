@@ -138,7 +138,7 @@ def _quoted(label: str, trimmed: str, event: bool = False) -> Phrase:
 
 
 def _mixes_persons(low: list[str]) -> bool:
-    """Both “I” and “you”: turning pronouns round would confuse the two."""
+    """Whether a label has both first and second person, so that its pronouns cannot be exchanged."""
     second = any(word in _SECOND_PERSON for word in low)
     return second and (any(word in FLIP and word != "am" for word in low) or low[0] not in _SECOND_PERSON)
 
@@ -289,7 +289,7 @@ def _adverb(said: list[str], low: list[str], feeling: bool) -> Found:
 
 
 def _past(said: list[str], low: list[str], feeling: bool) -> Found:
-    """“felt guilty” → “feeling guilty” where it is the respondent's own doing; somebody else's is quoted."""
+    """“felt guilty” → “feeling guilty” where the respondent is the subject; else the label is quoted."""
     base = lex.IRREGULAR_PAST.get(low[0])
     others = _OBJECT_FIRST_PERSON & set(low) or low[:2] in (["left", "with"], ["left", "out"], ["lost", "in"])
     if base in ("learn", "realise", "realize", "decide", "notice") and low[1:2] == ["that"]:

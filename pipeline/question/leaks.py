@@ -53,7 +53,7 @@ class Secrets:
         return next((" ".join(w) for w in _windows(_plain_words(text), COPIED_WORDS) if w in self._copied), "")
 
     def marker_in(self, text: str, said: Collection[str] = ()) -> str:
-        """A marker in a text that nobody said; empty if there is none."""
+        """A marker in a text that is not among `said`; empty if there is none."""
         if not self.markers:
             return ""
         found = (match.group(0).casefold() for match in re.finditer(r"[\w-]+", text))

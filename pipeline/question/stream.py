@@ -166,7 +166,7 @@ class StreamGuard:
         return parts[-1] if parts and not self._pending[-1:].isspace() else ""
 
     def _due(self, complete: str) -> str:
-        """The part of the complete words that need not wait."""
+        """The part of the complete words that can be released now."""
         if self._checker.is_undecided(self.out + complete):
             return ""
         complete = self._checker.secrets.without_suspect_words(self.out, complete)

@@ -11,7 +11,7 @@ from pipeline.state import QuestionAsked, Utterance, UtteranceKind
 
 
 class ResponseStage:
-    """Makes the interviewer's utterance and the question that waits for an answer."""
+    """Makes the interviewer's utterance and the unanswered question."""
 
     name: ClassVar[str] = "response"
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, ContinuationOutput, QuestionOutput)

@@ -99,7 +99,7 @@ def extraction_request(methodology: Methodology, topic: str) -> ExtractionReques
 
 
 def slot_request(methodology: Methodology) -> SlotRequest:
-    """Three nodes that wait, one slot there is."""
+    """Three nodes without a slot, one known slot."""
     node_type = methodology.ontology.nodes[0].name
     nodes = tuple(
         KGNode(

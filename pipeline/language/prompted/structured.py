@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pipeline.errors import ProviderOutputInvalid
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, Completion, RoleModel
@@ -64,11 +64,6 @@ async def ask(
             return _validated(again, last_resort or validator, client.spec, request.task)
         except OutputProblem as left:
             raise ProviderOutputInvalid(_failure_message(client.spec, request.task, again, left)) from left
-
-
-def model_validator(model: type[BaseModel]) -> Validator[Any]:
-    """A validator of a pydantic model."""
-    return model.model_validate
 
 
 def json_object(text: str) -> dict[str, Any] | None:
