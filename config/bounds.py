@@ -1,4 +1,4 @@
-"""Settings that bound things: how long they may take and last, how much of them there may be."""
+"""Settings of durations and of limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pipeline.concept import DEFAULT_MAX_TURNS
 
 
 class SessionSettings(Group):
-    """How long things may take and last."""
+    """Turns and durations of sessions."""
 
     max_turns: int = Field(
         default=DEFAULT_MAX_TURNS,
@@ -36,7 +36,7 @@ class SessionSettings(Group):
 
 
 class LimitSettings(Group):
-    """What the server refuses to protect itself."""
+    """Limits that protect the server from overload."""
 
     max_message_bytes: int = Field(default=131_072, ge=131_072, description="Largest WebSocket message, in bytes.")
     max_body_bytes: int = Field(default=262_144, ge=16_384, description="Largest HTTP request body, in bytes.")

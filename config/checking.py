@@ -1,4 +1,4 @@
-"""What `askwell check-config` looks at: files by themselves and together, prompts as they would be sent."""
+"""The checks of `askwell check-config`: files by themselves and together, and prompts rendered with sample values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipeline.language.prompted.prompts import Prompts, Rendered
 
 TOPIC, OBJECTIVE = "running shoes", "Which features of running shoes matter to people, and what for."
-"""What a methodology is tried with that has no concept."""
+"""Topic and objective for a methodology that no concept uses."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CheckReport:
     prompts: tuple[str, ...]
     problems: tuple[ConfigProblem, ...]
     cautions: tuple[ConfigProblem, ...] = ()
-    """What can be used and is probably not meant so."""
+    """Warnings: what can be used, but is probably a mistake."""
 
     @property
     def ok(self) -> bool:
@@ -40,7 +40,7 @@ class CheckReport:
 
 
 @dataclass(frozen=True)
-class Sample:
+class PromptSample:
     """A prompt as it would be sent for a turn of some methodology."""
 
     name: str
@@ -54,10 +54,10 @@ def check_config(config_dir: Path | None = None) -> CheckReport:
     """Read and check all files, the packaged ones and those of a directory over them, and render every prompt."""
     library = Library(PipelineSettings(), config_dir=config_dir)
     problems = [*library.problems(), *library.prompt_files.problems()]
-    samples: list[Sample] = []
+    samples: list[PromptSample] = []
     if not library.prompt_files.problems():
         for found in _samples(library):
-            if isinstance(found, Sample):
+            if isinstance(found, PromptSample):
                 samples.append(found)
             else:
                 problems.append(found)
@@ -75,7 +75,7 @@ def check_config(config_dir: Path | None = None) -> CheckReport:
     )
 
 
-def prompt_samples(config_dir: Path | None = None) -> list[Sample]:
+def prompt_samples(config_dir: Path | None = None) -> list[PromptSample]:
     """Every prompt as it would be sent, for every methodology.
 
     Raises:
@@ -87,10 +87,10 @@ def prompt_samples(config_dir: Path | None = None) -> list[Sample]:
     problems += [problem for problem in found if isinstance(problem, ConfigProblem)]
     if problems:
         raise ConfigError(sorted(problems))
-    return [sample for sample in found if isinstance(sample, Sample)]
+    return [sample for sample in found if isinstance(sample, PromptSample)]
 
 
-def prompts_shown(samples: Sequence[Sample], name: str, methodology: str | None) -> str:
+def prompts_shown(samples: Sequence[PromptSample], name: str, methodology: str | None) -> str:
     """The prompts for people to read.
 
     Args:
@@ -114,7 +114,7 @@ def prompts_shown(samples: Sequence[Sample], name: str, methodology: str | None)
     )
 
 
-def _samples(library: Library) -> Iterator[Sample | ConfigProblem]:
+def _samples(library: Library) -> Iterator[PromptSample | ConfigProblem]:
     from pipeline.language.prompted.prompts import Prompts
 
     prompts = Prompts(library.prompts())
@@ -125,7 +125,7 @@ def _samples(library: Library) -> Iterator[Sample | ConfigProblem]:
             yield rendered
             continue
         for name, parts in rendered.items():
-            yield Sample(name, methodology.name, topic, parts.system, parts.user)
+            yield PromptSample(name, methodology.name, topic, parts.system, parts.user)
 
 
 def _rendered(

@@ -1,4 +1,4 @@
-"""Files of one kind: read with the lines of their mistakes, kept while they are broken, read again when they change."""
+"""Files of one kind: read with line numbers, reread when they change; a broken file keeps its last good version."""
 
 from __future__ import annotations
 

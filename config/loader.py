@@ -1,7 +1,7 @@
-"""Concepts, methodologies, prompts and interface texts: read, checked, kept fresh, put together for a session.
+"""Reads and checks concepts, methodologies, prompts and interface texts, and makes the configuration of a session.
 
 A `Library` looks at the packaged files and at a directory of the operator's own; a file of the same name there
-replaces the packaged one. Changed files are read again when somebody asks for them; a file that broke keeps its last
+replaces the packaged one. Changed files are read again on the next access; a file that became invalid keeps its last
 good version and is reported by `problems`.
 """
 
@@ -48,7 +48,7 @@ class UnknownName(Exception):
 
 
 class LanguageUnsupported(UnknownName):
-    """The concept is not available in that language, or nobody here understands it."""
+    """The concept is not available in that language, or no provider supports it."""
 
     code = "language_unsupported"
 
@@ -75,7 +75,7 @@ class Library:
         packaged: Traversable | None = None,
         speaks: Callable[[Role, str], bool] = speaks_offline,
     ) -> None:
-        """Read everything once; prompts when they are needed.
+        """Read all files once, prompts when they are needed.
 
         Args:
             settings: of the pipeline, pinned into each session's configuration.
@@ -83,7 +83,7 @@ class Library:
             max_turns: turns of an interview where neither session nor concept says.
             models: the language models there are; without them what concepts say is taken as it stands.
             packaged: where the files that come along are; found by itself.
-            speaks: whether the provider that needs no language model does a role in a language.
+            speaks: whether the offline provider supports a role in a language.
         """
         roots: list[Traversable] = [packaged if packaged is not None else files("config")]
         if config_dir is not None:

@@ -1,4 +1,4 @@
-"""Settings of language: what works on this machine, three roles, what goes for all models, the providers' keys."""
+"""Settings of language: local models, the three roles, language models in general, the providers' keys."""
 
 from __future__ import annotations
 

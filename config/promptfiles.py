@@ -1,7 +1,7 @@
 """Prompt files: `prompts/*.md`, the operator's over the packaged ones, checked as a whole, fresh for new sessions.
 
-A file has a part `# System` and a part `# User`; which variables each may use is told by `pipeline.language.prompted`,
-which is imported only when somebody asks for prompts.
+A file has a part `# System` and a part `# User`; `pipeline.language.prompted` defines which variables each
+may use, and is imported only when prompts are needed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which language model does which role: the settings, and a concept's file over them.
+"""Which language model does which role, by the settings and the overrides of a concept.
 
-A key goes only to addresses that the settings name: a concept that brings another `base_url` gets no key there.
+A key is sent only to addresses that the settings name; a concept with another `base_url` gets none.
 """
 
 from __future__ import annotations

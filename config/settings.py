@@ -1,4 +1,4 @@
-"""Everything an operator may set: one flat name each, as `ASKWELL_NAME`, as `name` in `askwell.toml`.
+"""The settings of an operator, each with one flat name: `ASKWELL_NAME` in the environment, `name` in `askwell.toml`.
 
 A setting comes from, in this order: the command line, the environment, a file named by `ASKWELL_…_FILE` (secrets
 only), `askwell.toml` in the data directory, the default. `load` is called once, by whoever starts the process.

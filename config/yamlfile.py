@@ -1,6 +1,6 @@
-"""YAML with the line of everything, so that a mistake is reported where it was made.
+"""YAML with the line of every key and item, so that a mistake is reported with its line.
 
-Booleans are `true` and `false` only (YAML 1.2): `no` is Norwegian, `on` is a word.
+Booleans are `true` and `false` only (YAML 1.2): `no` and `on` are text, such as the language code of Norwegian.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What calls of language models cost: one record per call, collected for whoever runs the turn.
+"""Records of calls of language models: one per call, with tokens, time and cost.
 
-A call belongs to whatever log is active where it was made: `with recording(log, number):` around a turn, tasks that are
-started inside included. Without an active log a call is only observed (log lines, metrics), not kept.
+`with recording(log, number):` around a turn collects the calls made inside it, those of tasks started inside included.
+Without an active log a call appears in log lines and metrics only.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ CallOutcome = Literal["completed", "failed", "discarded"]
 
 
 class LLMCall(Record):
-    """One attempt to get an answer from a language model.
+    """One attempt to get a response from a language model.
 
     `turn_number` is the turn it was made for, 0 for the opening. `task` is what it was for (`extraction`, `rating`,
     `slots`, `opening`, `question`, `rephrase`, `closing`, or one of them with `.repair`). Times are milliseconds.
-    Tokens are the provider's own figures, None where it told none; `cached_tokens` are those of the input that it read
-    from its cache. `cost` is in `currency`, None for a model that the price table does not have. `discarded` calls were
-    paid for and their answer was not used: the turn was cancelled, or the checker had heard enough. `error` is the name
-    of the error class of a failed call.
+    Tokens are the provider's own figures, None where it reported none; `cached_tokens` are those of the input that it
+    read from its cache. `cost` is in `currency`, None for a model that the price table does not have. `discarded` calls
+    were paid for, but their output was not used: the turn was cancelled, or the checker stopped the question. `error`
+    is the name of the error class of a failed call.
     """
 
     id: str
@@ -47,7 +47,7 @@ class LLMCall(Record):
 
 
 class CallLog:
-    """Calls made so far that are not on record yet, oldest first."""
+    """Calls that are not stored yet, oldest first."""
 
     def __init__(self) -> None:
         self._calls: list[LLMCall] = []
@@ -57,11 +57,11 @@ class CallLog:
         self._calls.append(call)
 
     def peek(self) -> tuple[LLMCall, ...]:
-        """The calls that wait, without taking them."""
+        """The calls that are not stored yet; they stay in the log."""
         return tuple(self._calls)
 
     def settle(self, recorded: tuple[LLMCall, ...]) -> None:
-        """Forget calls that are on record now."""
+        """Remove calls that are stored now."""
         ids = {call.id for call in recorded}
         self._calls = [call for call in self._calls if call.id not in ids]
 

@@ -227,7 +227,7 @@ class SessionConfiguration(Spec):
 
 
 class PipelineSettings(Spec):
-    """Switches and thresholds of the pipeline; every number of the semantics that a setting may change."""
+    """Switches and thresholds of the interview pipeline; kept with each session from its first turn to its last."""
 
     enable_srl: bool = Field(default=True, description="Parse answers linguistically before extraction.")
     enable_canonical_slots: bool = Field(default=True, description="Keep the canonical graph.")

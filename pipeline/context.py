@@ -1,4 +1,4 @@
-"""What a turn knows so far: its inputs, and the contracts of the stages that have run."""
+"""The inputs of a turn, and the contracts of the stages that have run so far."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pipeline.state import AnswerKind, Directive, InterviewState
 
 C = TypeVar("C", bound=Contract)
 SlotNames = Callable[[], Sequence[SlotProposal]]
-"""Names for waiting nodes that have come so far from a model that takes its time."""
+"""Returns the slot names that a language model has proposed so far for nodes of the backlog."""
 
 Wishes = Callable[[], Sequence[Directive]]
-"""What moderators want of the next question, asked for when it is decided on; what it raises ends the turn."""
+"""Returns the moderators' directives for the next question; called when it is decided on. Its errors end the turn."""
 
 
 def no_names() -> tuple[SlotProposal, ...]:
-    """Nothing has come."""
+    """No proposals."""
     return ()
 
 
@@ -30,8 +30,8 @@ def no_names() -> tuple[SlotProposal, ...]:
 class Answer:
     """What the respondent did: an answer, a skip, or a correction of the answer `corrects`.
 
-    `spoken` says that `text` was understood from speech, with this mean `confidence` of its words, in [0, 1], and so
-    many milliseconds from the first word to the end of the last one.
+    `spoken` says that `text` was transcribed from speech. `confidence` is then the mean confidence of its words, in
+    [0, 1], and `speech_ms` the time from the first word to the end of the last one, in milliseconds.
     """
 
     turn_key: str
@@ -45,7 +45,7 @@ class Answer:
 
 @dataclass
 class TurnContext:
-    """Inputs and contracts of one turn. Nothing in it is changed, contracts are only added.
+    """Inputs and contracts of one turn. Contracts are added and never changed.
 
     `embeddings` holds a vector, shape [dimension], per node and slot that has one.
     """

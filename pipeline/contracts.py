@@ -1,15 +1,14 @@
-"""What each stage hands on: one typed output per stage, the single source of truth within a turn."""
+"""The output of each stage: one typed contract per stage, read by the stages after it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from pipeline.engines.base import Decision, ScoredCandidate
-from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
+from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
-from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
+from pipeline.graph.surface import KGEdge, KGNode, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker
 from pipeline.ports import ActiveSignal, Extraction, Line, Parse, Rating, Vectors
 from pipeline.records import Record
@@ -31,7 +30,11 @@ class Contract:
 
 @dataclass(frozen=True)
 class ContextOutput(Contract):
-    """What the turn starts from."""
+    """What the turn starts from.
+
+    `lines` are the latest utterances, oldest first; `existing` are (label, node type) of nodes, most recently mentioned
+    first; `focus_key`, `focus_label` and `focus_type` are those of the question that is answered.
+    """
 
     turn_number: int
     max_turns: int
@@ -53,7 +56,7 @@ class ContextOutput(Contract):
 
 @dataclass(frozen=True)
 class UtteranceOutput(Contract):
-    """The respondent's utterance, checked and named."""
+    """The respondent's utterance, checked and with its id; `has_content` is false for a skip."""
 
     utterance: Utterance
     kind: AnswerKind
@@ -62,7 +65,7 @@ class UtteranceOutput(Contract):
 
 @dataclass(frozen=True)
 class RatingOutput(Contract):
-    """How the answer was: the raw rating with rationales, and the signals made of it; none without content."""
+    """The rating of the answer as the rater gave it, and as signals; both None for a skip."""
 
     rating: Rating | None
     rated: Rated | None
@@ -70,11 +73,9 @@ class RatingOutput(Contract):
 
 @dataclass(frozen=True)
 class SrlOutput(Contract):
-    """Discourse relations and frames; none when the stage is off."""
+    """Discourse relations and frames; `parse` is None when the stage is off and for a skip."""
 
     parse: Parse | None
-    discourse_count: int = 0
-    frame_count: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,22 +83,17 @@ class ExtractionOutput(Contract):
     """What was found in the answer."""
 
     extraction: Extraction
-    concept_count: int
-    relationship_count: int
 
 
 @dataclass(frozen=True)
 class GraphOutput(Contract):
-    """The surface graph after this answer, and what changed."""
+    """The surface graph after this answer, and what changed; `nodes_mentioned` existed before."""
 
     graph: SurfaceGraph
     tracker: NodeStateTracker
     nodes_added: tuple[KGNode, ...]
     nodes_mentioned: tuple[KGNode, ...]
     edges_added: tuple[KGEdge, ...]
-    edges_mentioned: tuple[KGEdge, ...]
-    tensions: tuple[SchemaTension, ...]
-    superseded: tuple[str, ...]
     embeddings: dict[str, Vectors]
     """Vectors of nodes that had none yet, by node id, shape [dimension]."""
 
@@ -109,26 +105,25 @@ class GraphOutput(Contract):
 
 @dataclass(frozen=True)
 class SlotsOutput(Contract):
-    """The canonical graph after this answer, and what changed; `canonical` is none when the stage is off."""
+    """The canonical graph after this answer; `canonical` is None when the stage is off.
+
+    `backlog` are surface nodes without a final slot, oldest first.
+    """
 
     canonical: CanonicalGraph | None
     tracker: NodeStateTracker
     backlog: tuple[str, ...]
-    slots_created: tuple[CanonicalSlot, ...] = ()
-    slots_updated: tuple[CanonicalSlot, ...] = ()
-    mappings_created: tuple[SlotMapping, ...] = ()
-    edges_changed: tuple[CanonicalEdge, ...] = ()
     settled_nodes: int = 0
-    """Nodes that got their final slot in this turn."""
+    """Number of nodes that got their final slot in this turn."""
     settled_slots: int = 0
-    """Slots that hold a node for good since this turn."""
+    """Number of slots that became the final slot of a node for the first time in this turn."""
     embeddings: dict[str, Vectors] = field(default_factory=dict)
     """Vectors of slots that are new or renamed, by slot id, shape [dimension]."""
 
 
 @dataclass(frozen=True)
 class StateOutput(Contract):
-    """Fresh measures of both graphs."""
+    """Measures of both graphs after this answer."""
 
     graph_state: GraphState
     canonical_state: CanonicalGraphState | None
@@ -141,7 +136,7 @@ class StateOutput(Contract):
 class Focus(Record):
     """What a question is about: a tracked identity and the wording that stands for it.
 
-    `is_jump` says that the respondent spoke of something else just now, so that the question needs a bridge.
+    `is_jump` says that the last answer did not mention it, so that the question needs a bridge.
     """
 
     key: str
@@ -157,8 +152,9 @@ class Focus(Record):
 class StrategyOutput(Contract):
     """The choice and the signals it rests on.
 
-    `decision` is none where nothing is left to choose: the last turn, and the answer to the closing question.
-    `tracker` has this answer's depth, but not yet the new focus: only `continuation` knows what is really asked.
+    `decision` is None where nothing is chosen: in the last turn, after the closing question, and where a moderator's
+    question is asked (`injected`). `tracker` has this answer's depth, but not yet the new focus, which stage
+    `continuation` determines.
     """
 
     decision: Decision | None
@@ -170,7 +166,7 @@ class StrategyOutput(Contract):
     rationale: str = ""
     injected: str | None = None
     directive: AppliedDirective | None = None
-    """The moderator's wish that was followed."""
+    """The moderator's directive that was followed."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +182,6 @@ class ContinuationOutput(Contract):
     reason: str
     ask_closing: bool
     complete: bool
-    turns_remaining: int
     strategy: str | None
     focus: Focus | None
     subject: str
@@ -195,7 +190,7 @@ class ContinuationOutput(Contract):
 
 @dataclass(frozen=True)
 class QuestionOutput(Contract):
-    """The next question as it went out."""
+    """The next question as it was sent."""
 
     text: str
     fallback: bool
@@ -209,14 +204,14 @@ class QuestionOutput(Contract):
 
 @dataclass(frozen=True)
 class ResponseOutput(Contract):
-    """The interviewer's utterance, named; `asked` is none when nothing waits for an answer any more."""
+    """The interviewer's utterance with its id; `asked` is None when the session is complete."""
 
     utterance: Utterance
     asked: QuestionAsked | None
 
 
 class TurnRecord(Record):
-    """What one turn adds to the store, besides the state it leads to."""
+    """The stored record of one turn: what was decided, from which signals, and how long the stages took."""
 
     turn_number: int
     turn_key: str
@@ -238,44 +233,14 @@ class TurnRecord(Record):
     stages_ms: dict[str, float] = {}
     fallback: bool = False
     fallbacks: tuple[str, ...] = ()
-    """Tasks that another provider than the configured one did, because that one failed."""
+    """Tasks (`extraction`, `rating`, `question`) done by the fallback provider because the configured one failed."""
     directive: AppliedDirective | None = None
     """What a moderator restricted the choice to, or the question a moderator asked instead."""
 
 
 @dataclass(frozen=True)
 class ScoringOutput(Contract):
-    """What is kept of the turn for whoever wants to check it."""
+    """The record of the turn, and the entry of the focus history (None if the session is complete)."""
 
-    turn_number: int
-    strategy: str | None
-    depth_score: float | None
-    saturation_score: float | None
-    has_methodology_signals: bool
     focus_entry: FocusEntry | None
     record: TurnRecord
-
-
-class TurnResult(Record):
-    """The full result of a turn. Source: 000, TurnResult."""
-
-    turn_number: int
-    extracted: dict[str, Any]
-    graph_state: dict[str, Any]
-    scoring: dict[str, Any]
-    strategy_selected: str | None
-    next_question: str
-    should_continue: bool
-    latency_ms: float = 0.0
-    stages_ms: dict[str, float] = {}
-    signals: dict[str, Any] | None = None
-    strategy_alternatives: tuple[dict[str, Any], ...] | None = None
-    termination_reason: str | None = None
-    canonical_graph: dict[str, Any] | None = None
-    graph_comparison: dict[str, Any] | None = None
-    nodes_added: tuple[dict[str, Any], ...] = ()
-    edges_added: tuple[dict[str, Any], ...] = ()
-    saturation_metrics: dict[str, Any] | None = None
-    node_signals: dict[str, dict[str, Any]] | None = None
-    score_decomposition: tuple[ScoredCandidate, ...] | None = None
-    has_llm_fallback: bool = False

@@ -4,7 +4,7 @@
     ├── ContractNotReady        a stage read a contract that no earlier stage has provided
     ├── PipelineMisbuilt        requires/provides of the stages do not fit together
     ├── StateVersionError       the state was written by a newer askwell
-    ├── MethodologyInvalid      a methodology file breaks a rule (file, line, reason)
+    ├── WordListInvalid         a file of words and patterns of this package breaks a rule
     ├── InvalidAnswer           the answer itself can't be taken (blank, too long, not text)
     └── ProviderError           a language provider did not deliver
         ├── ProviderOutputInvalid   it answered, but not in the agreed form
@@ -46,10 +46,8 @@ class StateVersionError(PipelineError):
     retryable = True
 
 
-class MethodologyInvalid(PipelineError):
-    """A methodology breaks a rule; the message names the file, the line and the reason."""
-
-    code = "invalid_input"
+class WordListInvalid(PipelineError):
+    """A file of words and patterns of this package breaks a rule; the message names the file and the key."""
 
 
 class InvalidAnswer(PipelineError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -107,7 +107,7 @@ class Ontology(Spec):
 
     @property
     def depth(self) -> int:
-        """Distinct levels, or node types where there are fewer than two levels. Source: semantics §2."""
+        """Number of distinct levels; number of node types where there are fewer than two levels."""
         levels = {node.level for node in self.nodes if node.level > 0}
         return len(levels) if len(levels) >= 2 else len(self.nodes)
 
@@ -216,8 +216,3 @@ class Methodology(Spec):
         if isinstance(setting, dict):
             return setting.get(node_type, default)
         return setting if setting is not None else default
-
-
-def parse(data: dict[str, Any]) -> Methodology:
-    """A methodology from parsed YAML. Raises pydantic.ValidationError."""
-    return Methodology.model_validate(data)

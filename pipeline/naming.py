@@ -1,4 +1,4 @@
-"""Names for what several wordings have in common, found after the question is out."""
+"""Names of canonical slots, proposed by a language model after the question was sent."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ async def names_for(
 ) -> list[SlotProposal]:
     """Proposals for the oldest nodes of the backlog, at most a batch, each node in one of them.
 
-    The descriptions are embedded here, so that the turn which applies them finds their vectors at hand.
+    The descriptions are embedded here, so that their vectors are cached when a turn applies them.
 
     Args:
         state: of the session after its last commit.
         configuration: of the session.
-        proposer: a model that takes its time.
+        proposer: proposes the names; it may take seconds.
         parser: for lemmas.
-        embedder: for vectors; it keeps those it made lately.
+        embedder: for vectors; it caches the latest ones.
         named: nodes of the backlog that have a proposal already.
     Returns:
-        No proposals when nothing waits.
+        No proposals when the backlog has no other nodes.
     Raises:
         ProviderError: the nodes stay in the backlog.
     """
@@ -62,7 +62,7 @@ async def names_for(
 def fitting_names(
     proposals: Sequence[SlotProposal], graph: SurfaceGraph, waiting: Collection[str]
 ) -> list[SlotProposal]:
-    """The proposals, cut to nodes of their type that wait; a node goes with the first one that names it."""
+    """The proposals restricted to waiting nodes of their type; a node belongs to the first proposal that has it."""
     left = set(waiting)
     fitting: list[SlotProposal] = []
     for proposal in proposals:
@@ -79,7 +79,7 @@ async def apply_names(
     embedder: Embedder,
     vectors: MutableMapping[str, Vectors],
 ) -> None:
-    """Match each proposal to a slot; `vectors` gains those of slots whose own were gone."""
+    """Match each proposal to a slot; missing vectors of slots are added to `vectors`."""
     if not proposals:
         return
     await know_slots(assignment, embedder, vectors)
@@ -89,7 +89,7 @@ async def apply_names(
 
 
 async def know_slots(assignment: SlotAssignment, embedder: Embedder, vectors: MutableMapping[str, Vectors]) -> None:
-    """Add the vectors of slots whose own are gone."""
+    """Add the vectors of slots that have none in `vectors`."""
     slots = [slot for slot in assignment.canonical.slots.values() if slot.id not in vectors]
     if slots:
         rows = await embedder.embed([slot_text(slot.slot_name, slot.description) for slot in slots])
@@ -97,7 +97,7 @@ async def know_slots(assignment: SlotAssignment, embedder: Embedder, vectors: Mu
 
 
 async def lemmatised(proposals: Sequence[SlotProposal], parser: Parser) -> list[SlotProposal]:
-    """Proposals with lemmas for names; a provider of ours gives them that way already."""
+    """The proposals with lemmatised slot names."""
     names = await parser.lemmas([proposal.slot_name.replace("_", " ") for proposal in proposals])
     return [
         proposal.model_copy(update={"slot_name": slot_name(lemmas or (proposal.slot_name,))})

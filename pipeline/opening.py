@@ -1,4 +1,4 @@
-"""Questions outside the turns: the opening, and the present question in other words."""
+"""Questions without a turn: the opening question, and a rephrased one."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ async def rephrased(
     now: datetime,
     sink: QuestionSink,
 ) -> Outcome:
-    """The state with the present question put in other words; no turn is used.
+    """The state with the current question rephrased; this is no turn of its own.
 
     Raises:
-        InvalidAnswer: no question waits for an answer.
+        InvalidAnswer: there is no unanswered question.
         ProviderError: the writer failed before anything was out.
     """
     present = state.question

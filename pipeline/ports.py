@@ -1,4 +1,4 @@
-"""What the interview asks of the world: language providers, an embedder, a parser, somebody who listens."""
+"""The ports of the interview: Protocols for language providers, embedder, parser, question sink and clock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Line(Record):
 
 
 class DiscourseRelation(Record):
-    """Two stretches of an answer joined by a marker: "because", "so", "when" …
+    """Two parts of an answer joined by a marker: "because", "so", "when" …
 
     `antecedent` and `consequent` are in cause → effect (or condition → result, earlier → later) order, whatever
     the order in the sentence.
@@ -152,11 +152,11 @@ class Extraction(Record):
     extractable: bool = True
     provider: str = ""
     fallback: bool = False
-    """Another provider than the configured one did it, because that one failed."""
+    """The fallback provider did it, because the configured one failed."""
 
 
 class Extractor(Protocol):
-    """Text → knowledge."""
+    """Finds concepts and relations in answers."""
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
         """Concepts and relations of one answer. Raises ProviderError."""
@@ -185,11 +185,12 @@ class RatingRequest(Record):
 
 
 class QualitativeSignals(Record):
-    """What a careful reader notices in an answer beyond its scores. Source: 004, qualitative signals.
+    """Qualities of an answer that scores do not express.
 
-    `uncertainty` is productive where the respondent is curious or thinks it through, terminal where there is nothing
-    more to know; `knowledge_ceiling` likewise: `exploratory` is a "don't know" that goes on. `reasoning` is the most
-    demanding kind that shows. `contradiction` is a quote of what contradicts something said, empty without one.
+    `uncertainty` is productive where the respondent is curious or thinks aloud, terminal where they have nothing more
+    to say about it. `knowledge_ceiling` is exploratory for a "don't know" that the respondent goes on to explore,
+    terminal for one that ends the subject. `reasoning` is the most demanding kind in the answer. `contradiction` is a
+    quote that contradicts something said before, empty without one.
     """
 
     uncertainty: Literal["none", "productive", "terminal"] = "none"
@@ -203,7 +204,7 @@ class QualitativeSignals(Record):
 class Rating(Record):
     """Scores from 1 to 5 for each of RATED_SIGNALS, a hedging level, and why.
 
-    `momentum` and `qualitative` come from providers that can tell; `rationales` has a sentence per signal.
+    `momentum` and `qualitative` are None where a provider does not rate them; `rationales` has a sentence per signal.
     """
 
     scores: dict[str, int]
@@ -213,11 +214,11 @@ class Rating(Record):
     qualitative: QualitativeSignals | None = None
     provider: str = ""
     fallback: bool = False
-    """Another provider than the configured one did it, because that one failed."""
+    """The fallback provider did it, because the configured one failed."""
 
 
 class Rater(Protocol):
-    """How an answer is: one batched call per answer, never cached across answers."""
+    """Rates answers: one call per answer, never cached across answers."""
 
     async def rate(self, request: RatingRequest) -> Rating:
         """Ratings of one answer. Raises ProviderError."""
@@ -246,7 +247,7 @@ class SlotProposal(Record):
 
 @runtime_checkable
 class SlotProposer(Protocol):
-    """Names for what several wordings have in common."""
+    """Proposes canonical slots for nodes of the same meaning."""
 
     @property
     def inline(self) -> bool:
@@ -259,7 +260,7 @@ class SlotProposer(Protocol):
 
 
 class ActiveSignal(Record):
-    """A signal that spoke for the chosen strategy."""
+    """A signal that contributed to the choice of the strategy."""
 
     name: str
     value: bool | int | float | str
@@ -271,7 +272,7 @@ QuestionKind = Literal["opening", "follow_up", "closing", "rephrase"]
 
 
 class QuestionRequest(Record):
-    """Everything a writer needs to phrase the next question."""
+    """What a writer gets to phrase the next question."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
@@ -290,7 +291,7 @@ class QuestionRequest(Record):
     """The focus is something said before the last answer: it needs a bridge."""
     focus_said_earlier_turns: int = 0
     avoid_similar: bool = False
-    """The description of (strategy, focus) is close to a recent question: put it differently."""
+    """A recent question had this strategy and focus, or is close to the focus in meaning: ask differently."""
     depth: int = 0
     lines: tuple[Line, ...] = ()
     """The last five utterances, oldest first."""
@@ -306,33 +307,33 @@ class QuestionRequest(Record):
 
 
 class QuestionWriter(Protocol):
-    """Decision → question."""
+    """Phrases questions."""
 
     def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         """The question in pieces, as they become known. Raises ProviderError from the iterator.
 
-        Closed early when enough was heard.
+        The caller may close the iterator before its end.
         """
         ...
 
     def template(self, request: QuestionRequest) -> str:
-        """The strategy's template question: no model, can't fail, always acceptable."""
+        """A question made of a template of the strategy, without a language model; it never raises."""
         ...
 
 
 class QuestionSink(Protocol):
-    """Whoever listens while a question is being made."""
+    """Receives a question while it is written."""
 
     async def started(self, turn_number: int) -> None:
-        """A question is about to come (again, after `retracted`)."""
+        """A question begins (again, after `retracted`)."""
         ...
 
     async def delta(self, text: str) -> None:
-        """The next piece; what is out stays."""
+        """The next piece of the question."""
         ...
 
     async def retracted(self) -> None:
-        """Forget what came so far: a new attempt follows."""
+        """The pieces so far are withdrawn; a new attempt follows."""
         ...
 
 

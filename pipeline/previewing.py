@@ -1,10 +1,10 @@
-"""What a moderator's wish would lead to, without anything coming of it."""
+"""Previews: the question that a moderator's directive would lead to, without changing the session."""
 
 from __future__ import annotations
 
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
-from pipeline.graph.identity import spokesman
+from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import KGNode
 from pipeline.methodology import Strategy
 from pipeline.ports import Line, QuestionRequest
@@ -25,8 +25,8 @@ class Preview(Record):
     node_label: str | None = None
 
 
-class _Nobody:
-    """A sink that nobody listens to."""
+class _DiscardingSink:
+    """A sink that discards the question."""
 
     async def started(self, turn_number: int) -> None:
         return
@@ -46,10 +46,10 @@ async def previewed(
     wish: Directive,
     signals: SignalMatrix | None,
 ) -> Preview:
-    """The question that `wish` would lead to, were it decided on now.
+    """The question that the directive `wish` would lead to now.
 
-    The next answer is not there yet, so that node and strategy, where the wish leaves them open, are those that the
-    signals of the latest turn speak for.
+    Node and strategy, where the directive leaves them open, are chosen by the signals of the latest turn, because the
+    next answer is not known yet.
 
     Raises:
         ProviderError: the writer failed.
@@ -77,7 +77,7 @@ async def previewed(
         recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
         max_words=settings.question_max_words,
     )
-    written = await questioner.asking(settings, _Nobody(), request.turn_number).ask(request)
+    written = await questioner.asking(settings, _DiscardingSink(), request.turn_number).ask(request)
     return Preview(
         question=written.text,
         strategy=strategy.name,
@@ -107,4 +107,4 @@ def _choice(
     if wanted is not None or decision is None or decision.node_key is None:
         return strategy, wanted
     known = state.node_tracker().states.get(decision.node_key)
-    return strategy, spokesman(graph, known) if known is not None else None
+    return strategy, latest_wording(graph, known) if known is not None else None

@@ -1,4 +1,4 @@
-"""The end of an interview that no turn can tidy up: names that came after it."""
+"""Applies slot names that were proposed after the last turn of an interview."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ async def settled(
     embedder: Embedder,
     embeddings: Mapping[str, Vectors],
 ) -> Outcome | None:
-    """The state of an interview that is over, with these names in place; none if none of them fits any more.
+    """The state of an interview that has ended, with these names applied; None if none of them fits any more.
 
-    Only for a session that takes no more answers: everywhere else the next turn applies names.
+    Only for a session that takes no more answers; otherwise the next turn applies the names.
 
     Raises:
         ProviderError: a vector could not be made.

@@ -1,4 +1,4 @@
-"""Everything an interview is: one serialisable, versioned value."""
+"""The state of an interview: one serialisable, versioned value."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ UtteranceKind = Literal["opening", "question", "rephrase", "closing_question", "
 
 
 class Utterance(Record):
-    """Something said, with when and in which turn. `text` is empty for a skip.
+    """One utterance, with its turn and time. `text` is empty for a skip.
 
-    `spoken`: understood from speech, with this mean `confidence` of its words, in [0, 1], and a length of `speech_ms`.
+    `spoken`: transcribed from speech, with the mean `confidence` of its words, in [0, 1], and its length `speech_ms`.
     """
 
     id: str
@@ -57,7 +57,7 @@ class QuestionAsked(Record):
 
 
 class FocusEntry(Record):
-    """One decision; `node_id` and `label` are empty when no node had the focus. Source: 000, focus tracing."""
+    """What one question was about, and by which strategy; `node_id` and `key` are empty when no node had the focus."""
 
     turn: int
     node_id: str = ""
@@ -67,7 +67,7 @@ class FocusEntry(Record):
 
 
 class Velocity(Record):
-    """How fast new concepts came, per graph. Counts are nodes or slots; ewma and peak are per turn."""
+    """New nodes (or slots) per turn: weighted mean `ewma`, largest value `peak`; and the count after the last turn."""
 
     ewma: float = 0.0
     peak: float = 0.0
@@ -75,7 +75,13 @@ class Velocity(Record):
 
 
 class SaturationMetrics(Record):
-    """What speaks for the interview having run dry. Source: semantics §6."""
+    """Measures of saturation after a turn: how little the latest answers added.
+
+    `chao1_ratio` is the share of the estimated number of concepts that was mentioned, in (0, 1]. `new_info_rate` is
+    the share of new nodes among those mentioned in this answer. `consecutive_low_info` counts turns in a row without a
+    new node or edge, `consecutive_shallow` surface or shallow answers in a row, and `consecutive_depth_plateau` the
+    turns without a new node or edge since the depth of the graph last changed.
+    """
 
     chao1_ratio: float = 1.0
     new_info_rate: float = 0.0
@@ -87,7 +93,7 @@ class SaturationMetrics(Record):
 
 
 class Receipt(Record):
-    """What a turn answered, kept so that the same turn_key gets the same result again."""
+    """The public result of a turn, kept so that a repeated request with the same turn_key gets it again."""
 
     turn_key: str
     turn_number: int
@@ -104,7 +110,7 @@ class Consent(Record):
 
 
 class Directive(Record):
-    """A moderator's wish for the next question."""
+    """A moderator's directive for the next question: `inject` asks `question`, `steer` restricts strategy or node."""
 
     command_id: str
     kind: Literal["inject", "steer"]
@@ -114,13 +120,13 @@ class Directive(Record):
 
 
 class AppliedDirective(Directive):
-    """A moderator's wish as a turn followed it; `node_key` is the tracked identity that `node_id` stood for."""
+    """A directive as a turn followed it; `node_key` is the tracked identity of `node_id` in that turn."""
 
     node_key: str | None = None
 
 
 class AppliedCommand(Record):
-    """A moderator's command that took effect, and the first turn it governs."""
+    """A moderator's command that took effect, and the first turn that it applies to."""
 
     command_id: str
     turn_number: int
@@ -134,7 +140,7 @@ class Device(Record):
 
 
 class InterviewState(Record):
-    """A session between two turns. Changed only by making the next one.
+    """A session between two turns; immutable, each commit makes the next one.
 
     `rev` grows by one with each commit. `slot_backlog` are surface nodes without a final slot, oldest first.
     `depths` and `engagements` (in [0, 1]) are those of all rated answers, oldest first; `phase` and
@@ -198,11 +204,11 @@ class InterviewState(Record):
     saturation: SaturationMetrics = SaturationMetrics()
 
     def surface_graph(self) -> SurfaceGraph:
-        """The surface graph, to be changed freely."""
+        """A new surface graph of this state, which may be changed."""
         return SurfaceGraph(self.nodes, self.edges, self.tensions)
 
     def canonical_graph(self) -> CanonicalGraph:
-        """The canonical graph, to be changed freely."""
+        """A new canonical graph of this state, which may be changed."""
         return CanonicalGraph(
             {slot.id: slot for slot in self.slots},
             {mapping.surface_node_id: mapping for mapping in self.mappings},
@@ -210,15 +216,15 @@ class InterviewState(Record):
         )
 
     def node_tracker(self) -> NodeStateTracker:
-        """The node state tracker, to be changed freely."""
+        """A new node state tracker of this state, which may be changed."""
         return NodeStateTracker.from_snapshot(self.tracker)
 
     def receipt(self, turn_key: str) -> Receipt | None:
-        """What the turn with this key answered, if it was completed."""
+        """The receipt of the turn with this key, if it was completed."""
         return next((receipt for receipt in self.receipts if receipt.turn_key == turn_key), None)
 
     def command(self, command_id: str) -> AppliedCommand | None:
-        """What became of a moderator's command, if it took effect."""
+        """The moderator's command with this id, if it took effect."""
         return next((known for known in self.commands if known.command_id == command_id), None)
 
     def last_answer(self) -> Utterance | None:

@@ -1,4 +1,4 @@
-"""The turn: twelve stages in order, two lanes in the middle, timings, cancellation."""
+"""Runs a turn: twelve stages in order, two parallel lanes among them, with timings."""
 
 from __future__ import annotations
 
@@ -65,24 +65,24 @@ class Providers:
     embedder: Embedder
     parser: Parser
     fallback_writer: QuestionWriter | None = None
-    """Writes the question where `writer` fails before anything is out; none where a failure is to be one."""
+    """Writes the question where `writer` fails before any of it was sent; None where the turn then fails."""
     secrets: tuple[str, ...] = ()
-    """Texts that no question may repeat: what the writer is told about its work."""
+    """Texts that no question may repeat: the prompts of the writer."""
 
 
 def questioner(providers: Providers) -> Questioner:
-    """Who phrases questions."""
+    """The part that phrases questions, with these providers."""
     return Questioner(
         providers.writer,
         providers.embedder,
         second=providers.fallback_writer,
         secrets=providers.secrets,
-        together=at_once,
+        run_all=run_concurrently,
     )
 
 
-async def at_once(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
-    """All texts at the same time, in the order asked for."""
+async def run_concurrently(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
+    """Await all texts at the same time; the results are in the order of the arguments."""
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(text) for text in texts]
     return [task.result() for task in running]
@@ -110,7 +110,7 @@ def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) 
 
 
 def check_stages(stages: Sequence[tuple[Lane, Stage]]) -> None:
-    """Whether every stage finds what it requires.
+    """Check that every stage gets what it requires.
 
     Raises:
         PipelineMisbuilt: a contract is required that no earlier stage provides (the two parallel lanes don't see
@@ -131,7 +131,10 @@ def check_stages(stages: Sequence[tuple[Lane, Stage]]) -> None:
 
 
 class TurnPipeline:
-    """Runs turns: state and answer in, outcome out. Writes nothing; can be retried, cancelled, run on a guess."""
+    """Runs turns: takes a state and an answer, returns an outcome.
+
+    Nothing is stored, so that a turn can be retried, cancelled, or run speculatively.
+    """
 
     def __init__(
         self,
@@ -153,11 +156,6 @@ class TurnPipeline:
         self._stages = list(stages if stages is not None else default_stages(providers, self._engines))
         check_stages(self._stages)
 
-    @property
-    def engines(self) -> frozenset[str]:
-        """Names of the decision engines this pipeline can use."""
-        return frozenset(self._engines)
-
     async def open(
         self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
     ) -> Outcome:
@@ -172,7 +170,7 @@ class TurnPipeline:
         *,
         signals: SignalMatrix | None,
     ) -> Preview:
-        """The question that a moderator's wish would lead to now; nothing comes of it. Raises ProviderError.
+        """The question that a moderator's directive would lead to now; changes nothing. Raises ProviderError.
 
         Args:
             state: of the session after its last commit.
@@ -192,7 +190,7 @@ class TurnPipeline:
         return await rephrased(state, configuration, questioner(self._providers), now, sink)
 
     def defers_naming(self, configuration: SessionConfiguration) -> bool:
-        """Whether slots get their names after the question is out, by `name_slots`."""
+        """Whether slots get their names after the question was sent, by `name_slots`."""
         settings = configuration.settings
         return (
             settings.enable_canonical_slots
@@ -203,9 +201,9 @@ class TurnPipeline:
     async def name_slots(
         self, state: InterviewState, configuration: SessionConfiguration, *, named: Collection[str] = ()
     ) -> list[SlotProposal]:
-        """Names for the oldest nodes of the backlog that are not `named` yet, to be handed to a later `run`.
+        """Names for the oldest nodes of the backlog that are not `named` yet, for a later `run`.
 
-        Changes nothing; empty when nothing waits.
+        Changes nothing; empty when the backlog has no such nodes.
 
         Raises:
             ProviderError: the nodes stay in the backlog.
@@ -223,7 +221,7 @@ class TurnPipeline:
         *,
         embeddings: Mapping[str, Vectors],
     ) -> Outcome | None:
-        """An interview that ended before a turn could apply these names, with the names in place.
+        """The outcome of applying these names to an interview that has ended; None if none of them fits any more.
 
         Raises:
             ProviderError: a vector could not be made.
@@ -249,10 +247,11 @@ class TurnPipeline:
             answer: what the respondent did.
             configuration: of the session.
             now: with zone.
-            sink: hears the question while it is made.
+            sink: receives the question while it is written.
             embeddings: vectors of nodes and slots.
-            names: what `name_slots` has found by the time the slots are looked at.
-            wishes: of moderators by the time the next question is decided on; those of the state if not given.
+            names: returns what `name_slots` has found; called in stage `slots`.
+            wishes: returns the moderators' directives; called when the next question is decided on. Those of the
+                state if not given.
         Raises:
             InvalidAnswer: the answer can't be taken.
             ProviderError: a provider did not deliver; `stage` says where.
@@ -274,7 +273,7 @@ class TurnPipeline:
         names: SlotNames = no_names,
         wishes: Wishes | None = None,
     ) -> TurnContext:
-        """The stages up to `continuation`: everything but the question. Nothing reaches the sink."""
+        """The stages up to `continuation`, without the question. Nothing is sent to the sink."""
         context = TurnContext(
             state=state,
             answer=answer,

@@ -1,1 +1,1 @@
-"""Decision engines: given the state after an answer, what do we do next?"""
+"""Decision engines: choose strategy and node of the next question."""

@@ -38,7 +38,7 @@ class ScoredCandidate(Record):
 
 
 class Decision(Record):
-    """What to do next: a strategy, the node it is about, and why.
+    """The next move: a strategy, the node it is about, and the reasons.
 
     `candidates` are the best STORED_CANDIDATES with their decomposition, best first; `candidate_count` says how
     many there were.
@@ -57,7 +57,7 @@ class Decision(Record):
 
 @dataclass(frozen=True)
 class DecisionInputs:
-    """What an engine decides on; the stored record of a turn holds the same."""
+    """What an engine decides on; also part of a turn's stored record, so that a decision can be repeated."""
 
     methodology: Methodology
     signals: SignalMatrix
@@ -68,12 +68,12 @@ class DecisionInputs:
 
 
 class DecisionEngine(Protocol):
-    """One way to choose."""
+    """Chooses strategy and node of the next question."""
 
     name: ClassVar[str]
     closes_on_saturation: ClassVar[bool]
-    """Whether the continuation rules on saturation apply; engines that close by themselves say no."""
+    """Whether the saturation rules of stage `continuation` apply; false for an engine that has its own."""
 
     def decide(self, inputs: DecisionInputs) -> Decision:
-        """The choice and its reasons. Pure: the same inputs give the same decision, always."""
+        """The choice and its reasons. Pure: the same inputs always give the same decision."""
         ...

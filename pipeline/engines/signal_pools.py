@@ -18,6 +18,9 @@ from pipeline.signals.registry import HIGH, LOW, WeightKey, weight_key
 SCORE_DIGITS = 9
 """Scores are compared after rounding, so that the order of summation can't break a tie."""
 
+EXPLAINED = 3
+"""Signals that the reason of a decision names at most."""
+
 Floats = NDArray[np.float64]
 
 
@@ -31,7 +34,7 @@ class Weighted:
 
 @dataclass(frozen=True)
 class CompiledStrategy:
-    """A strategy with its weights taken apart into global and node ones."""
+    """A strategy with its weights separated into those of global and those of node signals."""
 
     strategy: Strategy
     position: int
@@ -58,7 +61,7 @@ def compile_strategies(methodology: Methodology) -> tuple[CompiledStrategy, ...]
 def strength(key: WeightKey, value: SignalValue) -> float:
     """How much of a weight applies for this value: 0 or 1 for matches, the number itself for numbers.
 
-    Numbers with a suffix: `.low` ≤ 0.25, `.high` ≥ 0.75, `.mid` between. Source: semantics §8.
+    A number with a suffix matches `.low` up to 0.25, `.high` from 0.75 and `.mid` in between.
     """
     if key.matcher == "equals":
         return float(value == key.wanted)
@@ -153,7 +156,7 @@ class _Pair:
 
 
 class SignalPools:
-    """Scores every (strategy, node) pair, or strategies first and nodes second. Source: 000 and 001, D1."""
+    """Scores every (strategy, node) pair together, or the strategies first and then the nodes of the best one."""
 
     name: ClassVar[str] = "signal_pools"
     closes_on_saturation: ClassVar[bool] = True
@@ -162,7 +165,10 @@ class SignalPools:
         self._compiled = lru_cache(maxsize=64)(_compiled_of)
 
     def decide(self, inputs: DecisionInputs) -> Decision:
-        """The best candidate; ties by YAML order, then latest mention, then creation. Source: semantics §8."""
+        """The candidate with the highest score.
+
+        Equal scores: the strategy that comes first in the file, then the node mentioned last, then the older node.
+        """
         matrix = inputs.signals
         profile = inputs.methodology.phases.profile(matrix.phase)  # type: ignore[arg-type]
         scoring = _Scoring(matrix, profile)
@@ -261,7 +267,7 @@ class SignalPools:
 
 
 def _allowed(compiled: Sequence[CompiledStrategy], inputs: DecisionInputs) -> list[CompiledStrategy]:
-    """What a moderator's wish leaves to choose from; a wish for what is not there is no wish."""
+    """The strategies that a moderator's directive allows; a strategy or node that does not exist restricts nothing."""
     left = [c for c in compiled if inputs.strategy in (None, c.strategy.name)] or list(compiled)
     if inputs.node_key in inputs.signals.nodes.keys:
         left = [c for c in left if c.strategy.node_binding == "required"] or left
@@ -288,9 +294,9 @@ def _compiled_of(key: _Hashed) -> tuple[CompiledStrategy, ...]:
     return compile_strategies(key.methodology)
 
 
-def explanation(candidate: ScoredCandidate, most: int = 3) -> str:
-    """The strongest reasons for a candidate, in words of its signals."""
-    strongest = sorted(candidate.contributions, key=lambda line: -line.contribution)[:most]
+def explanation(candidate: ScoredCandidate) -> str:
+    """The weight keys that contributed most to a candidate, and its phase weights, as one line of text."""
+    strongest = sorted(candidate.contributions, key=lambda line: -line.contribution)[:EXPLAINED]
     reasons = [f"{line.weight_key} {line.contribution:+.2f}" for line in strongest if line.contribution > 0]
     if candidate.phase_multiplier != 1.0 or candidate.phase_bonus:
         reasons.append(f"phase ×{candidate.phase_multiplier:g} {candidate.phase_bonus:+.2f}")

@@ -1,4 +1,4 @@
-"""The canonical graph: what the respondent's many wordings have in common."""
+"""The canonical graph: slots that group surface nodes of the same meaning."""
 
 from __future__ import annotations
 

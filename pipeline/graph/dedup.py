@@ -1,4 +1,4 @@
-"""Whether a mention is a concept the session knows already."""
+"""Deduplication: finds the existing node that a mention refers to."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BUILT_IN_SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("waiter", "server", "waitress"),
     ("queue", "line up"),
 )
-"""Trade synonyms that embeddings miss; concepts and methodologies add their own."""
+"""General synonyms that embeddings miss; concepts and methodologies add their own."""
 
 
 REMEMBERED_LABELS = 20_000
@@ -60,7 +60,7 @@ class SynonymTable:
         self._known: dict[tuple[str, ...], frozenset[str]] = {}
 
     def canonical_of(self, lemmas: tuple[str, ...]) -> frozenset[str]:
-        """As `canonical`, remembered: a session's labels are compared again each turn."""
+        """As `canonical`, with a cache: the labels of a session are compared in every turn."""
         found = self._known.get(lemmas)
         if found is None:
             if len(self._known) >= REMEMBERED_LABELS:
@@ -87,7 +87,7 @@ class SynonymTable:
 
 @dataclass(frozen=True)
 class Match:
-    """A known node for a mention, by which step, and how similar (1 for identity)."""
+    """The node that was found for a mention, by which step, and its similarity (1 for identity)."""
 
     node_id: str
     step: Literal["identity", "jaccard", "embeddings"]
@@ -95,8 +95,8 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Mentioned:
-    """A mention to be looked up."""
+class MentionQuery:
+    """A concept of an answer that is looked up in the graph."""
 
     label: str
     node_type: str
@@ -108,7 +108,8 @@ class Mentioned:
 class Deduplicator:
     """Looks mentions up in one session's graph: identity, then lemma overlap, then embeddings.
 
-    Always within one node type. A difference in polarity forbids every step after the first. Source: semantics §2.
+    Only nodes of the mention's type are compared. Labels of opposite polarity (`pipeline.graph.polarity`) match by
+    identity only.
     """
 
     def __init__(
@@ -138,8 +139,8 @@ class Deduplicator:
         if vector is not None:
             self._vectors[node.id] = vector
 
-    def find(self, mention: Mentioned) -> Match | None:
-        """The known node that the mention means, if there is one; the best, then the oldest."""
+    def find(self, mention: MentionQuery) -> Match | None:
+        """The existing node that the mention refers to, if any: the most similar, of equals the oldest."""
         same = self._graph.node_by_identity(mention.label, mention.node_type)
         if same is not None:
             return Match(same.id, "identity", 1.0)
@@ -154,7 +155,7 @@ class Deduplicator:
             return self._by_embedding(mention, candidates)
         return None
 
-    def _by_overlap(self, mention: Mentioned, candidates: Sequence[KGNode]) -> Match | None:
+    def _by_overlap(self, mention: MentionQuery, candidates: Sequence[KGNode]) -> Match | None:
         wanted = self._synonyms.canonical_of(mention.lemmas)
         best: Match | None = None
         if not wanted:
@@ -170,7 +171,7 @@ class Deduplicator:
                 best = Match(node.id, "jaccard", overlap)
         return best
 
-    def _by_embedding(self, mention: Mentioned, candidates: Sequence[KGNode]) -> Match | None:
+    def _by_embedding(self, mention: MentionQuery, candidates: Sequence[KGNode]) -> Match | None:
         known = [node for node in candidates if node.id in self._vectors]
         if mention.vector is None or not known:
             return None
@@ -184,5 +185,5 @@ class Deduplicator:
         return None
 
 
-def _opposed(mention: Mentioned, node: KGNode) -> bool:
+def _opposed(mention: MentionQuery, node: KGNode) -> bool:
     return opposed(mention.lemmas, node.lemmas, mention.stance, node.stance)

@@ -1,4 +1,4 @@
-"""Keeps the tracker's identities in step with both graphs."""
+"""Updates the tracked identities of nodes after changes of the surface and the canonical graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KeyOf = Callable[[str], str]
 
 
 def fresh_state(node: KGNode, key: str, ontology: Ontology) -> NodeState:
-    """The state of a node that is tracked from now on."""
+    """The initial state of a newly tracked node."""
     kind = ontology.node_type(node.node_type)
     return NodeState(
         key=key,
@@ -35,10 +35,10 @@ def follow_mappings(
     graph: SurfaceGraph,
     ontology: Ontology,
 ) -> None:
-    """Track every node under its identity of now.
+    """Track every node under the slot it is mapped to after the update.
 
-    A slot that is gone hands its history to the one that its nodes went to; a slot that only some nodes left keeps
-    its history, and those nodes begin anew.
+    The history of a removed slot goes to the slot that its nodes moved to. A slot that only some of its nodes left
+    keeps its history; the nodes that left start with an empty one.
     """
     for node_id, mapping in after.mappings.items():
         old, new = before.key_of(node_id), mapping.canonical_slot_id
@@ -53,7 +53,7 @@ def follow_mappings(
 
 
 def refresh_edge_counts(tracker: NodeStateTracker, graph: SurfaceGraph, key_of: KeyOf) -> None:
-    """Count the live edges between identities anew; edges inside one identity count nowhere."""
+    """Recount the live edges between identities; edges within one identity are not counted."""
     keys = {node_id: key_of(node_id) for node_id in graph.nodes}
     ends = [(keys[edge.source_id], keys[edge.target_id]) for edge in graph.live_edges()]
     outgoing = Counter(source for source, target in ends if source != target)
@@ -63,8 +63,8 @@ def refresh_edge_counts(tracker: NodeStateTracker, graph: SurfaceGraph, key_of: 
             tracker.set_edge_counts(key, outgoing=outgoing[key], incoming=incoming[key])
 
 
-def spokesman(graph: SurfaceGraph, state: NodeState) -> KGNode | None:
-    """The live surface node whose wording stands for an identity: the most recently mentioned one."""
+def latest_wording(graph: SurfaceGraph, state: NodeState) -> KGNode | None:
+    """The live surface node of an identity that was mentioned last; its label is used in questions."""
     members = [graph.nodes[i] for i in state.surface_ids if i in graph.nodes]
     live = [node for node in members if node.superseded_by is None]
     return max(live, key=lambda node: node.mention_sequence, default=None)

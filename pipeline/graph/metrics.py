@@ -12,7 +12,7 @@ from pipeline.records import Record
 
 
 class GraphState(Record):
-    """Measures of the surface graph; depths are counted in nodes. Source: semantics §2."""
+    """Measures of the surface graph; depths are counted in nodes."""
 
     node_count: int = 0
     edge_count: int = 0
@@ -32,7 +32,7 @@ class GraphState(Record):
 
 
 class CanonicalGraphState(Record):
-    """Measures of the canonical graph; active slots only. Source: semantics §3."""
+    """Measures of the canonical graph; active slots only, except for `candidate_count`."""
 
     concept_count: int = 0
     candidate_count: int = 0
@@ -87,11 +87,10 @@ def strong_components(successors: Mapping[str, Sequence[str]]) -> list[list[str]
 def depths(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> tuple[dict[str, int], list[str]]:
     """Longest path ending at each node, over the condensation of strongly connected components.
 
-    A component counts its size, so a 3-cycle gives 3 and a shortcut never shortens anything.
+    A component counts with its number of nodes, so that the nodes of a cycle of three have depth 3 or more.
 
     Returns:
         Depth of each node, counted in nodes; and the node ids of one longest path.
-    Source: semantics §2.
     """
     successors: dict[str, list[str]] = {node: [] for node in nodes}
     for source, target in edges:
@@ -136,7 +135,7 @@ def chain_completion(
     """Share of level-1 nodes from which a terminal node is reachable, and whether any is.
 
     Returns:
-        (ratio in [0, 1], any); (0, False) without levels, level-1 nodes or edges. Source: semantics §2.
+        (ratio in [0, 1], any); (0, False) without levels, level-1 nodes or edges.
     """
     level_one = {node.name for node in ontology.nodes if node.level == 1}
     starts = [node for node, kind in types.items() if kind in level_one]
@@ -157,7 +156,8 @@ def chao1_ratio(mention_counts: Iterable[int]) -> float:
     `S_est = S_obs + f1 (f1 - 1) / (2 (f2 + 1))` with f1, f2 the concepts mentioned once and twice.
 
     Returns:
-        In (0, 1]; 1 when nothing was seen. Source: semantics §6; Chao 1984, bias-corrected form.
+        In (0, 1]; 1 when nothing was seen.
+    Source: Chao 1984, bias-corrected form.
     """
     counts = Counter(mention_counts)
     observed = sum(counts.values())
@@ -168,7 +168,7 @@ def chao1_ratio(mention_counts: Iterable[int]) -> float:
 
 
 def measure(graph: SurfaceGraph, ontology: Ontology) -> GraphState:
-    """All measures of the surface graph. Superseded nodes and `revises` edges count nowhere. O(nodes + edges)."""
+    """All measures of the surface graph. Superseded nodes and `revises` edges are left out. O(nodes + edges)."""
     nodes = {node.id: node for node in graph.live_nodes()}
     edges = graph.live_edges()
     ends = [(edge.source_id, edge.target_id) for edge in edges]

@@ -49,7 +49,6 @@ def opposed(lemmas_a: Sequence[str], lemmas_b: Sequence[str], stance_a: int = 0,
         stance_a, stance_b: −1, 0 or +1.
     Returns:
         True for an odd difference in negations, an antonym pair across the labels, or opposite stances.
-    Source: semantics §2, deduplication.
     """
     if stance_a * stance_b < 0:
         return True

@@ -1,4 +1,4 @@
-"""How an interview runs dry: velocity of new concepts, and the counters that end it."""
+"""Saturation: the velocity of new concepts, and the counters that end an interview."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.state import SaturationMetrics, Velocity
 def advanced(velocity: Velocity, count: int, alpha: float) -> Velocity:
     """The velocity after a turn that ended with `count` nodes (or slots).
 
-    `ewma = alpha * delta + (1 - alpha) * ewma_before`, delta never negative. Source: 001, path 16.
+    `ewma = alpha * delta + (1 - alpha) * ewma_before`, where `delta` is the growth since the turn before, at least 0.
     """
     delta = max(count - velocity.previous_count, 0)
     return Velocity(
@@ -22,7 +22,7 @@ def advanced(velocity: Velocity, count: int, alpha: float) -> Velocity:
 
 
 def yield_ratio_saturation(previous: int, now: int, peak: float) -> float:
-    """1 − min(Δnodes / peak, 1), peak from earlier turns; 0 if the peak is 0. Source: semantics §6."""
+    """1 − min(Δnodes / peak, 1), with the largest growth of an earlier turn as peak; 0 if the peak is 0."""
     return 1 - min(max(now - previous, 0) / peak, 1.0) if peak > 0 else 0.0
 
 
@@ -32,7 +32,6 @@ def velocity_saturation(ewma: float, peak: float, nodes: int, edges: int, turn: 
     Args:
         ewma: with this turn's delta in it.
         peak: of earlier turns.
-    Source: semantics §6, `velocity_ewma`.
     """
     decay = 1 - ewma / max(peak, 1.0)
     density = min(1.0, (edges / nodes) / 2) if nodes else 0.0
@@ -40,7 +39,7 @@ def velocity_saturation(ewma: float, peak: float, nodes: int, edges: int, turn: 
 
 
 def canonical_saturation(new_slots: int, new_nodes: int) -> float:
-    """1 − min(Δslots / Δnodes, 1); 0 without new nodes. Source: semantics §6."""
+    """1 − min(Δslots / Δnodes, 1); 0 without new nodes."""
     return 1 - min(new_slots / new_nodes, 1.0) if new_nodes else 0.0
 
 
@@ -63,8 +62,7 @@ def next_metrics(
         gained: whether the graph has a new node or edge.
         depth: of this answer; none when it was not rated.
         max_depth: of the surface graph now, in nodes.
-        has_content: a skip leaves the counters as they are.
-    Source: semantics §6.
+        has_content: whether there was an answer; a skip leaves the counters as they are.
     """
     if not has_content:
         return before.model_copy(update={"new_info_rate": 0.0})

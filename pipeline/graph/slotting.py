@@ -1,4 +1,4 @@
-"""Maps surface nodes to canonical slots: match, create, promote, aggregate."""
+"""Maps surface nodes to canonical slots: match or create a slot, promote it, aggregate edges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def slot_name(words: Iterable[str]) -> str:
 
 
 def slot_text(name: str, description: str) -> str:
-    """What is embedded for a slot. Source: semantics §3."""
+    """The text that is embedded for a slot: its name in words and its description."""
     return f"{name.replace('_', ' ')}: {description}" if description else name.replace("_", " ")
 
 
@@ -42,7 +42,7 @@ def own_name(node: KGNode) -> SlotProposal:
 
 
 def completed(proposals: Sequence[SlotProposal], nodes: Sequence[KGNode]) -> list[SlotProposal]:
-    """The proposals, cut to known nodes of their type, plus one for each node that none names."""
+    """The proposals restricted to given nodes of their type, plus one for each node that no proposal has."""
     left = {node.id: node for node in nodes}
     complete: list[SlotProposal] = []
     for proposal in proposals:
@@ -71,11 +71,8 @@ class SlotAssignment:
     ) -> None:
         """Args: threshold: cosine from which a node joins a slot; min_support: default for promotion."""
         self.canonical = canonical
-        self.created: list[str] = []
         self.named: set[str] = set()
         """Nodes that were mapped this turn."""
-        self.mappings_created: list[SlotMapping] = []
-        self.edges_changed: list[CanonicalEdge] = []
         self.vectors_created: dict[str, Vectors] = {}
         self._graph = graph
         self._methodology = methodology
@@ -83,19 +80,13 @@ class SlotAssignment:
         self._turn = turn
         self._threshold = threshold
         self._min_support = min_support
-        self._before = dict(canonical.slots)
-
-    @property
-    def updated(self) -> list[str]:
-        """Slots that were there before, are still there, and have changed."""
-        slots = self.canonical.slots
-        return [i for i, slot in self._before.items() if i in slots and slots[i] is not slot]
+        self._created = 0
 
     def apply(self, proposal: SlotProposal, vector: Vectors, vectors: MutableMapping[str, Vectors]) -> None:
         """Map the proposal's nodes to the slot of that name, the most similar slot, or a new candidate.
 
-        Nodes that are mapped already move: a slot that holds nothing but them is renamed where no other one matches,
-        and is gone after `settle` where one does.
+        Nodes that are mapped already are moved. A slot that holds only these nodes is renamed if no other slot matches;
+        if one does, it is left empty and removed by `settle`.
         """
         own = self._held_alone(proposal.node_ids)
         slot, similarity = self._match(proposal, vector, vectors, leaving=own)
@@ -107,7 +98,7 @@ class SlotAssignment:
             vectors[slot.id] = self.vectors_created[slot.id] = vector
         if slot is None:
             slot = CanonicalSlot(
-                id=derived_id(self._session_id, self._turn, "slot", len(self.created)),
+                id=derived_id(self._session_id, self._turn, "slot", self._created),
                 slot_name=proposal.slot_name,
                 description=proposal.description,
                 node_type=proposal.node_type,
@@ -116,7 +107,7 @@ class SlotAssignment:
                 first_seen_turn=self._turn,
             )
             self.canonical.slots[slot.id] = slot
-            self.created.append(slot.id)
+            self._created += 1
             vectors[slot.id] = self.vectors_created[slot.id] = vector
         self.named.update(proposal.node_ids)
         for node_id in proposal.node_ids:
@@ -127,7 +118,6 @@ class SlotAssignment:
                 assigned_turn=self._turn,
             )
             self.canonical.mappings[node_id] = mapping
-            self.mappings_created.append(mapping)
 
     def settle(self) -> None:
         """Remove slots that were left empty, count support, promote, aggregate edges.
@@ -138,7 +128,6 @@ class SlotAssignment:
         for slot_id in [i for i in self.canonical.slots if i not in held]:
             del self.canonical.slots[slot_id]
             self.vectors_created.pop(slot_id, None)
-        self.created = [i for i in self.created if i in held]
         support: dict[str, int] = {}
         nodes = self._graph.nodes
         for mapping in self.canonical.mappings.values():
@@ -175,7 +164,7 @@ class SlotAssignment:
     ) -> tuple[CanonicalSlot | None, float]:
         """Same name, else best cosine at or above the threshold, within the node type; never across polarity.
 
-        Slots that are about to be left by all their nodes don't count.
+        `leaving` are slots that all their nodes are about to leave; they are not matched.
         """
         same_type = [
             slot
@@ -197,7 +186,7 @@ class SlotAssignment:
         return None, 1.0
 
     def _aggregate(self) -> None:
-        """Canonical edges anew from the live surface edges; no self-loops."""
+        """Rebuild the canonical edges from the live surface edges; no self-loops."""
         support: dict[tuple[str, str, str], list[str]] = {}
         mappings = self.canonical.mappings
         for edge in self._graph.live_edges():
@@ -220,5 +209,4 @@ class SlotAssignment:
                     support_count=len(edges),
                     surface_edge_ids=tuple(edges),
                 )
-                self.edges_changed.append(known)
             self.canonical.edges[known.id] = known

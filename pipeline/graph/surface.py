@@ -18,7 +18,7 @@ def label_key(label: str) -> str:
 
 
 class Mention(Record):
-    """One place where a respondent said it."""
+    """One quote of a node or an edge, and the utterance it is from."""
 
     utterance_id: str
     quote: str
@@ -75,7 +75,7 @@ class KGEdge(Record):
 
 
 class SchemaTension(Record):
-    """Something a provider found that the methodology's schema has no place for."""
+    """An element of an extraction that was not added to the graph; `reason` says why."""
 
     id: str
     turn: int
@@ -90,7 +90,7 @@ class SchemaTension(Record):
 class SurfaceGraph:
     """Nodes, edges and tensions of one session; copies are cheap, values are immutable.
 
-    A stage works on `copy()` and hands the copy on, so that a turn that fails or is cancelled leaves no trace.
+    A stage works on `copy()` and returns the copy, so that a turn that fails or is cancelled changes nothing.
     """
 
     __slots__ = ("_by_identity", "_edge_by_ends", "_live_edges", "edges", "nodes", "tensions")
@@ -134,7 +134,7 @@ class SurfaceGraph:
         self._edge_by_ends[edge.source_id, edge.target_id, edge.edge_type] = edge.id
 
     def remove_edge(self, edge_id: str) -> None:
-        """Take the edge out. Raises KeyError."""
+        """Remove the edge. Raises KeyError."""
         edge = self.edges.pop(edge_id)
         del self._edge_by_ends[edge.source_id, edge.target_id, edge.edge_type]
         self._live_edges = None

@@ -1,4 +1,4 @@
-"""Per-node interview state: how often a node was asked about, what it yielded, how the answers were."""
+"""Interview history per node: focus, yield (new nodes and edges after a question about it), depth of the answers."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from pipeline.records import Record
 
 Depth = Literal["surface", "shallow", "moderate", "deep"]
 SHALLOW_DEPTHS: frozenset[str] = frozenset({"surface", "shallow"})
+SHALLOW_WINDOW = 3
+"""Latest answers on a node that its shallow ratio looks at."""
 TRACKER_VERSION = 1
 
 
-def shallow_ratio(depths: Sequence[Depth], window: int = 3) -> float:
+def shallow_ratio(depths: Sequence[Depth]) -> float:
     """Share of surface or shallow answers among the latest ones on a node.
 
     Args:
-        depths: oldest first, one per answer given while the node had the focus.
-        window: how many of the latest to look at.
+        depths: oldest first, one per answer given while the node had the focus; the last SHALLOW_WINDOW count.
     Returns:
         In [0, 1]; 0 when there are none yet.
-    Source: ADR-015 §2, exhaustion signals.
     """
-    latest = depths[-window:]
+    latest = depths[-SHALLOW_WINDOW:]
     return sum(depth in SHALLOW_DEPTHS for depth in latest) / len(latest) if latest else 0.0
 
 
 class NodeState(Record):
-    """What the interview did with one node. Counts are in turns; `None` turns mean "never".
+    """The interview history of one node. Counts are in turns; a turn that is None means "never".
 
     `key` is the slot id once the node is mapped, the surface id before.
     """
@@ -60,11 +60,6 @@ class NodeState(Record):
         """Incoming and outgoing edges together."""
         return self.edge_count_incoming + self.edge_count_outgoing
 
-    @property
-    def yield_rate(self) -> float:
-        """Yields per focus, 0 when never focused."""
-        return self.yield_count / self.focus_count if self.focus_count else 0.0
-
 
 class TrackerSnapshot(Record):
     """A tracker as it is stored with the session."""
@@ -77,7 +72,7 @@ class TrackerSnapshot(Record):
 class NodeStateTracker:
     """Node states of one session under one identity per node.
 
-    The order of calls inside a turn is a contract: `register` → `set_edge_counts` → `record_yield` →
+    The methods have to be called in this order within a turn: `register` → `set_edge_counts` → `record_yield` →
     (`rekey`) → `append_depth` → signals are read → `update_focus`.
     """
 
@@ -117,12 +112,12 @@ class NodeStateTracker:
         self._change(key, edge_count_outgoing=outgoing, edge_count_incoming=incoming)
 
     def record_yield(self, key: str, turn: int) -> None:
-        """The answer to a question about this node gave a new node or edge. Does not touch the streak."""
+        """The answer to a question about this node gave a new node or edge. The focus streak stays as it is."""
         state = self.states[key]
         self._change(key, yield_count=state.yield_count + 1, last_yield_turn=turn, turns_since_last_yield=0)
 
     def revive(self, key: str) -> None:
-        """The node gained an edge, whoever had the focus: exhaustion is reversible."""
+        """The node gained an edge, whichever node had the focus: it is no longer stagnating."""
         if self.states[key].turns_since_last_yield:
             self._change(key, turns_since_last_yield=0)
 
@@ -141,7 +136,7 @@ class NodeStateTracker:
             self._change(key, label=label)
 
     def forget(self, surface_id: str, key: str) -> None:
-        """A surface node was superseded: drop it, and its identity once nothing is left behind it."""
+        """Remove a superseded surface node from its identity, and the identity once it has no surface node left."""
         state = self.states.get(key)
         if state is None:
             return
@@ -153,15 +148,13 @@ class NodeStateTracker:
             if self.previous_focus == key:
                 self.previous_focus = None
 
-    def rekey(self, old: str, new: str, *, label: str | None = None) -> None:
+    def rekey(self, old: str, new: str) -> None:
         """Track `old` under the identity `new`; histories are merged when both are known."""
         if old == new or old not in self.states:
             return
         moved = self.states.pop(old)
         target = self.states.get(new)
         merged = moved.model_copy(update={"key": new}) if target is None else _merged(target, moved)
-        if label is not None:
-            merged = merged.model_copy(update={"label": label})
         self.states[new] = merged
         if self.previous_focus == old:
             self.previous_focus = new
@@ -204,7 +197,7 @@ class NodeStateTracker:
 
 
 def _merged(kept: NodeState, moved: NodeState) -> NodeState:
-    """Both histories under the identity of `kept`; the more recent focus decides the streak."""
+    """Both histories under the identity of `kept`; streaks are those of the one that had the focus last."""
 
     def last(a: int | None, b: int | None) -> int | None:
         return max((turn for turn in (a, b) if turn is not None), default=None)

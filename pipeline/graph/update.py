@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 
-from pipeline.graph.dedup import Deduplicator, Mentioned
+from pipeline.graph.dedup import Deduplicator, MentionQuery
 from pipeline.graph.surface import REVISES, KGEdge, KGNode, Mention, SchemaTension, SurfaceGraph, label_key
 from pipeline.methodology import Ontology
 from pipeline.ports import DroppedElement, ExtractedConcept, ExtractedRelationship, Vectors
@@ -24,9 +24,9 @@ def corrected_chain(utterances: Iterable[Utterance], corrected: str) -> frozense
 
 
 class GraphUpdate:
-    """One answer's worth of changes to `graph`, which is changed in place.
+    """The changes of one answer to `graph`, which is changed in place.
 
-    Nothing is dropped without a trace: what can't be added becomes a schema tension.
+    What can't be added is recorded as a schema tension.
     """
 
     def __init__(
@@ -35,10 +35,9 @@ class GraphUpdate:
         self.graph = graph
         self.nodes_added: list[KGNode] = []
         self.edges_added: list[KGEdge] = []
-        self.edges_mentioned: list[str] = []
         self.mentioned: list[str] = []
         self.superseded: list[str] = []
-        self.tensions: list[SchemaTension] = []
+        self._tensions = 0
         self.vectors: dict[str, Vectors] = {}
         self._dedup = dedup
         self._ontology = ontology
@@ -62,7 +61,7 @@ class GraphUpdate:
         if not label or not concept.quote.strip():
             self._tension(label, None, concept.node_type, concept.quote, "missing_quote" if label else "missing_label")
             return
-        match = self._dedup.find(Mentioned(label, concept.node_type, lemmas, concept.stance, vector))
+        match = self._dedup.find(MentionQuery(label, concept.node_type, lemmas, concept.stance, vector))
         if match is not None:
             self._mention_again(match.node_id, concept)
             self._by_label.setdefault(label_key(label), match.node_id)
@@ -118,12 +117,11 @@ class GraphUpdate:
             self._add_edge(source, target, found.edge_type, mention, found.confidence, found.stance)
         elif mention not in known.mentions:
             self.graph.put_edge(known.model_copy(update={"mentions": (*known.mentions, mention)}))
-            self.edges_mentioned.append(known.id)
         if found.edge_type == REVISES:
             self._revise(source, target)
 
     def keep_dropped(self, dropped: Iterable[DroppedElement]) -> None:
-        """What the provider had to leave out, as tensions."""
+        """Record what the provider had to leave out as tensions."""
         for element in dropped:
             self._tension(element.source, element.target, element.type, element.quote, element.reason)
 
@@ -214,7 +212,7 @@ class GraphUpdate:
 
     def _tension(self, source: str, target: str | None, kind: str, quote: str, reason: str) -> None:
         tension = SchemaTension(
-            id=self._id("tension", len(self.tensions)),
+            id=self._id("tension", self._tensions),
             turn=self._utterance.turn_number,
             utterance_id=self._utterance.id,
             source=source,
@@ -223,7 +221,7 @@ class GraphUpdate:
             quote=quote,
             reason=reason,
         )
-        self.tensions.append(tension)
+        self._tensions += 1
         self.graph.tensions.append(tension)
 
     def _id(self, kind: str, ordinal: int) -> str:

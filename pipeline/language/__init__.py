@@ -1,1 +1,1 @@
-"""Text → knowledge, knowledge → question: providers of the ports."""
+"""Language providers: implementations of the ports, with and without language models."""

@@ -1,4 +1,4 @@
-"""An answer in clauses: stretches that hold one idea each, and the markers that join them."""
+"""Splits an answer into clauses of one idea each, with the markers that join them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from spacy.tokens import Doc, Token
 
-from pipeline.language.connectors import Connector, connector_at, phrases, plain, words
+from pipeline.language.connectors import Connector, connector_at, normalised_text, phrases, words
 
 STOPS = frozenset(".?!;:…")
 DASHES = words("- – — -- / | • *")
@@ -54,11 +54,11 @@ def split(doc: Doc) -> list[Clause]:
 
 
 class _Splitter:
-    """One pass over the tokens, keeping the clause under way."""
+    """One pass over the tokens; keeps the clause that is not complete yet."""
 
     def __init__(self, doc: Doc) -> None:
         self.doc = doc
-        self.words = [plain(token.text) for token in doc]
+        self.words = [normalised_text(token.text) for token in doc]
         self.clauses: list[Clause] = []
         self.start = 0
         self.sentence = 0
@@ -122,7 +122,7 @@ class _Splitter:
         return self.clauses
 
     def _close(self, end: int, reason: str) -> None:
-        """End the clause under way before token `end`."""
+        """End the current clause before token `end`."""
         if end > self.start and any(self.doc[j].is_alpha or self.doc[j].like_num for j in range(self.start, end)):
             self.clauses.append(Clause(self.start, end, self.sentence, self.pending, self.fronted, self.reason))
             self.pending = self.deferred if self.fronted else None
@@ -202,7 +202,7 @@ class _Splitter:
         return text in {",", "，", "、"} and not self._between_adjectives(i)
 
     def _between_adjectives(self, i: int) -> bool:
-        """A comma between adjectives in front of one noun, as in "a big, red box"."""
+        """Whether a comma stands between adjectives of one noun, as in "a big, red box"."""
         if not 0 < i < len(self.doc) - 1:
             return False
         left, right = self.doc[i - 1], self.doc[i + 1]
@@ -304,7 +304,7 @@ class _Splitter:
         )
 
     def _relative(self, i: int) -> bool:
-        """A remark on what was said before, not part of a noun phrase: "no lumps, which saves time"."""
+        """Whether "which" begins a remark on the whole clause before: "no lumps, which saves time"."""
         following = self.doc[i + 1] if i + 1 < len(self.doc) else None
         if following is None or (i and self.words[i - 1] in {"in", "of", "for", "to", "with", "on", "at"}):
             return False
@@ -313,7 +313,7 @@ class _Splitter:
         return i == self.start or felt or judged or following.lemma_.lower() in CAUSATIVES | {"matter"}
 
     def _causative(self, token: Token) -> bool:
-        """A verb like "makes" whose subject is an idea of its own: "leaving it outside makes me nervous"."""
+        """Whether this is a verb like "makes" with an idea as subject: "leaving it outside makes me nervous"."""
         if token.lemma_.lower() not in CAUSATIVES or token.pos_ != "VERB" or token.tag_ not in {"VBZ", "VBP", "VBD"}:
             return False
         subjects = [
@@ -331,7 +331,7 @@ class _Splitter:
         )
 
     def _points_back(self, i: int) -> bool:
-        """As in "… and that's not clean": what was just said is the subject."""
+        """Whether the clause's subject refers to the clause before: "… and that's not clean"."""
         return (
             self.reason in {"and", "comma"}
             and self.pending is None
@@ -342,11 +342,11 @@ class _Splitter:
         )
 
     def _purpose(self, i: int) -> bool:
-        """What somebody is doing in a scene just set: "I was at my desk trying to …"."""
+        """Whether a purpose begins here that follows a situation: "I was at my desk trying to …"."""
         return self.words[i : i + 2] == ["trying", "to"] and self.doc[i].dep_ in {"advcl", "acl", "xcomp"}
 
     def _runs_on(self, token: Token) -> bool:
-        """A new sentence by the parse, with its own pronoun and verb, where nothing was typed between."""
+        """Whether a new sentence with its own pronoun and verb begins here without punctuation before it."""
         return (
             bool(token.is_sent_start)
             and self.words[token.i] in SUBJECTS

@@ -1,7 +1,7 @@
-"""Words that join two ideas, found by their letters and not by a parse.
+"""Connectors: words that join two clauses, found by lookup and not by a parse.
 
-A parse of ordinary speech is often wrong exactly where it matters: "Since I switched I don't have to …" without a
-comma. So connectors are looked up first; the parse only helps where the words leave a choice.
+Parsers often get clause boundaries of spoken language wrong, as in "Since I switched I don't have to …" without a
+comma. Connectors are therefore looked up first; the parse decides only between several readings.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Side = Literal["after", "before"]
 
 @dataclass(frozen=True)
 class Connector:
-    """A marker between two stretches of speech.
+    """A marker between two clauses.
 
     `effect` says on which side of the marker the effect (or result, or later event) stands: "after" for "so",
     "before" for "because". `fronted` markers may also open a sentence, with the other clause behind the comma.
@@ -35,7 +35,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def phrases(text: str) -> frozenset[str]:
-    """The phrases of a text, parted by bars, as a set."""
+    """The phrases of a text, separated by `|`, as a set."""
     return frozenset(" ".join(phrase.split()) for phrase in text.split("|") if phrase.strip())
 
 
@@ -95,17 +95,17 @@ _BY_FIRST: dict[str, list[Connector]] = {}
 for _connector in CONNECTORS:
     _BY_FIRST.setdefault(_connector.words[0], []).append(_connector)
 
-PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "`": "'"})
-"""Typographic apostrophes as people's keyboards write them."""
+STRAIGHT_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "`": "'"})
+"""Translation of typographic apostrophes to straight ones."""
 
 
-def plain(word: str) -> str:
-    """The word as connectors are compared: lower case, straight apostrophe."""
-    return word.translate(PLAIN).lower()
+def normalised_text(word: str) -> str:
+    """A text as it is compared with word lists: lower case, straight apostrophes."""
+    return word.translate(STRAIGHT_APOSTROPHES).lower()
 
 
 def connector_at(spoken: Sequence[str], index: int) -> Connector | None:
-    """The longest connector that begins at this word, if any; `spoken` as `plain` gives them."""
+    """The longest connector that begins at this word, if any; `spoken` as `normalised_text` gives them."""
     for connector in _BY_FIRST.get(spoken[index], ()):
         if tuple(spoken[index : index + len(connector.words)]) == connector.words:
             return connector

@@ -1,6 +1,6 @@
-"""The second provider of a task, for when the first one fails: visibly, by a mark on the result, a log line and a hook.
+"""Fallback: a second provider does a task when the first one fails, with a mark on the result, a log line and a hook.
 
-Only a `ProviderError` passes the work on; a cancellation or a defect does not.
+Only a `ProviderError` leads to the fallback; a cancellation or another exception does not.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from pipeline.ports import (
 log = structlog.get_logger("askwell.language")
 
 OnFallback = Callable[[Role], None]
-"""Told which role's task was passed on, once for each time."""
+"""Called with the role whenever one of its tasks falls back."""
 
 
 def ignore(role: Role) -> None:
-    """A hook for those who don't count."""
+    """A hook that does nothing."""
 
 
 def report_fallback(role: Role, task: str, error: ProviderError, on_fallback: OnFallback = ignore) -> None:
-    """Put on record that another provider does a task, because the configured one failed."""
+    """Log that another provider does a task because the configured one failed, and call the hook."""
     log.warning("llm_fallback", role=role, task=task, error=type(error).__name__)
     on_fallback(role)
 
@@ -100,14 +100,14 @@ class FallbackSlotProposer:
 
 
 class CountedWriter:
-    """A writer that somebody is told about whenever it is asked for a new question."""
+    """A fallback writer that calls the hook for every question it is asked to write."""
 
     def __init__(self, writer: QuestionWriter, on_fallback: OnFallback) -> None:
         self._writer = writer
         self._on_fallback = on_fallback
 
     def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
-        """As the writer does; further tries at the same question are not counted."""
+        """As the writer does; the hook is called for the first attempt at a question only."""
         if request.variant == 0:
             self._on_fallback("generation")
         return self._writer.write(request)
@@ -118,11 +118,11 @@ class CountedWriter:
 
 
 class Missing:
-    """Stands in for a role whose language model is not set up any more: each task fails, saying why.
+    """The provider of a role whose language model is not configured any more: every task raises LLMUnavailable.
 
     Args:
-        reason: what to do about it, naming the setting.
-        templates: makes template questions all the same.
+        reason: the error message, which names the setting.
+        templates: makes template questions, which need no model.
     """
 
     inline = False

@@ -16,7 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
 from pipeline.language.clauses import SUBJECT_DEPS, Clause, split
-from pipeline.language.connectors import plain, words
+from pipeline.language.connectors import normalised_text, words
 from pipeline.language.embedder import ModelUnavailable, clean
 from pipeline.ports import DiscourseRelation, Parse, SrlFrame
 
@@ -47,7 +47,7 @@ CONTROLS = dict.fromkeys(
     ],
     " ",
 )
-"""NUL and its like, zero-width and direction marks."""
+"""Translation of control characters, zero-width characters and direction marks to spaces."""
 
 
 def find_model(name: str | None = None) -> str:
@@ -66,7 +66,7 @@ def find_model(name: str | None = None) -> str:
 
 
 UNUSED_PARTS = ("ner",)
-"""Named entities take half of the time of parsing; what we need of them, words tell."""
+"""Parts of the spaCy pipeline that are left out: named entities take half of the time and are not needed."""
 
 
 def load_model(name: str | None = None) -> Language:
@@ -84,7 +84,7 @@ REMEMBERED_LABELS = 8192
 
 
 class DocCache:
-    """Parses texts and keeps the latest: one answer is parsed once, whoever asks. Safe from several threads."""
+    """Parses texts and caches the latest, so that an answer is parsed once. Safe to use from several threads."""
 
     def __init__(self, nlp: Language, limit: int = 256) -> None:
         self._nlp = nlp
@@ -125,7 +125,7 @@ def _printable(text: str) -> str:
 
 
 class SpacyParser:
-    """Parser of the ports by a spaCy model, connectors by their letters first."""
+    """Parser of the ports by a spaCy model; connectors are looked up in word lists."""
 
     def __init__(
         self, *, executor: Executor | None = None, model: str | None = None, nlp: Language | None = None
@@ -178,19 +178,19 @@ def content_lemmas(tokens: Doc | Span | Sequence[Token]) -> tuple[str, ...]:
     """Lower-case lemmas without stop words; a negation counts as "not", numbers stay."""
     lemmas = []
     for token in tokens:
-        word = plain(token.text)
+        word = normalised_text(token.text)
         if word in NEGATIONS or token.dep_ == "neg":
             lemmas.append("not")
             continue
         if not (token.is_alpha or token.like_num or any(ch.isalnum() for ch in word)):
             continue
-        lemma = plain(token.lemma_)
+        lemma = normalised_text(token.lemma_)
         if (token.is_stop and not token.like_num) or lemma in LIGHT_LEMMAS:
             continue
         lemmas.append(lemma)
     if not any(lemma != "not" for lemma in lemmas):
         spoken = [token for token in tokens if any(ch.isalnum() for ch in token.text)]
-        lemmas += [plain(token.lemma_) for token in spoken if plain(token.text) not in NEGATIONS]
+        lemmas += [normalised_text(token.lemma_) for token in spoken if normalised_text(token.text) not in NEGATIONS]
     return tuple(lemmas)
 
 
@@ -220,11 +220,13 @@ def frames(doc: Doc) -> list[SrlFrame]:
             continue
         found.append(
             SrlFrame(
-                predicate=plain(token.lemma_),
+                predicate=normalised_text(token.lemma_),
                 subject=_phrase(token, SUBJECT_DEPS),
                 object=_phrase(token, OBJECT_DEPS),
                 complement=_phrase(token, COMPLEMENT_DEPS),
-                negated=any(child.dep_ == "neg" or plain(child.text) in NEGATIONS for child in token.children),
+                negated=any(
+                    child.dep_ == "neg" or normalised_text(child.text) in NEGATIONS for child in token.children
+                ),
             )
         )
     return found

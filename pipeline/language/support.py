@@ -1,4 +1,4 @@
-"""Which languages are understood and spoken without a language model; a model is taken to know any."""
+"""Languages that the offline provider supports; language models are assumed to support any."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OFFLINE: Final[dict[Role, frozenset[str]]] = {
     "scoring": frozenset({"en"}),
     "generation": frozenset({"en", "de", "ar"}),
 }
-"""First subtags of languages per role of the offline provider: it reads English, and asks in more."""
+"""First subtags of the languages that the offline provider supports, per role."""
 
 
 def speaks_offline(role: Role, language: str) -> bool:

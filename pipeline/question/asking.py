@@ -1,4 +1,4 @@
-"""Gets one question out: written, guarded while it streams, rewritten once, else the strategy's template."""
+"""Asks one question: written, checked while it streams, written again once, else made of the strategy's template."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ log = structlog.get_logger()
 
 
 Written = str | ProviderError
-Together = Callable[[Sequence[Coroutine[Any, Any, Written]]], Awaitable[list[Written]]]
+RunAll = Callable[[Sequence[Coroutine[Any, Any, Written]]], Awaitable[list[Written]]]
 
 
-async def one_by_one(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
-    """Each text after the one before."""
+async def run_in_order(texts: Sequence[Coroutine[Any, Any, Written]]) -> list[Written]:
+    """Await the texts one after the other."""
     return [await text for text in texts]
 
 
 class Questioner:
-    """Whoever phrases questions, for all sessions that ask alike."""
+    """Phrases questions, for all sessions with the same writer."""
 
     def __init__(
         self,
@@ -42,35 +42,35 @@ class Questioner:
         *,
         second: QuestionWriter | None = None,
         secrets: Sequence[str] = (),
-        together: Together = one_by_one,
+        run_all: RunAll = run_in_order,
     ) -> None:
         """Args:
         writer: writes.
         embedder: measures how close two questions are.
-        second: writes where the first fails before anything is out; none where a failure is to be one.
+        second: writes where the first fails before anything was sent; None where that is an error.
         secrets: texts that no question may repeat.
-        together: has several texts written at once.
+        run_all: awaits several texts.
         """
         self.writer = writer
         self.second = second
         self.embedder = embedder
         self.secrets = tuple(secrets)
-        self.together = together
+        self.run_all = run_all
 
     def asking(self, settings: PipelineSettings, sink: QuestionSink, turn_number: int) -> Asking:
-        """One question on its way to `sink`."""
+        """One question that is sent to `sink`."""
         return Asking(self, settings, sink, turn_number)
 
 
 class Asking:
-    """One question on its way to `sink`. What is out stays, but for a retraction."""
+    """One question that is sent to `sink`. What was sent stays unless it is retracted."""
 
     def __init__(self, who: Questioner, settings: PipelineSettings, sink: QuestionSink, turn_number: int) -> None:
         self._writer = who.writer
         self._second = who.second
         self._embedder = who.embedder
         self._secrets = who.secrets
-        self._together = who.together
+        self._run_all = who.run_all
         self._settings = settings
         self._sink = sink
         self._turn_number = turn_number
@@ -91,7 +91,7 @@ class Asking:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
         if self._secrets:
-            self._secrets = (*self._secrets, *_told(request))
+            self._secrets = (*self._secrets, *_prompt_texts(request))
         await self._sink.started(self._turn_number)
         try:
             return await self._ask(request)
@@ -119,7 +119,7 @@ class Asking:
         return sent or await self._send(self._writer.template(request), fallback=True)
 
     async def _stream(self, request: QuestionRequest) -> QuestionOutput | None:
-        """One try; none when it was refused and nothing of it stays out."""
+        """One attempt; None when it was refused and nothing of it stays with the respondent."""
         self._attempts += 1
         cosines: dict[str, float] = {}
         guard = self._guard(request, cosines)
@@ -155,7 +155,7 @@ class Asking:
         return None if verdict.action == "rewrite" else await self._mend(guard, request)
 
     async def _mend(self, guard: StreamGuard, request: QuestionRequest) -> QuestionOutput:
-        """The beginning is out and stays: put an acceptable rest behind it."""
+        """Complete a question of which the beginning was sent, with an acceptable rest."""
         self._attempts += 1
         rest = guard.replacement(self._writer.template(request))
         for piece in in_words(rest):
@@ -171,7 +171,7 @@ class Asking:
         acceptable: list[str] = []
         failures: list[ProviderError] = []
         self._attempts += CANDIDATES
-        written = await self._together([self._written(request, variant) for variant in range(CANDIDATES)])
+        written = await self._run_all([self._written(request, variant) for variant in range(CANDIDATES)])
         for text in written:
             if isinstance(text, ProviderError):
                 failures.append(text)
@@ -245,18 +245,18 @@ class Asking:
 
 
 def _own_words(request: QuestionRequest) -> tuple[str, ...]:
-    """Words that the respondent or the concept brought in and a question may therefore use."""
+    """Words of the respondent and of the topic, which a question may use."""
     said = [line.text for line in request.lines if line.speaker == "respondent"]
     return tuple(" ".join((*said, request.topic, request.focus_quote or "")).casefold().split())
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a question has its end: what was to come after it is not missed."""
+    """Whether a text ends with a question mark, so that it can be used although the writer failed after it."""
     return text.rstrip().endswith(("?", "؟"))
 
 
-def _told(request: QuestionRequest) -> tuple[str, ...]:
-    """What a prompt tells its writer about the method and the research: not for the respondent's ears."""
+def _prompt_texts(request: QuestionRequest) -> tuple[str, ...]:
+    """What prompts say about the method and the research objective; a question must not repeat it."""
     method = request.methodology.method
     strategies = (strategy.description for strategy in request.methodology.strategies)
     return tuple(text for text in (method.goal, method.description, request.objective, *strategies) if text)

@@ -1,4 +1,4 @@
-"""When the talk jumps to something said before the last answer, and how a moderator says so."""
+"""Bridges: sentences that lead back to something said before the last answer."""
 
 from __future__ import annotations
 
@@ -14,17 +14,6 @@ _SPOKEN_BRIDGE = re.compile(
     r"vorhin|zurück zu|ich komme|noch einmal zu)\b",
     re.I,
 )
-
-
-def needs_bridge(*, last_mention_turn: int, answer_turn: int, in_last_question: bool = False) -> bool:
-    """Whether asking about a concept now would surprise the respondent.
-
-    Args:
-        last_mention_turn: turn of the latest answer that mentions the concept.
-        answer_turn: turn of the answer just given.
-        in_last_question: the question just answered was about the same concept.
-    """
-    return last_mention_turn < answer_turn and not in_last_question
 
 
 def has_bridge(question: str) -> bool:

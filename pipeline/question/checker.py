@@ -1,9 +1,11 @@
-"""Refuses questions that a careful moderator would not ask. Source: semantics of questions (one at a time, open,
-non-leading, short, in the respondent's language, never about the machinery).
+"""Refuses questions that a trained interviewer would not ask.
 
-Two entrances: `check` for a whole question, `check_beginning` for its first words; `prefix_refusals` serves the
-stream guard and is true of every prefix that can't be saved by what follows. Behind them is a `Checker`, made once per
-question, so that what the respondent said and what is secret is prepared once and not per piece.
+A question is one question at a time, open, not leading, short, in the respondent's language, and never about the
+software that asks it.
+
+`check` judges a whole question once. A `Checker` judges one question while it streams: `whole` the text, `beginning` a
+prefix of it, for refusals that no continuation can remove. It is made once per question, so that the respondent's words
+and the secret texts are prepared once and not for every piece.
 
 Words of the respondent and the topic excuse a single word, never a phrase: not an instruction, not a request for
 personal data, not a copy of a secret text.
@@ -27,11 +29,11 @@ from pipeline.question.forms import (
 )
 from pipeline.question.languages import FUNCTION_WORDS, language_refusals
 from pipeline.question.leaks import Secrets, leak_refusals, secrets_of
-from pipeline.question.manners import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
 from pipeline.question.markup import markup_refusals
 from pipeline.question.patterns import QUOTED, QUOTES, TABLES, normalise
 from pipeline.question.refusals import RETRACTING, Code, Refusal, unique
 from pipeline.question.text import WORD, jaccard, sentences, word_count, words
+from pipeline.question.unacceptable import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
 
 __all__ = [
     "REPEAT_COSINE",
@@ -43,9 +45,7 @@ __all__ = [
     "Refusal",
     "Similarity",
     "check",
-    "check_beginning",
     "ends_in_a_scene",
-    "prefix_refusals",
     "prepare",
     "question_part",
 ]
@@ -57,11 +57,11 @@ REPEAT_COSINE = 0.92
 CHARACTERS_PER_WORD = 40
 """A text of more characters than this for every word allowed is too long, however few words it has."""
 LONGEST_RUN = 400
-"""So many characters without white space are no words, not even in scripts that don't part them."""
+"""Longest run without white space, in characters; longer ones are no words in any script."""
 OPEN_QUOTE_WORDS = 14
-"""A quotation mark that is not closed after so many words opened no quotation."""
+"""Words after which an unclosed quotation mark no longer counts as the beginning of a quotation."""
 CIRCLES = 3
-"""A pair of words that comes back more often than this goes round in circles."""
+"""A text that repeats a pair of words more often than this is refused as repetitive."""
 
 Similarity = Callable[[str, str], float] | Mapping[str, float] | Sequence[float]
 
@@ -94,7 +94,7 @@ class Checker:
 
     @property
     def most_characters(self) -> int:
-        """Length of the longest text that is looked at."""
+        """Length of the longest text that is checked by patterns, in characters."""
         return (self.max_words or 25) * CHARACTERS_PER_WORD
 
     def whole(self, text: str) -> list[Refusal]:
@@ -139,7 +139,7 @@ class Checker:
         yield from loaded_refusals(spared, self.language)
 
     def _exposing(self, text: str, *, whole: bool) -> Iterator[Refusal]:
-        """What must not be said, in quotation marks neither."""
+        """Refusals that hold inside quotation marks, too."""
         plain = _plain(text)
         quotes_spared = QUOTES.sub(lambda match: self._spared(match.group(0)), plain) if self._said else plain
         yield from unsafe_refusals(plain, quotes_spared, self.language, whole=whole)
@@ -147,7 +147,7 @@ class Checker:
         yield from markup_refusals(text, said=self._said, whole=whole)
 
     def _improper(self, text: str, plain: str, spared: str) -> Iterator[Refusal]:
-        """What is wrong wherever it stands, quotations excepted."""
+        """Refusals that hold anywhere but inside quotation marks."""
         yield from self_refusals(plain, self.language)
         yield from self._machinery(spared)
         if _goes_in_circles(plain):
@@ -161,12 +161,12 @@ class Checker:
                 yield Refusal(code="machinery", detail=f"“{match.group(0)}” names the machinery")
 
     def _spared(self, plain: str) -> str:
-        """Words of the respondent masked, so that no list of forbidden words finds them."""
+        """The text with the respondent's words masked, so that lists of forbidden words do not match them."""
         said = self._said
         return WORD.sub(lambda match: "q" if match.group(0) in said else match.group(0), plain) if said else plain
 
     def is_endless(self, text: str) -> bool:
-        """Whether a text is too long for any rule to look at."""
+        """Whether a text is too long to be checked by patterns."""
         return len(text) > self.most_characters or max(map(len, text.split()), default=0) > LONGEST_RUN
 
 
@@ -201,33 +201,6 @@ def check(
     checker = Checker(language=language, max_words=max_words, allowed_words=allowed_words, secrets=secrets)
     window = recent_questions[-repeat_window:] if repeat_window else ()
     return unique([*checker.whole(text), *repeat_refusals(text, window, cosine, repeat_jaccard, repeat_cosine)])
-
-
-def check_beginning(
-    first_words: str, *, language: str = "en", allowed_words: Collection[str] = (), secrets: Sequence[str] = ()
-) -> list[Refusal]:
-    """What is already wrong with the first words of a question, whatever follows.
-
-    Args:
-        first_words: the complete words so far, with or without white space after the last one.
-        language: code of the respondent's language.
-        allowed_words: words that belong to the topic or to the respondent.
-        secrets: texts that must not be repeated.
-    """
-    return prefix_refusals(first_words, language=language, max_words=None, allowed_words=allowed_words, secrets=secrets)
-
-
-def prefix_refusals(
-    prefix: str,
-    *,
-    language: str,
-    max_words: int | None,
-    allowed_words: Collection[str] = (),
-    secrets: Sequence[str] = (),
-) -> list[Refusal]:
-    """Refusals that hold for `prefix` and for every text that continues it."""
-    checker = Checker(language=language, max_words=max_words, allowed_words=allowed_words, secrets=secrets)
-    return checker.beginning(prefix)
 
 
 def repeat_refusals(
@@ -280,7 +253,7 @@ def _plain(text: str) -> str:
 
 
 def _goes_in_circles(plain: str) -> bool:
-    """Whether the same two words come again and again, as when a model can't find the end."""
+    """Whether a pair of words is repeated again and again, as in degenerate output of a model."""
     said = plain.split()
     pairs = list(pairwise(said))
     return len(pairs) - len(set(pairs)) >= CIRCLES and max(map(pairs.count, pairs)) > CIRCLES
@@ -296,7 +269,7 @@ def _said(allowed: tuple[str, ...]) -> frozenset[str]:
 
 
 def _open_quote_removed(prefix: str) -> str:
-    """A quotation that is not closed yet is the respondent's, as far as anybody can tell."""
+    """The prefix with an unclosed quotation replaced: it may be a quote of the respondent."""
     for opening, closing in (("“", "”"), ("„", "“"), ("«", "»")):
         at = prefix.rfind(opening)
         if at >= 0 and closing not in prefix[at + 1 :]:
@@ -309,7 +282,7 @@ def _cut(prefix: str, at: int) -> str:
 
 
 def prepare(language: str, secrets: Sequence[str] = ()) -> None:
-    """Make the rules of a language and secret texts ready, so that the first question need not wait for it."""
+    """Compile the rules of a language and prepare secret texts, so that the first question is not delayed."""
     Checker(language=language, secrets=secrets).whole("What?")
     Checker(language=language, secrets=secrets).beginning("What ")
 

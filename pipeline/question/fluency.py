@@ -1,4 +1,4 @@
-"""Puts a respondent's label into a sentence the way a careful moderator would.
+"""Turns a node's label into a phrase that can stand in a question.
 
 A label is whatever the extractor cut out of an answer: a noun phrase ("quiet motor"), a verb phrase ("saves me time"),
 a clause ("my son does the uploading"), an adjective ("heavy"). Where the rules are sure of the kind, the phrase is
@@ -92,7 +92,7 @@ def phrase(label: str, *, node_type: str = "", language: str = "en") -> Phrase:
 
     Args:
         label: the respondent's words, as the node is labelled.
-        node_type: name of the node's type: things one can point at take an article, feelings are felt.
+        node_type: name of the node's type; concrete things get an article, feelings become “feeling …”.
         language: outside English every label is quoted.
     """
     trimmed, cut = trim(label)
@@ -119,7 +119,7 @@ def trim(label: str) -> tuple[str, bool]:
     """The label without end punctuation, shortened where it is long; and whether it was shortened.
 
     A long label is cut before a subordinate clause if that leaves three words or more, else after `MAX_LABEL_WORDS`,
-    never on a word that leaves the ear waiting.
+    never behind a word that needs a continuation, such as an article.
     """
     said = re.sub(r"[\"“”„«»{}<>]", "", label).strip(" \t\n.,;:!?…–—-").split()
     if len(said) <= MAX_LABEL_WORDS:
@@ -138,13 +138,13 @@ def _quoted(label: str, trimmed: str, event: bool = False) -> Phrase:
 
 
 def _mixes_persons(low: list[str]) -> bool:
-    """Both “I” and “you”: turning pronouns round would confuse the two."""
+    """Whether a label has both first and second person, so that its pronouns cannot be exchanged."""
     second = any(word in _SECOND_PERSON for word in low)
     return second and (any(word in FLIP and word != "am" for word in low) or low[0] not in _SECOND_PERSON)
 
 
 def _loaded(low: list[str]) -> bool:
-    """Words that are fine from the respondent and would not be from the moderator."""
+    """Whether a label has words that a respondent may use and an interviewer may not."""
     return any(word in _LOADED or word.startswith("fuck") for word in low)
 
 
@@ -289,7 +289,7 @@ def _adverb(said: list[str], low: list[str], feeling: bool) -> Found:
 
 
 def _past(said: list[str], low: list[str], feeling: bool) -> Found:
-    """“felt guilty” → “feeling guilty” where it is the respondent's own doing; somebody else's is quoted."""
+    """“felt guilty” → “feeling guilty” where the respondent is the subject; else the label is quoted."""
     base = lex.IRREGULAR_PAST.get(low[0])
     others = _OBJECT_FIRST_PERSON & set(low) or low[:2] in (["left", "with"], ["left", "out"], ["lost", "in"])
     if base in ("learn", "realise", "realize", "decide", "notice") and low[1:2] == ["that"]:

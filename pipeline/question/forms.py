@@ -64,7 +64,7 @@ def whole_refusals(plain: str, language: str) -> list[Refusal]:
 def beginning_refusals(plain: str, language: str) -> list[Refusal]:
     """Refusals about the form that hold for a text and for everything that continues it.
 
-    The polite forms ("Could you tell me …") need up to seven words; until then they are given the benefit of doubt.
+    A polite form ("Could you tell me …") needs up to seven words; until then a beginning of one is accepted.
     """
     table = table_of(language)
     if table is None:
@@ -115,7 +115,7 @@ def _leading_so_far(table: LanguageTable) -> Rules:
 
 
 def _parted(patterns: Iterable[re.Pattern[str]]) -> Rules:
-    """Patterns that look at where the question proper begins, and those that are the same wherever it does."""
+    """The patterns that refer to the beginning of the question (with `^`), and the others, each joined to one."""
     sources = [pattern.pattern for pattern in patterns]
     return union(*(s for s in sources if "^" in s)), union(*(s for s in sources if "^" not in s))
 
@@ -135,7 +135,7 @@ def loaded_refusals(spared: str, language: str) -> list[Refusal]:
 
 
 def sets_a_scene(part: str) -> bool:
-    """“Think of the last time …” prepares a question, it isn't one."""
+    """Whether a sentence prepares a question without being one: “Think of the last time …”."""
     return part.startswith(_SCENES) or bool(_INTEREST.match(part))
 
 

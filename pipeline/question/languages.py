@@ -1,7 +1,7 @@
-"""Whether a short text is in another language than expected; in doubt it is not.
+"""Whether a short text is in another language than expected; in doubt it counts as the expected one.
 
-Two kinds of evidence count: the script of the letters, and function words, those little words that no name or loan
-word brings along. Languages without a list of function words are judged by their script alone.
+Two kinds of evidence count: the script of the letters, and function words, which names and loan words do not contain.
+Languages without a list of function words are judged by their script alone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
         "bunu bunun buna mıydı miydi üzerinde hakkında göre"
     ),
 }  # fmt: skip
-"""Function words by language; words that several languages share speak for none of them against the others."""
+"""Function words by language; a word that several languages share is no evidence between them."""
 
 _SUFFIXES: dict[str, tuple[str, ...]] = {
     "tr": tuple(
@@ -116,7 +116,7 @@ _SPANISH_MARK = re.compile(r"¿\s*\w+\s+\w+")
 
 
 def language_refusals(text: str, language: str) -> list[Refusal]:
-    """Whether a text is surely in another language; quotations don't count.
+    """A refusal if a text is clearly in another language; quotations are not considered.
 
     Args:
         text: as it came, quotations replaced by `«q»`, case kept.
@@ -152,7 +152,7 @@ def _other_script(text: str, code: str) -> str:
 
 
 def _other_words(text: str, code: str) -> str:
-    """The other language a text seems to be in; empty if it may well be in the expected one."""
+    """The other language that a text is in by its words; empty if it may be in the expected one."""
     if code not in FUNCTION_WORDS:
         return ""
     if code not in ("es", "gl", "ca") and _SPANISH_MARK.search(text):
@@ -171,7 +171,7 @@ def _other_words(text: str, code: str) -> str:
 
 @cache
 def _against(code: str) -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
-    """Every other language with the words that speak for it and those that speak for `code`."""
+    """Every other language with the number of words of evidence for it, and of those for `code`."""
     own = FUNCTION_WORDS[code]
     return tuple((name, known - own, own - known) for name, known in FUNCTION_WORDS.items() if name != code)
 

@@ -1,4 +1,4 @@
-"""Text that tells what the respondent must not hear: instructions, prompts, identifiers, and copies of secret texts."""
+"""Refuses text that gives away instructions, prompts or identifiers, or that copies a secret text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.question.unions import union
 COPIED_WORDS = 7
 """So many consecutive words of a secret text are a copy."""
 SUSPECT_WORDS = 4
-"""From so many on they wait until it is clear that no copy is coming."""
+"""From this many consecutive words of a secret text on, words are held back until it is clear that they are no copy."""
 
 _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHES = re.compile(r"(?<=\w)['’](?=\w)")
@@ -53,7 +53,7 @@ class Secrets:
         return next((" ".join(w) for w in _windows(_plain_words(text), COPIED_WORDS) if w in self._copied), "")
 
     def marker_in(self, text: str, said: Collection[str] = ()) -> str:
-        """A marker in a text that nobody said; empty if there is none."""
+        """A marker in a text that is not among `said`; empty if there is none."""
         if not self.markers:
             return ""
         found = (match.group(0).casefold() for match in re.finditer(r"[\w-]+", text))
@@ -79,7 +79,7 @@ class Secrets:
 
 @lru_cache(maxsize=64)
 def secrets_of(texts: tuple[str, ...]) -> Secrets:
-    """The same texts are made ready once."""
+    """`Secrets` of these texts, cached."""
     return Secrets(texts)
 
 

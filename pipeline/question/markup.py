@@ -1,4 +1,4 @@
-"""Text that is not made of plain words: markup, addresses, labels of a transcript, signs that nobody sees.
+"""Refuses text that is not plain words: markup, addresses, labels of a transcript, invisible characters.
 
 All rules work on the text as it came, quotations included.
 """
@@ -13,7 +13,7 @@ from itertools import pairwise
 from pipeline.question.refusals import Refusal
 
 MIXED_WORDS = 4
-"""So many words with capitals or digits in their middle are no product names any more but a coded text."""
+"""From this many words with capitals or digits inside on, a text counts as encoded; fewer may be product names."""
 LONGEST_WORD = 48
 
 _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
@@ -72,8 +72,8 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-"""What is found, signs without which it can't be there (none: look always), and how it looks."""
-_SIGNS = re.compile(r"(?:(?:^|\s)[^\w\s]+(?=\s|$)){3,}|[^\w\s]{6,}")
+"""Name of what is found, characters one of which it must contain (empty: always search), and its pattern."""
+_RUNS_OF_SIGNS = re.compile(r"(?:(?:^|\s)[^\w\s]+(?=\s|$)){3,}|[^\w\s]{6,}")
 _ADDRESS = re.compile(
     r"\b(?:https?|ftp|file|wss?):/\S*|\b(?:javascript|mailto|tel|data):\S+|//[\w.-]+\.\w{2,}\S*|\bwww\.\S+|"
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?\S*|"
@@ -92,15 +92,15 @@ _PHONE = re.compile(
 )
 _TOKEN = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _HEX = re.compile(r"\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{16,}\b|%[0-9a-f]{2}%[0-9a-f]{2}|\b(?:[0-9a-f]{2} ){6,}", re.I)
-_SPELLED = re.compile(r"(?<!\w)(?:[^\W\d_][\s._·*-]{1,3}){5,}[^\W\d_](?!\w)")
+_SPELLED_OUT = re.compile(r"(?<!\w)(?:[^\W\d_][\s._·*-]{1,3}){5,}[^\W\d_](?!\w)")
 _DIGIT = re.compile(r"\d")
-_ODD = re.compile(r"[A-Z0-9]")
+_CAPITAL_OR_DIGIT = re.compile(r"[A-Z0-9]")
 _MIXED = re.compile(r"\b\w*(?:[a-z][A-Z]\w*[a-z][A-Z]|[A-Za-z]\d+[A-Za-z])\w*\b")
 _LATIN_AND_OTHER = re.compile(
     r"[A-Za-z][\u0370-\u03ff\u0400-\u052f\u0531-\u058a\u13a0-\u13ff]|"
     r"[\u0370-\u03ff\u0400-\u052f\u0531-\u058a\u13a0-\u13ff][A-Za-z]"
 )
-_DRESSED_UP = re.compile(
+_STYLED_LETTERS = re.compile(
     r"[\u2460-\u24ff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f100-\U0001f1e5]"
 )
 _WHOLLY_QUOTED = re.compile(r"\s*([\"“„«'‘])[^\"“”„«»]*[\"“”»'’]\s*")
@@ -125,7 +125,7 @@ def _found(text: str, said: Collection[str], whole: bool) -> Iterator[str]:
     for what, signs, pattern in _RULES:
         if (not signs or any(sign in text for sign in signs)) and pattern.search(text):
             yield what
-    if _SIGNS.search(text):
+    if _RUNS_OF_SIGNS.search(text):
         yield "signs instead of words"
     if "." in text or ":" in text or "//" in text:
         for match in _ADDRESS.finditer(text):
@@ -137,10 +137,10 @@ def _found(text: str, said: Collection[str], whole: bool) -> Iterator[str]:
             yield "a telephone number or the like"
         if _HEX.search(text):
             yield "a coded text"
-    if any(_is_coded(match.group(0)) for match in _TOKEN.finditer(text)) or _SPELLED.search(text):
+    if any(_is_coded(match.group(0)) for match in _TOKEN.finditer(text)) or _SPELLED_OUT.search(text):
         yield "a coded text"
     if (
-        len(_ODD.findall(text)) >= MIXED_WORDS
+        len(_CAPITAL_OR_DIGIT.findall(text)) >= MIXED_WORDS
         and len({word.casefold() for word in _MIXED.findall(text)} - set(said)) >= MIXED_WORDS
     ):
         yield "a coded text"
@@ -160,7 +160,7 @@ def _disguised(text: str) -> Iterator[str]:
     """Letters that look like others, and signs that only joined scripts need."""
     if _LATIN_AND_OTHER.search(text):
         yield "two scripts in one word"
-    if _DRESSED_UP.search(text):
+    if _STYLED_LETTERS.search(text):
         yield "letters in disguise"
     for at, letter in enumerate(text):
         if letter in _JOINERS and not _needs_joiner(text[at - 1 : at] if at else "", text[at + 1 : at + 2]):

@@ -25,7 +25,7 @@ Code = Literal[
 RETRACTING: frozenset[Code] = frozenset(
     {"unsafe", "leak", "markup", "refusal", "machinery", "language", "not_a_question"}
 )
-"""Refusals for which even what is already out must go: nothing that follows could make it right."""
+"""Refusals after which text that was sent already has to be withdrawn."""
 
 
 class Refusal(Record):

@@ -1,4 +1,4 @@
-"""Which of several acceptable questions is the best: clarity, fit, naturalness (counted twice), anchoring."""
+"""Chooses the best of several acceptable questions by clarity, fit, naturalness (counted twice) and anchoring."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SelectionScore(Record):
 
 
 def lemma_set(text: str, language: str = "en") -> frozenset[str]:
-    """Content words of a text, crudely stemmed so that forms of a word meet; enough for comparing short texts."""
+    """Content words of a text, with a simple stemmer, for comparing short texts."""
     common = FUNCTION_WORDS.get(language[:2], frozenset())
     return frozenset(_stem(word) for word in words(text) if word not in common and len(word) > 2)
 
@@ -124,7 +124,7 @@ def _share(part: Collection[str], whole: Collection[str]) -> float:
 
 
 def _clarity(text: str, max_words: int, language: str) -> float:
-    """Short, one breath, no faults."""
+    """Clarity: short, one sentence, no faults."""
     count = word_count(text)
     ideal = max_words * 0.6
     length = 1.0 if count <= ideal else max(0.0, 1.0 - (count - ideal) / max_words)
@@ -137,14 +137,14 @@ def _clarity(text: str, max_words: int, language: str) -> float:
 def _fit(
     lemmas: Collection[str], focus: Collection[str], purpose: Collection[str], bridge_needed: bool, bridged: bool
 ) -> float:
-    """About the focus, doing what the strategy wants, with a bridge exactly where one is needed."""
+    """Fit: about the focus, in the sense of the strategy, with a bridge exactly where one is needed."""
     about = _share(lemmas, focus) if focus else 1.0
     doing = min(1.0, 3.0 * _share(lemmas, purpose)) if purpose else 0.5
     return 0.6 * about + 0.2 * doing + (0.2 if bridged == bridge_needed else 0.0)
 
 
 def _naturalness(text: str, recent_questions: Sequence[str]) -> float:
-    """As people talk: to the person, no office words, no praise, not the same opening again."""
+    """Naturalness: addresses the person, no formal words, no praise, another opening than recent questions."""
     value = 0.7
     if _PERSONAL & set(words(text)):
         value += 0.2
@@ -165,7 +165,7 @@ def _anchoring(
     focus: Collection[str],
     depth: int,
 ) -> float:
-    """Tied to the topic or to the respondent's words; adrift where it speaks of life at large."""
+    """Anchoring: tied to the topic or to the respondent's words; lower where the question is about life in general."""
     to_topic = 1.0 if set(topic) & set(lemmas) else 0.0
     to_answer = min(1.0, 2.0 * len(set(lemmas) & (set(answer) | set(focus))) / max(1, len(lemmas)))
     weight = 0.6 if depth >= 2 else 0.4

@@ -1,4 +1,4 @@
-"""Decides what of a question that is still being written may go out, and what to do when it goes wrong."""
+"""Decides which part of a question that is still being written may be sent, and what to do after a refusal."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _REPAIR = {"en": "let me put that differently: ", "de": "ich frage anders: ", "a
 
 
 class Verdict(Record):
-    """What to do now.
+    """What to do after a piece.
 
-    `release` is the text that may go out next, possibly empty. `action` says how to go on: `go`; `rewrite`, nothing is
-    out, so a second try is invisible; `replace`, what is out stays and `StreamGuard.replacement` gives the rest;
-    `retract`, what is out must be withdrawn by a new attempt, because it must not stay or is too long to be gone on.
+    `release` is the text that may be sent next, possibly empty. `action` says how to go on: `go`, continue; `rewrite`,
+    nothing was sent yet, try again; `replace`, what was sent stays and `StreamGuard.replacement` gives the rest;
+    `retract`, what was sent has to be withdrawn, because it must not stay or is too long to be completed.
     """
 
     release: str = ""
@@ -45,7 +45,7 @@ class Verdict(Record):
 
 
 class StreamGuard:
-    """Watches one question on its way out. Fed pieces of any size, it answers with verdicts.
+    """Checks one question while it is written: takes pieces of any size, returns verdicts.
 
     In mode `live` the first `hold_words` words of every sentence wait until a beginning can be judged, then words go
     out as they are complete; a comma or conjunction waits for the word after it. In mode `held` whole sentences go
@@ -68,7 +68,7 @@ class StreamGuard:
         secrets: Sequence[str] = (),
     ) -> None:
         self.out = ""
-        """What has gone out so far."""
+        """The text released so far."""
         self._pending = ""
         self._mode = mode
         self._hold_words = hold_words
@@ -89,7 +89,7 @@ class StreamGuard:
         return self.out + self._pending
 
     def feed(self, piece: str) -> Verdict:
-        """Take the next piece; say what may go out.
+        """Take the next piece; returns what may be sent.
 
         Raises:
             ValueError: the stream was already refused or finished.
@@ -111,7 +111,7 @@ class StreamGuard:
         return self._release(self._due(complete))
 
     def finish(self) -> Verdict:
-        """The text is complete: judge all of it and let the rest go.
+        """The text is complete: check all of it and release the rest.
 
         Raises:
             ValueError: the stream was already refused or finished.
@@ -157,7 +157,7 @@ class StreamGuard:
         return text[:1].upper() + text[1:]
 
     def _complete_words(self) -> str:
-        """The pending text up to the last white space: a word may still grow until then."""
+        """The pending text up to the last white space; what follows may be an incomplete word."""
         return self._pending[: len(self._pending) - len(self._last_run())]
 
     def _last_run(self) -> str:
@@ -166,7 +166,7 @@ class StreamGuard:
         return parts[-1] if parts and not self._pending[-1:].isspace() else ""
 
     def _due(self, complete: str) -> str:
-        """The part of the complete words that need not wait."""
+        """The part of the complete words that can be released now."""
         if self._checker.is_undecided(self.out + complete):
             return ""
         complete = self._checker.secrets.without_suspect_words(self.out, complete)
@@ -187,11 +187,11 @@ class StreamGuard:
         return Verdict(release=text)
 
     def _can_be_mended(self) -> bool:
-        """Whether another question behind what is out would still be a question that one can take in."""
+        """Whether another question can follow what was sent without becoming too long."""
         return word_count(self.out) <= self._max_words // 2 or ("double" in self._codes and self._closes())
 
     def _closes(self) -> bool:
-        """Whether what is out, with a question mark, is a good question."""
+        """Whether what was sent, with a question mark, is an acceptable question."""
         return not _ENDED.search(self.out) and not self._checker.whole(self.out + "?")
 
     def _refuse(self, refusals: Sequence[Refusal]) -> Verdict:

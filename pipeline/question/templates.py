@@ -14,8 +14,6 @@ from typing import TypeVar
 from pipeline.question.fluency import Phrase
 from pipeline.question.text import words
 
-PLACEHOLDERS = frozenset(("topic", "focus", "mention", "does", "is", "was"))
-
 _SLOT = re.compile(r"\{(\w+)\}")
 _AGREEMENT = {"does": ("does", "do"), "is": ("is", "are"), "was": ("was", "were")}
 Item = TypeVar("Item")
@@ -72,15 +70,15 @@ def was_asked(template: str, question: str) -> bool:
     return True
 
 
-def dice(*of: object) -> int:
-    """A number that the same arguments always give, evenly spread over 0 … 2⁶⁴ − 1."""
+def stable_hash(*of: object) -> int:
+    """A hash of the arguments in [0, 2⁶⁴ − 1], the same in every process."""
     text = "/".join(str(part) for part in of)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
 def shuffled(items: Iterable[Item], *of: object) -> list[Item]:
     """The items in an order that depends on `of` alone."""
-    return [item for _, item in sorted(enumerate(items), key=lambda pair: dice(*of, pair[0]))]
+    return [item for _, item in sorted(enumerate(items), key=lambda pair: stable_hash(*of, pair[0]))]
 
 
 def rotated(items: Sequence[Item], by: int) -> list[Item]:

@@ -1,4 +1,4 @@
-"""Small measures of short texts: words, sentences, overlap."""
+"""Words, sentences and word overlap of short texts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is known about an interview at one moment, as named values in pools."""
+"""Signals: named values that describe an interview after an answer, grouped in pools."""

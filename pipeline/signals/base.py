@@ -65,7 +65,7 @@ class SignalContext:
 class Signal(Protocol):
     """One signal. `detect` returns a value, a list aligned with `context.nodes`, or a value per strategy.
 
-    A global signal that can't be told now returns None: a missing signal contributes nothing. `values` are all
+    A global signal without a value now returns None and then contributes nothing to scores. `values` are all
     values of a category, empty otherwise; `depends_on` are signals that must be detected before.
     """
 
@@ -99,7 +99,7 @@ class NodeColumns(Record):
 
 
 class SignalMatrix(Record):
-    """All signals of one turn, as stored: enough to make the same choice again."""
+    """All signals of one turn, as stored; with the methodology they are sufficient to repeat the decision."""
 
     values: dict[str, SignalValue] = {}
     """Global signals by name."""

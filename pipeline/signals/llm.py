@@ -1,4 +1,4 @@
-"""Pool `llm`: how this answer was, and how the answers develop."""
+"""Pool `llm`: the ratings of this answer, and the trend of the latest ones."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ def response_trend(depths: Sequence[Depth]) -> str:
 
     Of the last six depths: four or more surface or shallow → fatigued; fewer than four entries → stable; else the
     mean of the newer half (the last ⌈n/2⌉) against the older half: half a point up deepening, down shallowing.
-
-    Source: semantics §5.
     """
     points = [DEPTH_POINTS[depth] for depth in depths[-TREND_WINDOW:]]
     if sum(point <= 2 for point in points) >= 4:

@@ -21,7 +21,7 @@ GRAPH_MID_ORPHANS = 3
 def phase_boundaries(max_turns: int) -> PhaseBoundaries:
     """Proportional boundaries: early is max(2, a tenth, rounded half up) turns, late the last two.
 
-    Where early would reach mid, it shrinks to max(1, mid − 1). Source: semantics §6.
+    Where early would reach mid, it shrinks to max(1, mid − 1).
     """
     mid = max(max_turns - LATE_TURNS, 2)
     early = max(MIN_EARLY_TURNS, math.floor(EARLY_SHARE * max_turns + 0.5))
@@ -31,7 +31,11 @@ def phase_boundaries(max_turns: int) -> PhaseBoundaries:
 
 
 def interview_phase(phases: Phases, turn_number: int, max_turns: int, graph: GraphState) -> Phase:
-    """The phase of this turn, by turns or by the graph. Source: semantics §6; ADR-015 phase 4."""
+    """The phase of this turn.
+
+    By turns: early up to `boundaries.early`, mid up to `boundaries.mid`, then late. By the graph: early below 5 nodes,
+    late from 15 nodes on unless more than 3 of them are orphans, else mid.
+    """
     if phases.by == "graph":
         if graph.node_count < GRAPH_EARLY_NODES:
             return "early"

@@ -18,7 +18,8 @@ NEWNESS_SPAN = 5
 def exhaustion_score(state: NodeState) -> float:
     """0 if never focused, else 0.4·min(tsly,10)/10 + 0.3·min(streak,5)/5 + 0.3·shallow ratio; in [0, 1].
 
-    Source: semantics §4; ADR-015 §2.
+    `tsly` are the turns since the last yield, the streak is that of the focus, the shallow ratio is over the latest
+    three answers on the node.
     """
     if state.focus_count == 0:
         return 0.0
@@ -30,7 +31,11 @@ def exhaustion_score(state: NodeState) -> float:
 
 
 def exhausted(state: NodeState) -> bool:
-    """Focused, without yield for three turns, in a streak, with shallow answers. Source: semantics §4."""
+    """Whether a node is exhausted: asking about it further is not expected to add anything.
+
+    True when it had the focus at least once and in two questions in a row, gave nothing new for three turns, and at
+    least 0.66 of its latest three answers were surface or shallow.
+    """
     return (
         state.focus_count >= 1
         and state.turns_since_last_yield >= STAGNATION_TURNS
@@ -179,7 +184,7 @@ class IsTerminal(_NodeSignal):
         return [state.is_terminal for state in context.nodes]
 
 
-class Level(_NodeSignal):
+class AbstractionLevel(_NodeSignal):
     name = "graph.node.level"
     type: ClassVar[SignalType] = "number"
     description = "Level of abstraction over the highest level; 0 where the ontology has none."
@@ -255,7 +260,7 @@ SIGNALS = (
     NodeEdgeCount(),
     HasOutgoing(),
     IsTerminal(),
-    Level(),
+    AbstractionLevel(),
     CreatedRecently(),
     MentionRecency(),
     StrategyRepetition(),

@@ -1,4 +1,4 @@
-"""The second lane of a turn: the answer's ratings, fresh for each answer."""
+"""Stage `rating`, which runs beside srl, extraction, graph and slots: the ratings of the answer, as signals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 
 def normalised(score: int) -> float:
-    """A score from 1 to 5 as a number in [0, 1]; scores outside are clamped first. Source: semantics §5."""
+    """A score from 1 to 5 as a number in [0, 1]; scores outside are clamped first."""
     return (min(5, max(1, score)) - 1) / 4
 
 

@@ -28,7 +28,7 @@ Matcher = Literal["value", "true", "false", "low", "mid", "high", "equals"]
 
 @dataclass(frozen=True)
 class WeightKey:
-    """A weight key taken apart: which signal, and which of its values counts.
+    """A parsed weight key: the signal, and which of its values counts.
 
     `matcher` "value" multiplies a number (1 or 0 for a bool); the others count 1 when the value matches.
     """
@@ -41,7 +41,7 @@ class WeightKey:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something in a methodology that can't work: where (keys and list positions), and why."""
+    """A mistake in a methodology: its place (keys and list positions), and the reason."""
 
     path: tuple[str | int, ...]
     reason: str
@@ -55,7 +55,7 @@ def suffixes(signal: Signal) -> tuple[str, ...]:
 
 
 def weight_key(key: str) -> WeightKey:
-    """The signal and value that a weight key names. An exact signal name wins. Source: semantics §8.
+    """The signal and value that a weight key names. An exact signal name takes precedence.
 
     Raises:
         ValueError: no such signal, or a suffix that can never match.
@@ -82,7 +82,7 @@ def weight_key(key: str) -> WeightKey:
 
 
 def check(methodology: Methodology) -> list[Problem]:
-    """Everything in a methodology that could never take effect or contradicts itself. Source: semantics §8."""
+    """Mistakes across the fields of a methodology: unknown names, duplicates, keys that could never take effect."""
     problems: list[Problem] = []
     for pool, names in methodology.signals.items():
         for position, name in enumerate(names):

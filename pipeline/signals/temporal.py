@@ -1,4 +1,4 @@
-"""Pool `temporal`: what was done lately, seen from each candidate strategy."""
+"""Pool `temporal`: the latest choices of strategies, one value per candidate strategy."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pipeline.context import Answer, TurnContext
 from pipeline.contracts import ContextOutput, Contract
-from pipeline.graph.identity import spokesman
+from pipeline.graph.identity import latest_wording
 from pipeline.ports import Line
 from pipeline.state import InterviewState, Utterance
 
@@ -33,7 +33,7 @@ class ContextStage:
         correcting = context.answer.kind == "correct"
         question, focus_key = _answered(state, context.answer)
         focused = tracker.states.get(focus_key) if focus_key else None
-        wording = spokesman(graph, focused) if focused else None
+        wording = latest_wording(graph, focused) if focused else None
         return ContextOutput(
             turn_number=state.turn_count + 1,
             max_turns=state.max_turns,

@@ -1,4 +1,4 @@
-"""Stage `continuation`: does the interview go on, and how."""
+"""Stage `continuation`: whether the interview goes on, asks the closing question, or ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", 
 def saturation_reason(
     metrics: SaturationMetrics, tracker: NodeStateTracker, settings: PipelineSettings, flagged: bool
 ) -> str | None:
-    """Why the interview has run dry, or none if it has not. Source: semantics §7, rule 4."""
+    """Why the interview is saturated, or None if it is not.
+
+    Checked in this order: turns without anything new, shallow answers in a row, turns at the same depth, every node
+    that had the focus stagnating, `flagged` by the decision engine.
+    """
     if metrics.consecutive_low_info >= settings.low_info_limit:
         return "graph_saturated"
     if metrics.consecutive_shallow >= settings.shallow_limit:
@@ -38,7 +42,7 @@ def saturation_reason(
 
 
 class ContinuationStage:
-    """Applies the rules in order and moves the focus to what is really asked."""
+    """Applies the rules of continuation in order, and sets the focus of the next question in the tracker."""
 
     name: ClassVar[str] = "continuation"
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, StateOutput, StrategyOutput)
@@ -48,7 +52,16 @@ class ContinuationStage:
         self._engines = engines
 
     async def run(self, context: TurnContext) -> ContinuationOutput:
-        """Go on, ask the closing question, or end. Source: semantics §1 and §7."""
+        """Go on, ask the closing question, or end; the first rule that applies decides.
+
+        1. A correction of the answer to the closing question: the closing question again, if turns are left.
+        2. The closing question was answered, or this was the last turn: the end.
+        3. A moderator's question: go on with it.
+        4. The engine chose the closing strategy: the closing question.
+        5. The interview is saturated (from `min_turn_for_saturation` on, or in the late phase): the closing question,
+           or the end where the methodology has no closing strategy.
+        6. Otherwise: the next question of the chosen strategy.
+        """
         start = context.get(ContextOutput)
         chosen = context.get(StrategyOutput)
         decision = chosen.decision
@@ -78,7 +91,7 @@ class ContinuationStage:
         return self._output(context, reason_to_end, strategy=closing.name, closing=True)
 
     def _subject(self, context: TurnContext, strategy: str | None) -> str:
-        """What a question without a node is about, by the strategy's `focus_mode`. Source: semantics §8."""
+        """What a question without a node is about, by the strategy's `focus_mode`."""
         configuration = context.configuration
         modes = {known.name: known.focus_mode for known in configuration.methodology.strategies}
         mode = modes.get(strategy) if strategy is not None else None
@@ -107,7 +120,6 @@ class ContinuationStage:
             reason=reason,
             ask_closing=closing,
             complete=complete,
-            turns_remaining=max(0, start.max_turns - start.turn_number),
             strategy=strategy,
             focus=focus,
             subject=focus.label if focus else self._subject(context, strategy),

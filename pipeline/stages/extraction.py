@@ -23,7 +23,7 @@ class ExtractionStage:
         """What was found. Raises ProviderError."""
         said = context.get(UtteranceOutput)
         if not said.has_content:
-            return ExtractionOutput(Extraction(extractable=False), 0, 0)
+            return ExtractionOutput(Extraction(extractable=False))
         start = context.get(ContextOutput)
         configuration = context.configuration
         request = ExtractionRequest(
@@ -41,5 +41,4 @@ class ExtractionStage:
             elements=tuple((e.id, (e.label, *e.aliases)) for e in configuration.concept.elements),
             seed=context.state.seed,
         )
-        extraction = await self._extractor.extract(request)
-        return ExtractionOutput(extraction, len(extraction.concepts), len(extraction.relationships))
+        return ExtractionOutput(await self._extractor.extract(request))

@@ -1,4 +1,4 @@
-"""Stage `graph`: what was found becomes part of the surface graph."""
+"""Stage `graph`: adds the extraction to the surface graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REMEMBERED_TABLES = 64
 
 
 class GraphStage:
-    """Deduplicates mentions, adds nodes and edges, keeps refusals, brings the tracker up to date."""
+    """Deduplicates concepts, adds nodes, edges and tensions, and updates the tracker."""
 
     name: ClassVar[str] = "graph"
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, UtteranceOutput, ExtractionOutput)
@@ -78,16 +78,13 @@ class GraphStage:
             nodes_added=tuple(graph.nodes[node.id] for node in update.nodes_added),
             nodes_mentioned=tuple(graph.nodes[i] for i in update.mentioned if i not in created),
             edges_added=tuple(graph.edges[edge.id] for edge in update.edges_added),
-            edges_mentioned=tuple(graph.edges[i] for i in update.edges_mentioned),
-            tensions=tuple(update.tensions),
-            superseded=tuple(update.superseded),
             embeddings={**known, **update.vectors},
         )
 
     async def _describe(
         self, context: TurnContext, graph: SurfaceGraph, concepts: Sequence[ExtractedConcept]
     ) -> tuple[list[tuple[str, ...]], list[Vectors | None], dict[str, Vectors]]:
-        """Lemmas and vectors of the mentions, and vectors of nodes whose own are gone."""
+        """Lemmas and vectors of the concepts, and vectors of nodes that have none yet."""
         if not concepts:
             return [], [], {}
         labels = [concept.label for concept in concepts]
@@ -100,7 +97,7 @@ class GraphStage:
         return lemmas, [rows[i] for i in range(len(labels))], known
 
     async def _synonyms(self, context: TurnContext) -> SynonymTable:
-        """The synonyms that apply, kept per set of synonyms: they are the same for all turns of a session."""
+        """The synonyms that apply, cached: they are the same in all turns of a session."""
         if context.configuration.settings.dedup_method not in ("jaccard", "hybrid"):
             return SynonymTable(())
         sets = (*context.configuration.synonyms, *BUILT_IN_SYNONYMS)

@@ -25,7 +25,7 @@ LINES = 5
 
 
 class QuestionStage:
-    """Turns the decision into words; the closing statement and a moderator's question go out verbatim."""
+    """Has the question written; the closing text and a moderator's question are sent verbatim."""
 
     name: ClassVar[str] = "question"
     requires: ClassVar[tuple[type[Contract], ...]] = (
@@ -41,7 +41,7 @@ class QuestionStage:
         self._questioner = questioner
 
     async def run(self, context: TurnContext) -> QuestionOutput:
-        """The question as it went out. Raises ProviderError if nothing could be written."""
+        """The question as it was sent. Raises ProviderError if nothing could be written."""
         going = context.get(ContinuationOutput)
         turn = context.get(ContextOutput).turn_number
         asking = self._questioner.asking(context.configuration.settings, context.sink, turn)
@@ -85,7 +85,7 @@ class QuestionStage:
         )
 
     async def _is_similar(self, context: TurnContext) -> bool:
-        """Whether this strategy and focus would ask what was asked lately."""
+        """Whether a recent question had this strategy and focus, or is close to the focus in meaning."""
         going = context.get(ContinuationOutput)
         recent = context.get(ContextOutput).recent_questions
         if going.focus is None or not recent:

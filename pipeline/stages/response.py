@@ -1,4 +1,4 @@
-"""Stage `response`: the interviewer's words, named."""
+"""Stage `response`: the interviewer's utterance."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pipeline.state import QuestionAsked, Utterance, UtteranceKind
 
 
 class ResponseStage:
-    """Makes the interviewer's utterance and the question that waits for an answer."""
+    """Makes the interviewer's utterance and the unanswered question."""
 
     name: ClassVar[str] = "response"
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, ContinuationOutput, QuestionOutput)
     provides: ClassVar[type[Contract]] = ResponseOutput
 
     async def run(self, context: TurnContext) -> ResponseOutput:
-        """The utterance of this turn's question; nothing is asked any more once the session is complete."""
+        """The utterance of this turn's question; `asked` is None once the session is complete."""
         going = context.get(ContinuationOutput)
         question = context.get(QuestionOutput)
         turn = context.get(ContextOutput).turn_number

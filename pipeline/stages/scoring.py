@@ -1,4 +1,4 @@
-"""Stage `scoring`: what is kept of the turn for whoever wants to check it."""
+"""Stage `scoring`: the record of the turn, from which its decision can be checked."""
 
 from __future__ import annotations
 
@@ -81,18 +81,13 @@ class ScoringStage:
                 key=focus.key if focus else "",
             )
         return ScoringOutput(
-            turn_number=start.turn_number,
-            strategy=going.strategy,
-            depth_score=depth,
-            saturation_score=saturation_score,
-            has_methodology_signals=record.has_methodology_signals,
             focus_entry=entry,
             record=record,
         )
 
 
 def _fallbacks(context: TurnContext) -> tuple[str, ...]:
-    """The tasks of this turn that the fallback provider did."""
+    """The tasks of this turn that a fallback provider did."""
     rating = context.get(RatingOutput).rating
     done = {
         "extraction": context.get(ExtractionOutput).extraction.fallback,

@@ -1,4 +1,4 @@
-"""Stage `slots`: what several wordings have in common."""
+"""Stage `slots`: maps surface nodes to canonical slots."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from pipeline.ports import Embedder, Parser, SlotProposer, SlotRequest, Vectors
 class SlotsStage:
     """Maps waiting nodes to slots, promotes slots, aggregates edges, re-keys the tracker.
 
-    A proposer that is quick names within the turn. With one that takes its time, new nodes get slots named after
-    themselves and wait in the backlog; names that have come meanwhile are applied to those that wait. What still waits
-    after the last turn is settled once the interview is over.
+    A proposer with `inline` names slots within the turn. With any other, new nodes get provisional slots named after
+    themselves and wait in the backlog; names that were proposed since the last turn are applied to waiting nodes. Names
+    proposed after the last turn are applied by `pipeline.settling`.
     """
 
     name: ClassVar[str] = "slots"
@@ -71,10 +71,6 @@ class SlotsStage:
             canonical=canonical,
             tracker=tracker,
             backlog=tuple(waiting),
-            slots_created=tuple(canonical.slots[i] for i in assignment.created),
-            slots_updated=tuple(canonical.slots[i] for i in assignment.updated),
-            mappings_created=tuple(assignment.mappings_created),
-            edges_changed=tuple(assignment.edges_changed),
             settled_nodes=len(after.keys() - before.keys()),
             settled_slots=len(set(after.values()) - set(before.values())),
             embeddings=assignment.vectors_created,
@@ -83,7 +79,7 @@ class SlotsStage:
     async def _name_all(
         self, context: TurnContext, assignment: SlotAssignment, waiting: Sequence[str], vectors: dict[str, Vectors]
     ) -> list[str]:
-        """Have every waiting node named, batch after batch; nothing is left. Raises ProviderError."""
+        """Have every waiting node named, batch by batch. Returns the new, empty backlog. Raises ProviderError."""
         changed = context.get(GraphOutput)
         size = context.configuration.settings.slot_batch
         for first in range(0, len(waiting), size):

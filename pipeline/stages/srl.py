@@ -24,5 +24,4 @@ class SrlStage:
         said = context.get(UtteranceOutput)
         if not context.configuration.settings.enable_srl or not said.has_content:
             return SrlOutput(parse=None)
-        parse = await self._parser.parse(said.utterance.text)
-        return SrlOutput(parse=parse, discourse_count=len(parse.discourse), frame_count=len(parse.frames))
+        return SrlOutput(parse=await self._parser.parse(said.utterance.text))

@@ -1,4 +1,4 @@
-"""Stage `state`: fresh measures of both graphs. The two lanes of a turn meet here."""
+"""Stage `state`: measures of both graphs; the first stage after the two parallel lanes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pipeline.graph.saturation import advanced, next_metrics
 
 
 class StateStage:
-    """Measures; chooses nothing."""
+    """Measures graphs, saturation and velocities."""
 
     name: ClassVar[str] = "state"
     requires: ClassVar[tuple[type[Contract], ...]] = (

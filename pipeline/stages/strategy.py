@@ -1,4 +1,4 @@
-"""Stage `strategy`: signals are read, and the next move is chosen."""
+"""Stage `strategy`: detects signals and chooses strategy and node."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pipeline.contracts import (
 )
 from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
 from pipeline.errors import PipelineMisbuilt
-from pipeline.graph.identity import spokesman
+from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal
-from pipeline.signals.base import SignalContext, SignalMatrix
+from pipeline.signals.base import SignalContext
 from pipeline.signals.registry import SIGNALS, detect
 from pipeline.state import AppliedDirective
 
@@ -127,7 +127,7 @@ class StrategyStage:
         )
 
     def _directive(self, context: TurnContext) -> AppliedDirective | None:
-        """The oldest wish of a moderator, with what its node is tracked by."""
+        """The oldest directive of a moderator, with the tracked identity of its node."""
         wish = next(iter(context.wishes()), None)
         if wish is None:
             return None
@@ -139,10 +139,10 @@ class StrategyStage:
 
 
 def focus_of(key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, turn_number: int) -> Focus | None:
-    """The wording that stands for a tracked identity, whatever its age. Source: semantics §8."""
+    """The focus of a question about a tracked identity: its most recently mentioned wording, from whatever turn."""
     if key is None:
         return None
-    node = spokesman(graph, tracker.states[key])
+    node = latest_wording(graph, tracker.states[key])
     if node is None:
         return None
     return Focus(
@@ -157,7 +157,7 @@ def focus_of(key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, tu
 
 
 def active_signals(decision: Decision) -> tuple[ActiveSignal, ...]:
-    """The signals that spoke most for the chosen candidate, strongest first."""
+    """The signals that contributed most to the chosen candidate, strongest first."""
     chosen = decision.candidates[0] if decision.candidates else None
     if chosen is None:
         return ()
@@ -172,8 +172,3 @@ def active_signals(decision: Decision) -> tuple[ActiveSignal, ...]:
         for line in lines[:ACTIVE_SIGNALS]
         if line.contribution > 0
     )
-
-
-def full_signals(matrix: SignalMatrix) -> dict[str, object]:
-    """Global and per-strategy signals in one mapping, as results show them."""
-    return {**matrix.values, **{name: dict(found) for name, found in matrix.strategies.items()}}

@@ -1,4 +1,4 @@
-"""Stage `utterance`: the respondent's words, checked and named."""
+"""Stage `utterance`: the respondent's utterance, checked."""
 
 from __future__ import annotations
 

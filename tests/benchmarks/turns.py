@@ -160,10 +160,10 @@ async def measure(
         started = time.perf_counter()
         outcome = await pipeline.run(state, answer, configuration, now=NOW, sink=Listener(), embeddings=vectors)
         took = (time.perf_counter() - started) * 1000
-        assert outcome.result is not None
+        assert outcome.record is not None
         if number >= 0:
             times.append(took)
-            for name, ms in outcome.result.stages_ms.items():
+            for name, ms in outcome.record.stages_ms.items():
                 stages.setdefault(name, []).append(ms)
     return times, {name: statistics.median(all_) for name, all_ in stages.items()}
 

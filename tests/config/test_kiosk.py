@@ -125,7 +125,7 @@ def test_check_warns_of_languages_that_would_be_refused(tmp_path: Path) -> None:
 
 
 def test_offline_writes_in_the_languages_it_is_said_to_write_in() -> None:
-    from pipeline.language.offline.voices import LANGUAGES
+    from pipeline.language.offline.phrasings import LANGUAGES
     from pipeline.language.support import OFFLINE
 
     assert OFFLINE["generation"] == set(LANGUAGES)

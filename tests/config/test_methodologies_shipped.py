@@ -11,10 +11,11 @@ from pipeline.concept import PipelineSettings
 from pipeline.methodology import Methodology, Strategy
 from pipeline.question.checker import check
 from pipeline.question.fluency import phrase
-from pipeline.question.templates import PLACEHOLDERS, fill, placeholders, suits
+from pipeline.question.templates import fill, placeholders, suits
 from pipeline.question.text import word_count, words
 
 LIBRARY = Library(PipelineSettings())
+PLACEHOLDERS = {"topic", "focus", "mention", "does", "is", "was"}
 NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
 CONCEPTS = {
     "headphones_mec": "means_end_chain",

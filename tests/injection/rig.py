@@ -21,7 +21,7 @@ from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.questions import PromptedQuestionWriter
 from pipeline.language.prompted.rating import PromptedRater
 from pipeline.language.prompted.slots import PromptedSlotProposer
-from pipeline.methodology import Methodology, parse
+from pipeline.methodology import Methodology
 from pipeline.outcome import Outcome
 from pipeline.ports import RATED_SIGNALS, SlotProposal, Vectors
 from pipeline.state import InterviewState
@@ -50,7 +50,9 @@ GOOD_QUESTION = "What does the smell remind you of on a slow morning?"
 @cache
 def methodology() -> Methodology:
     """A methodology that comes with askwell."""
-    return parse(yaml.safe_load((CONFIG / "methodologies" / "means_end_chain.yaml").read_text("utf-8")))
+    return Methodology.model_validate(
+        yaml.safe_load((CONFIG / "methodologies" / "means_end_chain.yaml").read_text("utf-8"))
+    )
 
 
 @cache

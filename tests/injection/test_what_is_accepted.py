@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import ProviderOutputInvalid
 from pipeline.graph.surface import KGNode, Mention
-from pipeline.language.prompted.delimiting import is_hidden
+from pipeline.language.prompted.delimiting import clean
 from pipeline.language.prompted.extraction import PromptedExtractor
 from pipeline.language.prompted.rating import PromptedRater
 from pipeline.language.prompted.slots import PromptedSlotProposer
@@ -123,7 +123,7 @@ async def test_trace_of_what_was_dropped_stays_small_and_visible() -> None:
     found = await extracted([concept(label="x\u202e\u0000" * 5000, quote="y" * 90_000, node_type="z" * 9000)])
     [dropped] = found.dropped
     assert max(len(dropped.source), len(dropped.type), len(dropped.quote)) <= 300
-    assert not any(is_hidden(letter) for letter in dropped.source + dropped.type + dropped.quote)
+    assert all(clean(letter) == letter for letter in dropped.source + dropped.type + dropped.quote)
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=str)
@@ -186,7 +186,7 @@ async def test_rationale_is_short_visible_and_on_one_line() -> None:
     told = rating.rationales["engagement"]
     assert len(told) <= 400
     assert "\n" not in told
-    assert not any(is_hidden(letter) for letter in told)
+    assert all(clean(letter) == letter for letter in told)
 
 
 async def proposed(*proposals: Any) -> list[SlotProposal]:
@@ -210,7 +210,7 @@ async def test_slot_named_by_an_attack_is_a_plain_short_word(attack: Attack) -> 
         assert re.fullmatch(r"\w{1,60}", slot.slot_name)
         assert len(slot.description) <= 200
         assert "\n" not in slot.description
-        assert not any(is_hidden(letter) for letter in slot.description)
+        assert all(clean(letter) == letter for letter in slot.description)
 
 
 async def test_slot_holds_only_waiting_nodes_each_once_and_of_one_type() -> None:

@@ -68,8 +68,8 @@ async def test_saturation_before_the_end_asks_the_closing_question_first() -> No
         turn += 1
         await interview.say(f"again {turn}", found)
         assert turn < 12
-    result = interview.last.result
-    assert result is not None and result.termination_reason in {"graph_saturated", "all_nodes_exhausted"}
+    result = interview.result
+    assert result.termination_reason in {"graph_saturated", "all_nodes_exhausted"}
     assert interview.state.utterances[-1].kind == "closing_question"
     await interview.say("one last thing", concepts(("farewell gift", "attribute")))
     assert interview.state.status == "completed"
@@ -100,7 +100,7 @@ async def test_last_turn_is_processed_and_answered_with_thanks() -> None:
     for turn in range(1, 4):
         outcome = await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
     assert interview.state.status == "completed" and len(interview.state.nodes) == 3
-    assert outcome.result is not None and outcome.result.termination_reason == "Maximum turns reached"
+    assert interview.result.termination_reason == "Maximum turns reached"
     assert outcome.events[1]["result"]["should_continue"] is False
 
 
@@ -149,8 +149,8 @@ async def test_saturated_choice_is_not_the_reason_for_the_closing_question() -> 
     while not any(utterance.kind == "closing_question" for utterance in interview.state.utterances):
         turn += 1
         await interview.say(f"again {turn}", concepts(("taste", "attribute")))
-    request, result = interview.writer.requests[-1], interview.last.result
-    assert result is not None and request.kind == "closing"
+    request, result = interview.writer.requests[-1], interview.result
+    assert request.kind == "closing"
     assert request.rationale == result.termination_reason and request.signals == ()
 
 

@@ -52,9 +52,9 @@ async def test_failing_writer_without_a_second_one_fails_the_turn() -> None:
 async def test_failing_writer_with_a_second_one_asks_the_second_visibly() -> None:
     interview = await opened(Interview(writer=Breaking(), second=PlainWriter()))
     outcome = await interview.say("one", concepts(("taste", "attribute")))
-    assert outcome.record is not None and outcome.result is not None
+    assert outcome.record is not None
     assert outcome.record.fallbacks == ("question",) and outcome.record.fallback
-    assert outcome.result.has_llm_fallback
+    assert interview.result.has_llm_fallback
     asked = next(event for event in outcome.events if event["type"] == "question.completed")
     assert asked["fallback"] and asked["text"] == interview.listener.text
 
@@ -65,7 +65,7 @@ async def test_writer_that_fails_in_the_middle_is_mended_and_not_asked_of_the_se
     outcome = await interview.say("one", concepts(("taste", "attribute")))
     assert second.requests == []
     assert outcome.record is not None and outcome.record.fallback and outcome.record.fallbacks == ()
-    assert interview.listener.text == outcome.result.next_question if outcome.result else False
+    assert interview.listener.text == interview.result.next_question
 
 
 async def test_regeneration_that_fails_leaves_the_template_not_an_error() -> None:
@@ -114,9 +114,9 @@ class SecondHandRater(FixedRater):
 async def test_fallback_of_extraction_and_rating_is_on_record() -> None:
     interview = Interview(extractor=SecondHandExtractor(), rater=SecondHandRater())
     outcome = await interview.say("one", concepts(("taste", "attribute")))
-    assert outcome.record is not None and outcome.result is not None
+    assert outcome.record is not None
     assert outcome.record.fallbacks == ("extraction", "rating")
-    assert outcome.result.has_llm_fallback and not outcome.record.fallback
+    assert interview.result.has_llm_fallback and not outcome.record.fallback
 
 
 async def test_failing_rater_cancels_the_other_lane_and_leaves_no_trace() -> None:

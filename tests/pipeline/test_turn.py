@@ -190,10 +190,9 @@ async def test_switches_every_combination_holds_an_interview(srl: bool, slots: b
         )
     )
     for turn in range(1, 4):
-        outcome = await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
-        assert outcome.result is not None
-        assert (outcome.result.canonical_graph is not None) == slots
-        assert interview.listener.text == outcome.result.next_question
+        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+        assert (interview.result.canonical_graph is not None) == slots
+        assert interview.listener.text == interview.result.next_question
     assert len([r for r in interview.writer.requests if r.kind == "follow_up"]) == (9 if selection else 3)
 
 
@@ -208,26 +207,24 @@ async def test_question_refused_once_is_written_again() -> None:
     good = "What makes the taste matter to you?"
     interview = Interview(writer=PlainWriter(["Don't you think that taste is great?", good]))
     interview.state = (await Interview().open()).state
-    outcome = await interview.say("one", concepts(("taste", "attribute")))
-    assert outcome.result is not None
-    assert outcome.result.next_question == good and not outcome.result.has_llm_fallback
+    await interview.say("one", concepts(("taste", "attribute")))
+    assert interview.result.next_question == good and not interview.result.has_llm_fallback
 
 
 async def test_question_refused_twice_falls_back_to_the_template_visibly() -> None:
     interview = Interview(writer=PlainWriter(["", "Is it good?"]))
     interview.state = (await Interview().open()).state
-    outcome = await interview.say("one", concepts(("taste", "attribute")))
-    assert outcome.result is not None and outcome.result.has_llm_fallback
-    assert outcome.result.next_question.endswith("?") and interview.listener.text == outcome.result.next_question
+    await interview.say("one", concepts(("taste", "attribute")))
+    assert interview.result.has_llm_fallback
+    assert interview.result.next_question.endswith("?") and interview.listener.text == interview.result.next_question
 
 
 async def test_question_bad_ending_keeps_what_is_out() -> None:
     text = "What makes the taste of your coffee in the morning so special, and why do you also like tea?"
     interview = Interview(writer=PlainWriter([text]))
     interview.state = (await Interview().open()).state
-    outcome = await interview.say("one", concepts(("taste", "attribute")))
-    assert outcome.result is not None
-    final = outcome.result.next_question
+    await interview.say("one", concepts(("taste", "attribute")))
+    final = interview.result.next_question
     assert final != text and final.startswith("What makes the taste") and interview.listener.text == final
 
 
@@ -290,21 +287,6 @@ async def test_engine_unknown_is_a_clear_error() -> None:
         await interview.say("one")
 
 
-async def test_result_carries_everything_the_design_lists() -> None:
-    interview = Interview()
-    found = concepts(("taste", "attribute"), ("awake", "consequence"), links=[("taste", "awake")])
-    result = (await interview.say("one", found)).result
-    assert result is not None
-    assert [c["label"] for c in result.extracted["concepts"]] == ["taste", "awake"]
-    assert result.graph_state["node_count"] == 2 and result.graph_state["depth_achieved"] == 2
-    assert set(result.scoring) == {"depth", "saturation"}
-    assert result.strategy_alternatives and result.score_decomposition and result.node_signals
-    assert result.graph_comparison is not None and result.graph_comparison["surface_nodes"] == 2
-    assert len(result.nodes_added) == 2 and len(result.edges_added) == 1
-    assert result.saturation_metrics is not None and 0 < result.saturation_metrics["chao1_ratio"] <= 1
-    assert set(result.stages_ms) >= {"context", "utterance", "srl", "extraction", "rating", "strategy", "question"}
-
-
 async def test_timings_come_from_the_given_clock() -> None:
     interview = Interview()
     await interview.open()
@@ -312,14 +294,15 @@ async def test_timings_come_from_the_given_clock() -> None:
     outcome = await pipeline.run(
         interview.state, Answer("k", "one"), interview.configuration, now=NOW, sink=Listener(), embeddings={}
     )
-    assert outcome.result is not None and all(ms > 0 for ms in outcome.result.stages_ms.values())
+    assert outcome.record is not None and outcome.record.stages_ms
+    assert all(ms > 0 for ms in outcome.record.stages_ms.values())
 
 
 async def test_repetition_settings_take_effect() -> None:
     strict = Interview(configuration=configuration(repeat_jaccard=0.05, repeat_cosine=1.0))
     await strict.say("one", concepts(("taste", "attribute")))
-    outcome = await strict.say("two", concepts(("smell", "attribute")))
-    assert outcome.result is not None and outcome.result.has_llm_fallback
+    await strict.say("two", concepts(("smell", "attribute")))
+    assert strict.result.has_llm_fallback
 
 
 async def test_selection_survives_a_candidate_that_fails() -> None:
@@ -331,19 +314,8 @@ async def test_selection_survives_a_candidate_that_fails() -> None:
                 yield piece
 
     interview = Interview(writer=Failing(), configuration=configuration(enable_question_self_selection=True))
-    outcome = await interview.say("one", concepts(("taste", "attribute")))
-    assert outcome.result is not None and not outcome.result.has_llm_fallback
-
-
-async def test_result_counts_live_nodes_and_the_longer_lane() -> None:
-    interview = Interview()
-    await interview.say("one", concepts(("sweet", "attribute"), ("soft", "attribute")))
-    found = concepts(("bitter", "attribute"), links=[("bitter", "sweet")], kind="revises")
-    result = (await interview.say("two", found)).result
-    assert result is not None and result.graph_comparison is not None
-    assert result.graph_comparison["reduction_ratio"] == 0 and result.graph_comparison["mapped_nodes"] == 2
-    assert result.graph_state["current_phase"] == "exploratory"
-    assert result.latency_ms < sum(result.stages_ms.values())
+    await interview.say("one", concepts(("taste", "attribute")))
+    assert not interview.result.has_llm_fallback
 
 
 async def test_moderators_wish_for_what_is_not_there_is_no_wish() -> None:

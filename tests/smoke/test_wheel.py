@@ -18,7 +18,7 @@ ANSWERS = (
 )
 ASSETS = (
     "web/index.html", "web/interview.html", "web/static/theme.css", "config/methodologies/means_end_chain.yaml",
-    "pipeline/language/data/bert-base-uncased-vocab.txt",
+    "pipeline/language/data/bert-base-uncased-vocab.txt", "pipeline/question/data/unacceptable/en.yaml",
 )  # fmt: skip
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.filterwarnings("ignore::ResourceWarning")]

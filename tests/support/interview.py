@@ -13,7 +13,8 @@ import numpy as np
 
 from pipeline.concept import Concept, PipelineSettings, SessionConfiguration
 from pipeline.context import Answer
-from pipeline.methodology import Methodology, parse
+from pipeline.contracts import TurnRecord
+from pipeline.methodology import Methodology
 from pipeline.outcome import Outcome
 from pipeline.ports import (
     ExtractedConcept,
@@ -30,6 +31,7 @@ from pipeline.ports import (
 )
 from pipeline.state import InterviewState
 from pipeline.turn import Providers, TurnPipeline
+from pipeline.turn_result import TurnResult, turn_result
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 DIMENSION = 16
@@ -106,7 +108,7 @@ def small_methodology(**changes: Any) -> Methodology:
             "late": {"phase_bonuses": {"finish": 2.0}},
         },
     }
-    return parse({**data, **changes})
+    return Methodology.model_validate({**data, **changes})
 
 
 def configuration(methodology: Methodology | None = None, **settings: Any) -> SessionConfiguration:
@@ -317,6 +319,8 @@ class Interview:
     state: InterviewState = field(default_factory=new_state)
     embeddings: dict[str, Vectors] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
+    before: InterviewState = field(default_factory=new_state)
+    """The state that the last turn started from."""
     listener: Listener = field(default_factory=Listener)
     names: list[SlotProposal] = field(default_factory=list)
     second: PlainWriter | None = None
@@ -358,6 +362,7 @@ class Interview:
         if self.state.question is None:
             await self.open()
         self.listener = Listener()
+        self.before = self.state
         answer = Answer(f"key-{self.state.turn_count + 1}", text, kind, corrects)  # type: ignore[arg-type]
         outcome = await self.pipeline().run(
             self.state,
@@ -377,3 +382,10 @@ class Interview:
     @property
     def last(self) -> Outcome:
         return self.outcomes[-1]
+
+    @property
+    def result(self) -> TurnResult:
+        """The full result of the last turn, from what a store has of it."""
+        assert self.last.record is not None
+        record = TurnRecord.model_validate_json(self.last.record.model_dump_json())
+        return turn_result(self.before, self.state, record, self.configuration)

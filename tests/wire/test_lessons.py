@@ -1,4 +1,4 @@
-"""What hurt the systems before: shown over the socket that it cannot happen here. Source: lessons, by line."""
+"""Failures that interview systems are known for, shown over the socket not to happen here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.fakes_session import QUICK, MemoryStore, Node, Providing, Tro
 
 
 async def test_failed_turn_does_not_wedge_the_session(node: Node) -> None:
-    """Line 16: the model fails once, the retry succeeds, nothing doubled."""
+    """The model fails once, the retry succeeds, nothing doubled."""
     state = await node.session()
     async with node.client(state.session_id) as client:
         await client.hello()
@@ -32,7 +32,7 @@ async def test_failed_turn_does_not_wedge_the_session(node: Node) -> None:
 
 
 async def test_two_submits_at_once_one_wins(node: Node) -> None:
-    """Line 17: the other gets `turn_in_progress` or, with the same key, the same result."""
+    """The other gets `turn_in_progress` or, with the same key, the same result."""
     state = await node.session()
     async with node.client(state.session_id) as client:
         await client.hello()
@@ -58,7 +58,7 @@ async def test_two_submits_at_once_one_wins(node: Node) -> None:
 
 
 async def test_disconnect_in_mid_reply_leaves_no_stuck_pipeline(node: Node) -> None:
-    """Lines 18 and 19: the turn completes, the reply is waiting at reconnect, from the last event on."""
+    """The turn completes, the reply is waiting at reconnect, from the last event on."""
     state = await node.session()
     async with node.client(state.session_id) as client:
         await client.hello()
@@ -78,7 +78,7 @@ async def test_disconnect_in_mid_reply_leaves_no_stuck_pipeline(node: Node) -> N
 
 
 async def test_empty_model_output_becomes_a_fallback_question(hot: HotStore) -> None:
-    """Line 21: a fallback question within the deadline, not a minute of silence."""
+    """A fallback question within the deadline, not a minute of silence."""
     providing = Providing()
     async with running_node(TroubledHot(hot), MemoryStore(), providing) as node:
         state = await node.session()
@@ -95,7 +95,7 @@ async def test_empty_model_output_becomes_a_fallback_question(hot: HotStore) -> 
 
 
 async def test_nobody_waits_in_silence(hot: HotStore) -> None:
-    """Line 21: what takes long is told, again and again."""
+    """What takes long is told, again and again."""
     settings = replace(QUICK, still_thinking_s=0.05)
     async with running_node(TroubledHot(hot), MemoryStore(), Providing(), settings=settings) as node:
         state = await node.session()
@@ -111,7 +111,7 @@ async def test_nobody_waits_in_silence(hot: HotStore) -> None:
 
 
 async def test_sessions_that_are_over_leave_nothing_behind(hot: HotStore) -> None:
-    """Line 22: memory of a session is given back."""
+    """Memory of a session is given back."""
     settings = replace(QUICK, idle_release_s=0.0)
     async with running_node(TroubledHot(hot), MemoryStore(), Providing(), settings=settings) as node:
         owners = []

@@ -1,4 +1,4 @@
-"""The embedded default: interviews without any language model.
+"""The offline provider: interviews without any language model.
 
 `load_offline` gives everything the ports ask for, loaded and warm; one per process serves all sessions.
 """

@@ -1,4 +1,4 @@
-"""Knowledge from an answer without a language model."""
+"""Extraction of concepts and relations without a language model."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.graph.surface import REVISES, label_key
 from pipeline.language.clauses import Clause, split
-from pipeline.language.connectors import plain
+from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import kinds
 from pipeline.language.offline.linking import Linker, asked_of, asks_why
 from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, texts_of
 from pipeline.language.offline.relations import (
     CONFIDENCE,
+    AnswerConcept,
     EdgeChooser,
     Link,
-    Mention,
     pairs_of,
     settle_types,
 )
@@ -46,7 +46,7 @@ STANCE_FROM = 0.3
 
 
 class OfflineExtractor:
-    """Extractor of the ports: clauses, exemplars, cues, connectors and the place in the interview."""
+    """Extractor of the ports: by clauses, exemplars, cues, connectors, and the question that is answered."""
 
     def __init__(self, parser: SpacyParser, embedder: kinds.SyncEmbedder, *, executor: Executor | None = None) -> None:
         self._parser = parser
@@ -56,7 +56,7 @@ class OfflineExtractor:
         self._sentiment = SentimentIntensityAnalyzer()
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
-        """Concepts and relations of one answer; never more than was said."""
+        """Concepts and relations of one answer; every concept is a part of the answer."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, self.extract_sync, request)
 
@@ -78,11 +78,11 @@ class OfflineExtractor:
             DroppedElement(source=c.label, type="concept", quote=c.quote, reason="too many concepts in one answer")
             for c in found[MAX_CONCEPTS:]
         ]
-        work = _Answer(self, request, doc, clauses, found[:MAX_CONCEPTS])
+        work = _AnswerExtraction(self, request, doc, clauses, found[:MAX_CONCEPTS])
         return work.extraction(dropped)
 
     def _shapes(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """How exemplars are built, once they are trimmed as an answer would be."""
+        """The shape features of exemplars, trimmed as answers are."""
         shapes = []
         for text, doc in zip(texts, self._parser.docs.batch(texts), strict=True):
             found = candidates(doc, text, split(doc))
@@ -106,8 +106,8 @@ class OfflineExtractor:
         return float(self._sentiment.polarity_scores(text)["compound"])
 
 
-class _Answer:
-    """One answer on its way to an extraction."""
+class _AnswerExtraction:
+    """The extraction of one answer."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class _Answer:
         self.clauses = clauses
         self.model = extractor.model(request)
         self.chooser = EdgeChooser(request.methodology.ontology)
-        self.question = plain(request.question)
+        self.question = normalised_text(request.question)
         self.asked = asked_of(request)
         self.denied = denials(doc, clauses)
         texts = all_texts(([c.label for c in found], texts_of(request), [words for _, words in self.denied]))
@@ -133,7 +133,7 @@ class _Answer:
         self.found = [c for c in found if self._worth(c)]
 
     def extraction(self, dropped: list[DroppedElement]) -> Extraction:
-        """Everything found, with what the methodology has no place for."""
+        """Everything found; relations that the methodology does not permit are in `dropped`."""
         if not self.found:
             return Extraction(extractable=False, provider=PROVIDER, dropped=tuple(dropped))
         mentions = self._mentions()
@@ -158,7 +158,10 @@ class _Answer:
         )
 
     def _worth(self, candidate: Candidate) -> bool:
-        """A condition alone ("if the sun is out") is no step of a ladder, unless it is the respondent's own state."""
+        """Whether a candidate can be a concept.
+
+        With levels, a bare condition ("if the sun is out") cannot, unless it is a state of the respondent.
+        """
         if not (candidate.fronted and self.model.levelled):
             return True
         clause = self.clauses[candidate.clause]
@@ -166,23 +169,23 @@ class _Answer:
             return True
         return (candidate.first_person and self.memory.again(candidate) is not None) or _own_state(candidate)
 
-    def _mentions(self) -> list[Mention]:
+    def _mentions(self) -> list[AnswerConcept]:
         vectors = np.stack([self.vectors[c.label] for c in self.found])
         scores = kinds.base_scores(self.model, self.found, vectors)
         scores += self._structure()
         shares = kinds.confidences(scores)
-        mentions: list[Mention] = []
+        mentions: list[AnswerConcept] = []
         for row, candidate in enumerate(self.found):
             order = np.argsort(-shares[row], kind="stable")
             types = [(self.model.names[int(i)], round(float(shares[row, i]), 3)) for i in order]
-            mention = Mention(
+            mention = AnswerConcept(
                 label=candidate.label,
                 clause=candidate.clause,
                 quote=candidate.quote,
                 types=types,
                 stance=self._stance(candidate),
                 negated=candidate.negated,
-                opener=plain(self.doc[candidate.start].text),
+                opener=normalised_text(self.doc[candidate.start].text),
                 past_state=" used to " in f" {candidate.words} ",
                 element_ids=self.memory.elements(candidate),
             )
@@ -198,7 +201,7 @@ class _Answer:
         return mentions
 
     def _structure(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        """What the question and its focus say about the answer's types; shape [phrases, types]."""
+        """Prior scores of types from the question and its focus; shape [phrases, types]."""
         names, levels = self.model.names, self.model.levels
         prior = np.zeros((len(self.found), len(names)))
         for index, pattern in enumerate(self.model.cues):
@@ -222,8 +225,8 @@ class _Answer:
         score = self.extractor.sentiment(candidate.words)
         return 1 if score >= STANCE_FROM else -1 if score <= -STANCE_FROM else 0
 
-    def _revisions(self, mentions: list[Mention]) -> list[Link]:
-        """What the answer takes back: "actually no, it isn't the price, it's the taste"."""
+    def _revisions(self, mentions: list[AnswerConcept]) -> list[Link]:
+        """Links `revises` where the answer corrects something: "actually no, it isn't the price, it's the taste"."""
         if self.request.methodology.ontology.edge_type(REVISES) is None or not self.memory.known:
             return []
         links = []
@@ -249,7 +252,7 @@ class _Answer:
             links.append(Link(new.label, self.focus.label, REVISES, CONFIDENCE["focus"], new.quote))
         return links
 
-    def _concepts(self, mentions: list[Mention]) -> list[ExtractedConcept]:
+    def _concepts(self, mentions: list[AnswerConcept]) -> list[ExtractedConcept]:
         concepts: dict[str, ExtractedConcept] = {}
         for mention in mentions:
             key = label_key(mention.label)
@@ -279,7 +282,7 @@ def _own_state(candidate: Candidate) -> bool:
 
 
 def _ladder_prior(step: int, why: bool) -> float:
-    """Answers stay on the level of the focus or go one up; rarely down or far up."""
+    """Prior of a type by its distance from the focus in levels: answers mostly stay on the level or go one up."""
     if step == 1:
         return 0.45 if why else 0.3
     if step == 0:

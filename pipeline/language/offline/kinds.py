@@ -1,4 +1,4 @@
-"""Which type of a methodology a phrase belongs to: exemplars, cues, and the place in the interview."""
+"""Classifies phrases into the node types of a methodology, by exemplars, cues and shape."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Encode = Callable[[Sequence[str]], Vectors]
 Shapes = Callable[[Sequence[str]], list[frozenset[str]]]
 
 NEIGHBOURS = 3
-"""Exemplars of a type that count for a phrase."""
+"""Nearest exemplars of a type whose mean similarity counts."""
 RIDGE = 1.0
 """Regularisation of the linear classifier over exemplars."""
 WEIGHT_CENTROID = 3.0
@@ -37,7 +37,7 @@ TEMPERATURE = 0.55
 
 @dataclass(frozen=True)
 class TypeModel:
-    """What a methodology's types look like, ready to be compared with.
+    """The classifier of a methodology's node types.
 
     `names` has one entry per type; `exemplars` is [exemplars, dimension], `owner` gives each exemplar's type;
     `centroids` is [types, dimension]; `linear` is [dimension + 1, types].
@@ -154,7 +154,7 @@ def _spaced(cue: str) -> str:
 
 
 def base_scores(model: TypeModel, found: Sequence[Candidate], vectors: Vectors) -> Scores:
-    """How well each phrase fits each type, before the interview's structure is looked at.
+    """How well each phrase fits each type, without the prior from the question.
 
     Args:
         model: the methodology's types.
@@ -185,7 +185,7 @@ def base_scores(model: TypeModel, found: Sequence[Candidate], vectors: Vectors) 
 
 
 def cue_hits(pattern: re.Pattern[str], text: str) -> float:
-    """Cues found, a cue of several words counting half as much again; at most `CUE_LIMIT`."""
+    """Weighted number of different cues found: 1 each, 1.5 for a cue of several words; at most `CUE_LIMIT`."""
     hits = sum(1.5 if " " in match else 1.0 for match in set(pattern.findall(text)))
     return min(hits, CUE_LIMIT)
 
@@ -200,7 +200,7 @@ def confidences(scores: Scores) -> Scores:
 
 
 class SyncEmbedder(Protocol):
-    """An embedder that can be asked from a worker thread."""
+    """An embedder that can be called from a worker thread."""
 
     def embed_sync(self, texts: Sequence[str]) -> Vectors:
         """One L2-normalised row per text."""

@@ -1,4 +1,4 @@
-"""Word lists of the offline provider, written for this project: how people hedge, fill, refuse and correct themselves."""
+"""Word lists of the offline provider: fillers, hedges, refusals, self-corrections and the like (English)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LEADING_VERBS = phrases(
     |gonna|able to|used to be|would be|can be|could be|will be|'ll be|have been|has been|'ve been|had been|is being
     |was being|'s been|like to|love to|prefer to|hope to|happen to|managed to"""
 )
-"""Verbs that say little about the idea behind them."""
+"""Verb phrases removed from the beginning of a label because the content follows them."""
 
 MODALS = words(
     "can could would will 'd 'll d ll may might shall should must do does did 've have had has 's is are was "
@@ -79,7 +79,7 @@ PRAISE = words(
 OFF_TOPIC = phrases(
     "btw|by the way|totally unrelated|unrelated|off topic|off-topic|nothing to do with this|on another note"
 )
-"""Sentences with one of these are beside the point by the respondent's own account."""
+"""Sentences with one of these are off topic, as the respondent says."""
 
 GENERIC_LEMMAS = words(
     """thing something anything everything nothing stuff lot bit way kind sort point reason matter important good nice
@@ -87,7 +87,7 @@ GENERIC_LEMMAS = words(
     like really much many more most other same it that this one yes no sure well maybe look see come happen sorry
     answer question tell ask talk idea option choice opposite different similar compare know not etc feature aspect factor part main really"""
 )
-"""Lemmas that alone make no concept."""
+"""Lemmas that are no concept by themselves."""
 
 NUMBERS = words(
     "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand"
@@ -104,7 +104,7 @@ ASIDES = phrases(
     |so yeah|yeah no|there you go|fair enough|long story short|funny enough|touch wood|god forbid|as they say|ta
     |no wait|wait|wait no|actually|actually no|no actually|hang on no|i was wrong|i got that wrong|i take that back|scratch that|i changed my mind|i misspoke|pass|skip|next question|rather not say|i 'd rather not say|no comment|that 's about it|that 's pretty much it"""
 )
-"""Whole clauses that carry nothing."""
+"""Whole clauses without content."""
 
 ASIDE_BEGINNINGS = phrases(
     """sorry|excuse me|that 's what|that is what|where was i|let me think|what was the|hang on|hold on|i don't know|i do n't know|i dont know|i dunno|no idea
@@ -116,18 +116,14 @@ ASIDE_BEGINNINGS = phrases(
     |as i said|i already said|i told you|we talked about|good question|that 's a good question|never mind|i ca n't remember
     |i do n't remember|i do n't really know|i really do n't know|i 'm not sure|not sure|i have no idea|beats me|thanks|thank you|that covers it|that 's enough|let 's move on"""
 )
-"""Beginnings of clauses that carry nothing."""
+"""Beginnings of clauses without content."""
 
 NO_CONTENT = (
     r"^(not really|no|nope|nah|none|nothing|nothing (else|really|more|special|much)|no idea|dunno|idk|pass|skip|"
     r"(i )?(do ?n.?t|did ?n.?t|would ?n.?t) (really )?(know|care|mind|remember)|(i.?m )?not sure|i guess|maybe|"
     r"it.?s (just )?(ok|okay|fine|alright|good|nice)|just (ok|okay|fine)|yes|yeah|yep|sure|ok|okay|right|fine)$"
 )
-"""Answers to be left alone once fillers are gone."""
-
-REFUSALS = phrases(
-    """no way|no thanks|not worth|never again|can't afford|would n't dream|not for me|no chance|forget it|too much money"""
-)
+"""Answers without content, once fillers are removed."""
 
 REVISIONS = phrases(
     """actually no|actually , no|no actually|no wait|no , wait|wait no|no wait|wait|wait no|actually|actually no|no actually|hang on no|i was wrong|i got that wrong|i take that back
@@ -166,7 +162,7 @@ REASONING = phrases(
     |unless|otherwise|although|but|however|compared to|compared with|whereas|on the other hand|in order to|depends|means
     |leads to|as a result|due to|rather than|instead of|even though|cos|cuz"""
 )
-"""Signs that somebody weighs or explains."""
+"""Words of reasoning and explanation."""
 
 EXAMPLES = phrases(
     """for example|for instance|such as|like when|last time|the other day|once i|one time|yesterday|last week|last month

@@ -1,4 +1,4 @@
-"""Links of one answer: stated ones first, then neighbours, then the focus of the question."""
+"""Links the concepts of one answer: first by connectors, then neighbours, then to the focus of the question."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from spacy.tokens import Doc
 
 from pipeline.graph.surface import label_key
 from pipeline.language.clauses import SUBJECTS, Clause
-from pipeline.language.connectors import plain
+from pipeline.language.connectors import normalised_text
 from pipeline.language.offline.memory import Known
 from pipeline.language.offline.relations import (
     CONFIDENCE,
     CONTRAST_MARKERS,
+    AnswerConcept,
     EdgeChooser,
     Link,
-    Mention,
     Pair,
 )
 from pipeline.methodology import EdgeType
@@ -31,17 +31,17 @@ ASKS_AGAINST = re.compile(
     r"\b(n't|don't|doesn't|didn't|won't|wouldn't|not|dislike|put you off|puts you off|against|stop you|annoying"
     r"|annoys|hard|hardest|difficult|difficulty|bother|bothers|frustrating|frustrates|problem|worst|hate)\b"
 )
-"""Questions after what speaks against their focus."""
+"""Questions that ask for disadvantages of their focus."""
 
 
 def asked_of(request: ExtractionRequest) -> str:
-    """The question in plain letters, without the name of its focus."""
-    question = plain(request.question)
-    return question.replace(plain(request.focus_label), " ") if request.focus_label else question
+    """The normalised question without the label of its focus."""
+    question = normalised_text(request.question)
+    return question.replace(normalised_text(request.focus_label), " ") if request.focus_label else question
 
 
 def asks_why(question: str) -> bool:
-    """Whether a question is after reasons."""
+    """Whether a question asks for reasons."""
     return bool(re.search(r"\b(why|what makes|how come|what does .* (give|do for|mean)|important|matter)\b", question))
 
 
@@ -62,11 +62,11 @@ class Linker:
         self.clauses = clauses
         self.chooser = chooser
         self.focus = focus
-        self.question = plain(request.question)
+        self.question = normalised_text(request.question)
         self.asked = asked_of(request)
 
-    def links(self, pairs: Sequence[Pair], mentions: list[Mention]) -> list[Link]:
-        """All links of the answer; those the methodology has no place for are marked."""
+    def links(self, pairs: Sequence[Pair], mentions: list[AnswerConcept]) -> list[Link]:
+        """All links of the answer; those that the methodology does not permit have `allowed` false."""
         links: list[Link] = []
         targets: set[int] = set()
         joined: set[int] = set()
@@ -87,8 +87,8 @@ class Linker:
         links += self._focus_links(mentions, targets, joined)
         return links
 
-    def _story_links(self, mentions: list[Mention], joined: set[int], links: list[Link]) -> list[Link]:
-        """In a story without a focus, what nothing holds follows from what was told right before it."""
+    def _story_links(self, mentions: list[AnswerConcept], joined: set[int], links: list[Link]) -> list[Link]:
+        """For a question without a focus and types without levels: link each unlinked concept to the one before it."""
         held = {label_key(end) for link in links if link.allowed for end in (link.source, link.target)}
         added = []
         for right in range(1, len(mentions)):
@@ -103,8 +103,8 @@ class Linker:
                 joined |= {left, right}
         return added
 
-    def _reads_as_step(self, pair: Pair, mentions: list[Mention], targets: set[int]) -> bool:
-        """Whether neighbours without a connector of their own can only be read as a step."""
+    def _reads_as_step(self, pair: Pair, mentions: list[AnswerConcept], targets: set[int]) -> bool:
+        """Whether neighbouring concepts without a connector can be linked."""
         if pair.basis not in {"adjacent", "next", "shared"}:
             return True
         first, second = mentions[pair.cause], mentions[pair.effect]
@@ -118,19 +118,19 @@ class Linker:
         if pair.basis == "next":
             return self._cued(pair, mentions)
         after = self.clauses[second.clause]
-        subject = plain(self.doc[after.start].text)
+        subject = normalised_text(self.doc[after.start].text)
         return first.node_type != second.node_type and (after.break_before == "and" or subject in SUBJECTS)
 
-    def _cued(self, pair: Pair, mentions: list[Mention]) -> bool:
-        """Whether the second of two sentences holds a cue of the relation ("since then …")."""
+    def _cued(self, pair: Pair, mentions: list[AnswerConcept]) -> bool:
+        """Whether the second of two sentences contains a cue of the relation ("since then …")."""
         chosen = self.chooser.choose(mentions[pair.cause].node_type, mentions[pair.effect].node_type, "and", "cause")
         if chosen is None or not chosen[1]:
             return False
         clause = self.clauses[mentions[pair.effect].clause]
-        said = " ".join(plain(self.doc[i].text) for i in range(clause.start, clause.end))
+        said = " ".join(normalised_text(self.doc[i].text) for i in range(clause.start, clause.end))
         return any(f" {cue} " in f" {said} " for cue in chosen[0].cues if " " in cue or len(cue) > 4)
 
-    def _link(self, pair: Pair, mentions: list[Mention]) -> Link | None:
+    def _link(self, pair: Pair, mentions: list[AnswerConcept]) -> Link | None:
         first, second = mentions[pair.cause], mentions[pair.effect]
         if label_key(first.label) == label_key(second.label):
             return None
@@ -146,7 +146,7 @@ class Linker:
         source, target = (first, second) if forward else (second, first)
         return Link(source.label, target.label, edge.name, CONFIDENCE[pair.basis], quote)
 
-    def _span(self, first: Mention, second: Mention) -> str:
+    def _span(self, first: AnswerConcept, second: AnswerConcept) -> str:
         """Verbatim text from the one mention to the other."""
         low = min(first.clause, second.clause)
         high = max(first.clause, second.clause)
@@ -154,8 +154,8 @@ class Linker:
         last = self.doc[self.clauses[high].end - 1]
         return self.request.text[start : last.idx + len(last.text)].strip()
 
-    def _focus_links(self, mentions: list[Mention], targets: set[int], joined: set[int]) -> list[Link]:
-        """Links between what the question was about, what the answer begins with, and what nothing else holds."""
+    def _focus_links(self, mentions: list[AnswerConcept], targets: set[int], joined: set[int]) -> list[Link]:
+        """Links between the focus of the question and the first concept of the answer, and those without a link."""
         if self.focus is None:
             return []
         links: list[Link] = []
@@ -187,8 +187,8 @@ class Linker:
         return links
 
     def _compares(self) -> bool:
-        """Whether question or answer sets things against each other in words of the methodology."""
-        said = f" {self.question} {' '.join(plain(token.text) for token in self.doc)} "
+        """Whether question or answer contains a cue of a relation of contrast, connectors aside."""
+        said = f" {self.question} {' '.join(normalised_text(token.text) for token in self.doc)} "
         return any(
             f" {cue} " in said
             for edge in self.request.methodology.ontology.edges
@@ -196,7 +196,7 @@ class Linker:
             for cue in frozenset(edge.cues) - CONTRAST_MARKERS
         )
 
-    def _focus_choice(self, focus: Known, mention: Mention, kind: str) -> tuple[EdgeType, bool, float] | None:
+    def _focus_choice(self, focus: Known, mention: AnswerConcept, kind: str) -> tuple[EdgeType, bool, float] | None:
         for how in dict.fromkeys((kind, "focus")):
             chosen = self.chooser.choose(focus.node_type, mention.node_type, "focus", how)
             if chosen is not None:

@@ -1,4 +1,4 @@
-"""What the interview knows already: nodes an answer mentions again or takes back, elements it touches on."""
+"""Known concepts and elements: which of them an answer mentions again, takes back, or is about."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.graph.dedup import BUILT_IN_SYNONYMS, SynonymTable
 from pipeline.graph.polarity import NEGATIONS, opposed
 from pipeline.graph.surface import label_key
 from pipeline.language.clauses import Clause
-from pipeline.language.connectors import plain
+from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.offline.spans import Candidate, denied_spans
 from pipeline.ports import ExtractionRequest, Vectors
@@ -20,9 +20,9 @@ from pipeline.ports import ExtractionRequest, Vectors
 SAME_JACCARD = 0.75
 """Lemma overlap from which a phrase mentions a known concept again."""
 SAME_COSINE = 0.80
-"""Cosine from which it does."""
+"""Cosine from which a phrase mentions a known concept again."""
 SAID_COSINE = 0.55
-"""Cosine from which something taken back is the known concept it sounds most like."""
+"""Cosine from which a phrase that is taken back refers to the most similar known concept."""
 ELEMENT_COSINE = 0.70
 """Cosine from which a phrase is about an element of the concept."""
 
@@ -108,7 +108,7 @@ class Memory:
         return None
 
     def closest(self, lemmas: tuple[str, ...], vector: Vectors) -> Known | None:
-        """The known concept that something taken back names: by shared words, or the nearest by far enough."""
+        """The known concept that a phrase which is taken back refers to: by shared lemmas, else by cosine."""
         wanted = self._synonyms.canonical(tuple(lemma for lemma in lemmas if lemma not in NEGATIONS))
         best: tuple[float, Known] | None = None
         for known in self.known:
@@ -137,7 +137,7 @@ def texts_of(request: ExtractionRequest) -> list[str]:
 
 def takes_back(doc: Doc) -> int | None:
     """Token index at which the respondent begins to correct something said before; None if they don't."""
-    spoken = [plain(token.text) for token in doc]
+    spoken = [normalised_text(token.text) for token in doc]
     said = f" {' '.join(spoken)} "
     positions = [said.index(f" {phrase} ") for phrase in lex.REVISIONS if f" {phrase} " in said]
     if not positions:

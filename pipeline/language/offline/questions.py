@@ -1,7 +1,7 @@
-"""The offline question writer: the methodology's templates, spoken as a careful moderator speaks.
+"""The offline question writer: fills the templates of the methodology.
 
-Everything is decided by the request and its seed: the same request always gives the same question. Templates take
-turns, so that none comes back before all have been used; the six latest questions are never repeated.
+The same request and seed always give the same question. Templates are used in rotation, so that none is repeated before
+all have been used; a recent question is never repeated.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from pipeline.language.offline.voices import Voice, voice
+from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.ports import Embedder, QuestionRequest
 from pipeline.question.bridges import bridge_for
 from pipeline.question.checker import check
 from pipeline.question.fluency import Phrase, phrase
 from pipeline.question.pieces import in_words
 from pipeline.question.templates import (
-    dice,
     fill,
     placeholders,
     rotated,
     shuffled,
+    stable_hash,
     suits,
     uncapitalised,
     was_asked,
@@ -55,7 +55,7 @@ class OfflineQuestionWriter:
             yield piece
 
     def template(self, request: QuestionRequest) -> str:
-        """A plain question of the strategy, other than the first tries of `write`."""
+        """A question of the strategy without acknowledgement, other than the first attempts of `write`."""
         return compose(request.model_copy(update={"avoid_similar": True}), skip=TEMPLATE_SKIPS, plain=True)
 
     async def _fresh(self, request: QuestionRequest) -> str:
@@ -84,25 +84,25 @@ def compose(request: QuestionRequest, *, skip: int = 0, plain: bool = False) -> 
         plain: leave acknowledgements out.
     """
     found = list(islice(wordings(request, plain=plain), skip + 1))
-    return found[-1] if found else _last_resort(request, voice(request.language))
+    return found[-1] if found else _last_resort(request, phrasing(request.language))
 
 
 def wordings(request: QuestionRequest, *, plain: bool = False) -> Iterator[str]:
     """Acceptable questions for a request, the best first, none twice."""
     seen: set[str] = set()
-    for candidate in _candidates(request, voice(request.language), plain):
+    for candidate in _candidates(request, phrasing(request.language), plain):
         if candidate not in seen and _acceptable(candidate, request):
             seen.add(candidate)
             yield candidate
 
 
 def is_dont_know(answer: str, language: str) -> bool:
-    """Whether an answer says no more than that there is no answer."""
+    """Whether an answer only says that the respondent has no answer."""
     return len(answer.split()) <= DONT_KNOW_WORDS and bool(_dont_know(language).match(answer.strip().casefold()))
 
 
 def asks_for_a_benefit(template: str, language: str) -> bool:
-    """Whether a template takes it for granted that the phrase is something good."""
+    """Whether a template presupposes that its phrase is something good."""
     return bool(_patterns(language)[0].search(template))
 
 
@@ -112,15 +112,15 @@ def _is_burden(label: str, language: str) -> bool:
 
 @lru_cache(maxsize=32)
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    return re.compile(voice(language).benefit), re.compile(voice(language).burden)
+    return re.compile(phrasing(language).benefit), re.compile(phrasing(language).burden)
 
 
 @lru_cache(maxsize=32)
 def _dont_know(language: str) -> re.Pattern[str]:
-    return re.compile(voice(language).dont_know)
+    return re.compile(phrasing(language).dont_know)
 
 
-def _candidates(request: QuestionRequest, speaking: Voice, plain: bool) -> Iterator[str]:
+def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: bool) -> Iterator[str]:
     """Wordings, the best first; some may be unacceptable."""
     about = _phrase_of(request)
     if request.kind == "rephrase":
@@ -147,14 +147,14 @@ def _candidates(request: QuestionRequest, speaking: Voice, plain: bool) -> Itera
     yield from _filled(_turned(speaking.any_topic, request, "any"), request, speaking, None, "")
 
 
-def _last_resort(request: QuestionRequest, speaking: Voice) -> str:
+def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
     """A general question about the topic, the one least like what was asked lately."""
     general = [fill(template, topic=request.topic) for template in speaking.any_topic]
     return min(general, key=lambda text: max((jaccard(text, asked) for asked in request.recent_questions), default=0.0))
 
 
-def _rephrased(request: QuestionRequest, speaking: Voice, about: Phrase | None) -> Iterator[str]:
-    """The same question in other words: another template of the same strategy and focus."""
+def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> Iterator[str]:
+    """Rephrasings: other templates of the same strategy and focus."""
     original = request.original or ""
     if request.strategy is not None:
         pool = [t for t in _templates(request, speaking, about) if not was_asked(t, original)]
@@ -175,7 +175,7 @@ def _different(texts: Iterator[str], original: str) -> Iterator[str]:
     return (text for text in texts if words(text) != words(original))
 
 
-def _templates(request: QuestionRequest, speaking: Voice, about: Phrase | None) -> list[str]:
+def _templates(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> list[str]:
     """The strategy's templates that suit the phrase; general ones where it has none in this language."""
     strategy = request.strategy
     own = strategy.templates.get(_language(request), ()) if strategy else ()
@@ -190,8 +190,8 @@ def _templates(request: QuestionRequest, speaking: Voice, about: Phrase | None) 
 def _ranked(templates: Sequence[str], request: QuestionRequest) -> list[str]:
     """Templates in the order in which they should be tried.
 
-    First those that no recent question was made from; then those that fit the moment (near the topic when the talk is
-    deep, short when answers are); then in turns.
+    First those that no recent question was made from; then those that fit (with the topic where the graph is deep,
+    short where the answers are short); then by rotation.
     """
     name = request.strategy.name if request.strategy else request.kind
     turns = rotated(shuffled(templates, request.seed, name), request.turn_number)
@@ -199,7 +199,7 @@ def _ranked(templates: Sequence[str], request: QuestionRequest) -> list[str]:
     wants_topic = request.depth >= ANCHOR_DEPTH and not near_topic
     wants_short = _answers_are_short(request)
     burdened = _is_burden(request.focus_label or "", request.language)
-    anchors = voice(request.language).anchors if wants_topic else ()
+    anchors = phrasing(request.language).anchors if wants_topic else ()
 
     def cost(template: str) -> tuple[int, int, float]:
         asked = sum(was_asked(template, question) for question in request.recent_questions)
@@ -215,7 +215,7 @@ def _ranked(templates: Sequence[str], request: QuestionRequest) -> list[str]:
 
 
 def _anchorable(template: str) -> bool:
-    """Whether a tie to the topic can stand between the mention and the question."""
+    """Whether a reference to the topic can be inserted between the mention and the question."""
     slots = placeholders(template)
     return "mention" in slots and "topic" not in slots and bool(_ASKS_AT_ONCE.match(template))
 
@@ -232,7 +232,7 @@ def _merged(ranked: Sequence[str], anchored: Sequence[str]) -> list[str]:
 
 
 def _filled(
-    templates: Sequence[str], request: QuestionRequest, speaking: Voice, about: Phrase | None, before: str
+    templates: Sequence[str], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None, before: str
 ) -> Iterator[str]:
     """The templates as questions, with what comes before them."""
     for number, template in enumerate(templates):
@@ -247,9 +247,9 @@ def _filled(
         yield f"{before} {text}" if before else text
 
 
-def _mention(request: QuestionRequest, speaking: Voice, about: Phrase, number: int) -> str:
-    """The sentence that takes the phrase up, or leads back to it."""
-    pick = dice(request.seed, request.turn_number, "mention", number)
+def _mention(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> str:
+    """The sentence that mentions the phrase, or leads back to it."""
+    pick = stable_hash(request.seed, request.turn_number, "mention", number)
     if request.focus_is_jump:
         near, distant = speaking.bridges(about.kind)
         sentence = bridge_for(request.focus_said_earlier_turns, near, distant, request.recent_questions, pick)
@@ -260,16 +260,16 @@ def _mention(request: QuestionRequest, speaking: Voice, about: Phrase, number: i
 
 
 def _acknowledges(request: QuestionRequest, answer: str) -> bool:
-    """Now and then, after an answer of substance, never twice running."""
+    """Whether to acknowledge the answer: at random, after at least six words, never twice in a row."""
     if len(answer.split()) < 6 or request.focus_is_jump or request.turn_number < 1:
         return False
-    spoken = voice(request.language).acknowledgements
+    spoken = phrasing(request.language).acknowledgements
     if request.recent_questions and any(request.recent_questions[-1].startswith(ack) for ack in spoken):
         return False
-    return dice(request.seed, request.turn_number, "acknowledge") % ACKNOWLEDGE_ONE_IN == 0
+    return stable_hash(request.seed, request.turn_number, "acknowledge") % ACKNOWLEDGE_ONE_IN == 0
 
 
-def _fresh_acknowledgement(request: QuestionRequest, speaking: Voice) -> str:
+def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
     unused = [a for a in speaking.acknowledgements if not any(q.startswith(a) for q in request.recent_questions)]
     return _pick(unused or speaking.acknowledgements, request, "acknowledgement")
 
@@ -299,7 +299,7 @@ def _last_answer(request: QuestionRequest) -> str | None:
 
 
 def _answers_are_short(request: QuestionRequest) -> bool:
-    limit = voice(request.language).shallow_words
+    limit = phrasing(request.language).shallow_words
     answers = [line.text for line in request.lines if line.speaker == "respondent"][-2:]
     return len(answers) == 2 and all(len(answer.split()) <= limit for answer in answers)
 
@@ -313,7 +313,7 @@ def _language(request: QuestionRequest) -> str:
 
 
 def _pick(items: Sequence[str], request: QuestionRequest, what: str) -> str:
-    return items[dice(request.seed, request.turn_number, what) % len(items)] if items else ""
+    return items[stable_hash(request.seed, request.turn_number, what) % len(items)] if items else ""
 
 
 def _turned(items: Sequence[str], request: QuestionRequest, what: str) -> list[str]:

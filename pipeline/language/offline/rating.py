@@ -1,7 +1,7 @@
-"""Ratings of an answer from what can be counted in it: length, clauses, connectors, details, feeling, hedges.
+"""Ratings of an answer by counts of its features: length, clauses, connectors, details, sentiment, hedges.
 
 Each score is the number of steps of its table that the answer's points reach, plus one; the tables are `DEPTH`,
-`SPECIFICITY`, `ENGAGEMENT` and `THOUGHT` below. Certainty and valence are read off a scale around the middle.
+`SPECIFICITY`, `ENGAGEMENT` and `THOUGHT` below. Certainty and valence use tables that are centred on the middle score.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.language.clauses import split
-from pipeline.language.connectors import plain
+from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.offline.spans import is_without_content
 from pipeline.language.srl import SpacyParser
@@ -43,7 +43,7 @@ HEDGE_LEVELS = (0.01, 0.04, 0.10)
 """Weighted hedges per word (of at least `HEDGE_MIN_WORDS`) from which hedging is low, medium, high."""
 HEDGE_MIN_WORDS = 12
 BRIEF = 3
-"""Up to this many words an answer is on the surface, whatever they are."""
+"""An answer of at most this many words has depth `surface`."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _names(doc: Doc) -> int:
 
 def features_of(doc: Doc, text: str, compound: float) -> Features:
     """Counts in a parsed answer."""
-    spoken = [plain(token.text) for token in doc if any(ch.isalnum() for ch in token.text)]
+    spoken = [normalised_text(token.text) for token in doc if any(ch.isalnum() for ch in token.text)]
     said = " " + " ".join(spoken) + " "
     clauses = split(doc)
     kinds = [clause.connector.kind for clause in clauses if clause.connector is not None]
@@ -110,9 +110,9 @@ def features_of(doc: Doc, text: str, compound: float) -> Features:
         reasons=_count(said, lex.REASONING),
         contrasts=sum(1 for kind in kinds if kind in {"contrast", "condition"}),
         details=max(numbers, entities) + min(numbers, entities) // 2,
-        nouns=len({plain(token.lemma_) for token in doc if token.pos_ in {"NOUN", "PROPN"}}),
+        nouns=len({normalised_text(token.lemma_) for token in doc if token.pos_ in {"NOUN", "PROPN"}}),
         examples=_count(said, lex.EXAMPLES),
-        values=len({plain(token.lemma_) for token in doc} & lex.VALUE_WORDS),
+        values=len({normalised_text(token.lemma_) for token in doc} & lex.VALUE_WORDS),
         hedges=float(_count(said, lex.HEDGES[1]) + 2 * _count(said, lex.HEDGES[2])),
         boosters=_count(said, lex.BOOSTERS),
         compound=compound,

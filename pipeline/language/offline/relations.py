@@ -1,4 +1,4 @@
-"""Which of an answer's concepts belong together, in which direction, and by which relation of the methodology."""
+"""Relations between the concepts of an answer: which pairs, in which direction, of which type."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ ALTERNATIVE_FROM = 0.12
 
 
 @dataclass
-class Mention:
-    """A concept as it stands in this answer, while its type is still open.
+class AnswerConcept:
+    """A concept of this answer, while its type is not decided yet.
 
-    `types` are (name, confidence), best first; `fixed` mentions repeat an existing node and keep its type.
+    `types` are (name, confidence), best first; a `fixed` concept repeats an existing node and keeps its type.
     """
 
     label: str
@@ -50,19 +50,19 @@ class Mention:
 
     @property
     def node_type(self) -> str:
-        """The type held at the moment."""
+        """The current type."""
         return self.types[0][0]
 
     def take(self, name: str) -> None:
-        """Hold another of its types."""
+        """Make another of its types the current one."""
         self.types.sort(key=lambda pair: pair[0] != name)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two mentions that the words join, cause (or earlier, or more concrete) first.
+    """Two concepts that are joined in the answer, by index; cause (or earlier, or more concrete) first.
 
-    `via` is the mention whose link a "shared" pair repeats.
+    `via` is the concept whose link a "shared" pair repeats.
     """
 
     cause: int
@@ -75,7 +75,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Link:
-    """An edge to be: ends are labels; `allowed` says whether the methodology has a place for it."""
+    """A proposed edge: ends are labels; `allowed` says whether the methodology permits it."""
 
     source: str
     target: str
@@ -85,8 +85,8 @@ class Link:
     allowed: bool = True
 
 
-def pairs_of(clauses: Sequence[Clause], mentions: Sequence[Mention]) -> list[Pair]:
-    """Mentions joined by connectors, then what "and" adds to them, then neighbours that nothing else joins."""
+def pairs_of(clauses: Sequence[Clause], mentions: Sequence[AnswerConcept]) -> list[Pair]:
+    """Pairs joined by connectors, then those that "and" adds to them, then neighbours that nothing else joins."""
     by_clause: dict[int, list[int]] = {}
     for position, mention in enumerate(mentions):
         by_clause.setdefault(mention.clause, []).append(position)
@@ -127,7 +127,7 @@ class _Pairs:
 
 
 def _add_neighbour(
-    found: _Pairs, clauses: Sequence[Clause], mentions: Sequence[Mention], left: int, right: int
+    found: _Pairs, clauses: Sequence[Clause], mentions: Sequence[AnswerConcept], left: int, right: int
 ) -> None:
     before, after = clauses[mentions[left].clause], clauses[mentions[right].clause]
     if mentions[left].clause == mentions[right].clause or before.fronted:
@@ -191,7 +191,7 @@ class EdgeChooser:
         return best
 
     def _fit(self, edge: EdgeType, forward: bool, source: str, target: str, marker: str, kind: str) -> float:
-        """How well a permitted relation says what the words say; 0 for not at all."""
+        """How well a permitted relation fits the connector; 0 for not at all."""
         if self.levelled:
             below, above = self._levels.get(source, 0), self._levels.get(target, 0)
             if below > above:
@@ -225,11 +225,10 @@ class EdgeChooser:
         return cued
 
 
-def settle_types(pairs: Sequence[Pair], mentions: Sequence[Mention], chooser: EdgeChooser) -> None:
-    """Let stated relations decide between the likely types of their ends.
+def settle_types(pairs: Sequence[Pair], mentions: Sequence[AnswerConcept], chooser: EdgeChooser) -> None:
+    """Decide between likely types of two concepts by the relation that a connector states.
 
-    A relation by a connector is better evidence than a close call between two types: where the best types of both
-    ends allow none, the likeliest combination that does is taken.
+    Where the best types of both ends permit no relation, the most likely combination of types that does is taken.
     """
     for pair in pairs:
         if pair.basis != "connector" or pair.kind == "condition":
@@ -250,7 +249,7 @@ def settle_types(pairs: Sequence[Pair], mentions: Sequence[Mention], chooser: Ed
         first.settled = second.settled = True
 
 
-def _open_types(mention: Mention) -> list[tuple[str, float]]:
+def _open_types(mention: AnswerConcept) -> list[tuple[str, float]]:
     if mention.fixed or mention.settled:
         return mention.types[:1]
     return [mention.types[0], *((name, c) for name, c in mention.types[1:3] if c >= ALTERNATIVE_FROM)]

@@ -1,4 +1,4 @@
-"""Names for what several wordings have in common: lemmas first, embeddings for what lemmas miss."""
+"""Proposes canonical slots without a language model: by lemmas, then by embeddings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipeline.ports import SlotProposal, SlotRequest, Vectors
 GROUP_COSINE = 0.70
 """Cosine from which two labels of one request share a proposal."""
 GROUP_JACCARD = 0.50
-"""Lemma overlap from which they do."""
+"""Lemma overlap from which two labels of one request share a proposal."""
 NAME_JACCARD = 0.60
 """Overlap with the words of a slot's name from which that name is proposed."""
 NAME_LEMMAS = 4
@@ -26,7 +26,7 @@ NAME_LEMMAS = 4
 
 
 class OfflineSlotProposer:
-    """SlotProposer of the ports, quick enough for the turn itself."""
+    """SlotProposer of the ports; fast enough to be used within a turn."""
 
     def __init__(self, parser: SpacyParser, embedder: SyncEmbedder, *, executor: Executor | None = None) -> None:
         self._parser = parser

@@ -1,4 +1,4 @@
-"""From clauses to candidates: what in an answer could be a concept, and how to call it."""
+"""Finds candidates in clauses: parts of an answer that may be concepts, with their labels."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from dataclasses import dataclass, replace
 from spacy.tokens import Doc, Token
 
 from pipeline.language.clauses import VERBS, Clause
-from pipeline.language.connectors import plain, words
+from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.offline.trimming import MAX_LABEL_WORDS, label_of, shortened, trimmed
 from pipeline.language.srl import NEGATIONS, content_lemmas
 
 MAX_WORD_CHARS = 40
-"""No word of any label is longer."""
+"""A candidate with a longer word, in characters, is left out."""
 
-KEPT_AUXILIARIES = words("ca wo do does did is are was were would could should has have had can will ain")
 URL = re.compile(r"https?://\S+|www\.\S+")
 NO_CONTENT = re.compile(lex.NO_CONTENT, re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A stretch of an answer that may be a concept.
+    """A part of an answer that may be a concept.
 
-    `start` and `end` are tokens; `quote` is verbatim from the answer; `words` is the whole clause, plain and lower
-    case, as cues are looked up in it.
+    `start` and `end` (exclusive) are token indices; `quote` is verbatim from the answer; `words` is the normalised text
+    of the whole clause, in which cues are looked up.
     """
 
     clause: int
@@ -45,7 +44,7 @@ class Candidate:
 
 
 def shape_of(tokens: Sequence[Token]) -> frozenset[str]:
-    """How a phrase is built, apart from what it says: kind of its beginning, tense, negation, numbers, persons."""
+    """Grammatical features of a phrase: kind of its beginning, tense, negation, numbers, persons."""
     if not tokens:
         return frozenset()
     found = set()
@@ -63,7 +62,7 @@ def shape_of(tokens: Sequence[Token]) -> frozenset[str]:
         found.add("setting")
     if any(token.tag_ == "VBD" for token in verbs):
         found.add("was")
-    if any(plain(token.text) in NEGATIONS for token in tokens):
+    if any(normalised_text(token.text) in NEGATIONS for token in tokens):
         found.add("negated")
     if any(token.like_num for token in tokens):
         found.add("number")
@@ -104,7 +103,7 @@ def is_foreign(text: str) -> bool:
 
 def is_without_content(text: str) -> bool:
     """Whether the whole answer is a bare "not really", "I don't know", "it's okay" or the like."""
-    said = " ".join(re.sub(r"[^\w' ]+", " ", plain(text)).split())
+    said = " ".join(re.sub(r"[^\w' ]+", " ", normalised_text(text)).split())
     said = re.sub(
         r"^((well|um|uh|hm+|oh|honestly|to be honest|no|yeah|not really|nope|i guess|i think)\s+)+(?=\S)", "", said
     )
@@ -116,12 +115,14 @@ ASKED_BACK = re.compile(r"^(?:so |and |anyway )?(?:did|do|have|are|can|could|wou
 
 
 def _asides(doc: Doc, clauses: Sequence[Clause]) -> set[int]:
-    """Sentences that are beside the point by their own words, or ask the interviewer something."""
+    """Sentences that say themselves that they are off topic, or that ask the interviewer something."""
     aside = set()
     for sentence in {clause.sentence for clause in clauses}:
         own = [clause for clause in clauses if clause.sentence == sentence]
         first, last = own[0].start, own[-1].end
-        said = " ".join(plain(token.text) for token in doc[first:last] if any(ch.isalnum() for ch in token.text))
+        said = " ".join(
+            normalised_text(token.text) for token in doc[first:last] if any(ch.isalnum() for ch in token.text)
+        )
         asked = last < len(doc) and doc[last].text.startswith("?") and ASKED_BACK.match(said)
         if asked or any(f" {phrase} " in f" {said} " for phrase in lex.OFF_TOPIC):
             aside.add(sentence)
@@ -129,16 +130,23 @@ def _asides(doc: Doc, clauses: Sequence[Clause]) -> set[int]:
 
 
 def _parts(doc: Doc, clause: Clause) -> list[Clause]:
-    """The clause, or what it is set in and the clause proper: "with the pump | it stays clean"."""
+    """The clause, or its setting and its main part as two clauses: "with the pump | it stays clean"."""
     main = _main_subject(doc, clause)
     if main is None:
         return [clause]
     setting = doc[clause.start : main]
     proper = replace(clause, start=main)
-    dated = any(plain(token.text) in lex.TIME_WORDS or plain(token.lemma_) in lex.TIME_WORDS for token in setting)
-    if any(token.tag_ in {"WDT", "WP"} or plain(token.text) in {"whatever", "what"} for token in setting):
+    dated = any(
+        normalised_text(token.text) in lex.TIME_WORDS or normalised_text(token.lemma_) in lex.TIME_WORDS
+        for token in setting
+    )
+    if any(token.tag_ in {"WDT", "WP"} or normalised_text(token.text) in {"whatever", "what"} for token in setting):
         return [clause]
-    nouns = [token for token in setting if token.pos_ in {"NOUN", "PROPN"} and plain(token.text) not in {"one", "ones"}]
+    nouns = [
+        token
+        for token in setting
+        if token.pos_ in {"NOUN", "PROPN"} and normalised_text(token.text) not in {"one", "ones"}
+    ]
     if setting[0].pos_ == "ADP" and nouns and not dated:
         return [replace(clause, end=main), proper]
     if dated or not nouns:
@@ -152,13 +160,13 @@ def _main_subject(doc: Doc, clause: Clause) -> int | None:
         token = doc[i]
         if token.pos_ in VERBS and token.dep_ not in {"pcomp", "amod"}:
             return None
-        if plain(token.text) in {"i", "it", "we", "they", "he", "she", "you"}:
+        if normalised_text(token.text) in {"i", "it", "we", "they", "he", "she", "you"}:
             return i if doc[i + 1].pos_ in VERBS | {"ADV"} else None
     return None
 
 
 def _merged(doc: Doc, text: str, clauses: Sequence[Clause], found: list[Candidate]) -> list[Candidate]:
-    """A topic and what is said of it as one ("my son, he does the uploading"); repeats within an answer once."""
+    """Candidates with a topic and its comment merged ("my son, he does the uploading"), and without repetitions."""
     merged: list[Candidate] = []
     for candidate in found:
         last = merged[-1] if merged else None
@@ -203,14 +211,14 @@ def _is_topic_of(doc: Doc, clauses: Sequence[Clause], topic: Candidate, rest: Ca
         and topic.end - topic.start <= 3
         and doc[topic.end - 1].pos_ in {"NOUN", "PROPN"}
         and (topic.clause == 0 or clauses[topic.clause - 1].sentence != before.sentence)
-        and plain(doc[after.start].text)
+        and normalised_text(doc[after.start].text)
         in ({"they"} if doc[topic.end - 1].tag_ in {"NNS", "NNPS"} else {"he", "she", "it"})
         and rest.has_verb
     )
 
 
 def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | None:
-    spoken = [plain(doc[i].text) for i in range(clause.start, clause.end)]
+    spoken = [normalised_text(doc[i].text) for i in range(clause.start, clause.end)]
     if _is_aside(spoken) or _denied_from(doc, clause) is not None:
         return None
     start, end = trimmed(doc, clause)
@@ -238,14 +246,14 @@ def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | N
         lemmas=lemmas,
         first_person=any(word in {"i", "im", "me", "myself", "we", "us", "my"} for word in spoken),
         has_verb=any(token.pos_ in VERBS for token in whole),
-        negated=any(word in NEGATIONS for word in (plain(token.text) for token in tokens)),
+        negated=any(word in NEGATIONS for word in (normalised_text(token.text) for token in tokens)),
         fronted=clause.fronted,
         shape=shape_of(tokens),
     )
 
 
 def _is_contentful(tokens: Sequence[Token], lemmas: Sequence[str]) -> bool:
-    """Whether something is said: a word of substance, or a plain verb denied ("never have to think about it")."""
+    """Whether a phrase has content: a content word, or a negated verb ("never have to think about it")."""
     if any(lemma not in lex.GENERIC_LEMMAS and len(lemma) > 1 and not _is_number(lemma) for lemma in lemmas):
         return True
     return lemmas[:1] == ("not",) and len(tokens) >= 3 and any(token.pos_ == "VERB" for token in tokens)
@@ -256,7 +264,7 @@ def _is_number(lemma: str) -> bool:
 
 
 def _is_aside(spoken: Sequence[str]) -> bool:
-    """Fillers only, or a remark that says nothing about the topic."""
+    """Whether a clause consists of fillers only, or is a remark that is not about the topic."""
     rest = list(spoken)
     while rest and rest[0] in lex.FILLERS and " ".join(rest) not in lex.ASIDES:
         rest = rest[1:]
@@ -271,7 +279,7 @@ DENIALS = re.compile(
     r"^(?:but |because )?(?:it|that|this) (?:(?:'s|is|was|s) (?:not|n't)|(?:is|was) n't|ai n't|wo n't be) "
     r"(?:really |just |so much |even )?(that|because|about|like|the|a|an|my|our|its|his|her)\b"
 )
-"""Beginnings of a denial; the group is its first word of substance."""
+"""Beginnings of a denial; the group is the first word of what is denied."""
 
 
 def denied_spans(doc: Doc, clauses: Sequence[Clause]) -> list[tuple[int, int, int]]:
@@ -286,7 +294,7 @@ def denied_spans(doc: Doc, clauses: Sequence[Clause]) -> list[tuple[int, int, in
 
 def _denied_from(doc: Doc, clause: Clause) -> int | None:
     """The token at which the denied words of a clause begin; None if it denies nothing."""
-    spoken = [plain(doc[i].text) for i in range(clause.start, clause.end)]
+    spoken = [normalised_text(doc[i].text) for i in range(clause.start, clause.end)]
     match = DENIALS.match(" ".join(spoken))
     if match:
         return clause.start + len(" ".join(spoken)[: match.start(1)].split())

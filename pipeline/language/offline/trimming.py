@@ -1,4 +1,4 @@
-"""From a clause to a label: fillers and empty subjects cut away, a few words, as close to what was said as can be."""
+"""Makes a label of a clause: removes fillers and empty subjects, and shortens it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from spacy.tokens import Doc, Token
 
 from pipeline.language.clauses import VERBS, Clause
-from pipeline.language.connectors import plain, words
+from pipeline.language.connectors import normalised_text, words
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.srl import content_lemmas
 
@@ -21,7 +21,7 @@ APPROXIMATIONS = frozenset({"about", "around", "roughly", "approximately"})
 
 
 def trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
-    """First and last token of the idea in a clause, fillers and empty subjects left out."""
+    """Start and end (exclusive) of a clause's content, without fillers and empty subjects."""
     start, end = clause.start, clause.end
     moved = True
     while moved and start < end:
@@ -31,7 +31,7 @@ def trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
             start += length
             moved = True
             continue
-        word = plain(doc[start].text)
+        word = normalised_text(doc[start].text)
         if not any(ch.isalnum() for ch in word) or (word in lex.FILLERS and not _keeps(doc, start, end)):
             start += 1
             moved = True
@@ -66,17 +66,20 @@ def trimmed(doc: Doc, clause: Clause) -> tuple[int, int]:
 
 def _goes_somewhere(doc: Doc, after: int) -> bool:
     """Whether the "to" before this token leads to a place and not to a verb: "get to work"."""
-    return plain(doc[after - 1].text) == "to" and doc[after].pos_ not in VERBS | {"ADV", "PART"}
+    return normalised_text(doc[after - 1].text) == "to" and doc[after].pos_ not in VERBS | {"ADV", "PART"}
 
 
 def _predicate_end(doc: Doc, start: int, end: int) -> int:
-    """Where "… is what it's all about", "… is the only reason" begins: a comment on the idea, not the idea."""
+    """Where a comment on the idea begins, which is no part of it: "… is what it's all about"; `end` without one."""
     for i in range(start + 1, end - 1):
         token = doc[i]
-        if plain(token.text) in {"is", "'s", "was", "are", "were"} and plain(doc[i + 1].text) != "n't":
+        if (
+            normalised_text(token.text) in {"is", "'s", "was", "are", "were"}
+            and normalised_text(doc[i + 1].text) != "n't"
+        ):
             rest = content_lemmas([doc[j] for j in range(i + 1, end)])
             noun = any(doc[j].pos_ in {"NOUN", "PROPN"} for j in range(start, i))
-            ahead = {plain(doc[j].text) for j in range(i + 1, min(end, i + 5))}
+            ahead = {normalised_text(doc[j].text) for j in range(i + 1, min(end, i + 5))}
             if ahead & lex.COMMENT_NOUNS and doc[start].tag_ in {"VBG", "VB", "NN", "NNS"}:
                 return i
             if noun and rest and all(lemma in lex.PRAISE for lemma in rest):
@@ -88,7 +91,7 @@ def _predicate_end(doc: Doc, start: int, end: int) -> int:
 
 def _keeps(doc: Doc, start: int, end: int) -> bool:
     """Whether a filler word is part of the idea here: "no lumps", "more confident", "like to cook"."""
-    word = plain(doc[start].text)
+    word = normalised_text(doc[start].text)
     if word == "no":
         return start + 1 < end and doc[start + 1].pos_ in {"NOUN", "ADJ", "ADV", "VERB"}
     if word in {"like", "see", "look", "right"}:
@@ -100,7 +103,7 @@ def _keeps(doc: Doc, start: int, end: int) -> bool:
 
 def _phrase_at(doc: Doc, start: int, end: int, listed: frozenset[str], longest: int) -> int:
     """Length of the longest listed phrase that begins at this token, 0 if none does."""
-    spoken = [plain(doc[i].text) for i in range(start, min(end, start + longest))]
+    spoken = [normalised_text(doc[i].text) for i in range(start, min(end, start + longest))]
     for length in range(len(spoken), 0, -1):
         if " ".join(spoken[:length]) in listed:
             return length
@@ -109,22 +112,22 @@ def _phrase_at(doc: Doc, start: int, end: int, listed: frozenset[str], longest: 
 
 def _subject_step(doc: Doc, start: int, end: int) -> int:
     """Tokens of an empty subject with its auxiliary to be left out: "it is", "I can", "there were"."""
-    word = plain(doc[start].text)
+    word = normalised_text(doc[start].text)
     i = start
     if word in lex.PRONOUNS:
         if i + 1 >= end or doc[i + 1].pos_ not in VERBS | {"ADV", "PART", "INTJ"}:
             return 0
         i += 1
-        while i < end - 1 and doc[i].pos_ in {"ADV", "INTJ"} and plain(doc[i].text) not in NEGATORS:
+        while i < end - 1 and doc[i].pos_ in {"ADV", "INTJ"} and normalised_text(doc[i].text) not in NEGATORS:
             i += 1
     elif not (doc[start].pos_ == "AUX" and word in lex.MODALS):
         return 0
     if i < end - 1 and i > start and doc[i].lemma_ == "have" and doc[i].pos_ == "VERB":
         return i + 1 - start if doc[i + 1].pos_ in {"DET", "ADJ", "NUM", "NOUN"} else i - start
-    while i < end - 1 and plain(doc[i].text) in lex.MODALS and _is_light(doc, i):
-        following = plain(doc[i + 1].text)
+    while i < end - 1 and normalised_text(doc[i].text) in lex.MODALS and _is_light(doc, i):
+        following = normalised_text(doc[i + 1].text)
         if following in NEGATORS and following not in {"never", "no"}:
-            if plain(doc[i].text) in lex.COPULAS and following != "n't":
+            if normalised_text(doc[i].text) in lex.COPULAS and following != "n't":
                 i += 1
             break
         i += 1
@@ -135,8 +138,12 @@ def _is_light(doc: Doc, i: int) -> bool:
     token = doc[i]
     return (
         token.pos_ == "AUX"
-        or plain(token.text) in lex.COPULAS
-        or (plain(token.text) in {"have", "has", "had", "'ve"} and i + 1 < len(doc) and doc[i + 1].pos_ in VERBS)
+        or normalised_text(token.text) in lex.COPULAS
+        or (
+            normalised_text(token.text) in {"have", "has", "had", "'ve"}
+            and i + 1 < len(doc)
+            and doc[i + 1].pos_ in VERBS
+        )
     )
 
 
@@ -144,7 +151,7 @@ def _trimmed_end(doc: Doc, start: int, end: int) -> int:
     moved = True
     while moved and end > start:
         moved = False
-        spoken = [plain(doc[i].text) for i in range(start, end)]
+        spoken = [normalised_text(doc[i].text) for i in range(start, end)]
         for length in range(min(6, len(spoken) - 1), 0, -1):
             if " ".join(spoken[-length:]) in lex.TAIL_PHRASES:
                 end -= length
@@ -171,7 +178,7 @@ def shortened(doc: Doc, start: int, end: int) -> tuple[int, int]:
     cuts: list[tuple[int, int]] = []
     for i in range(start, end):
         token = doc[i]
-        if _is_word(token) and plain(token.text) not in lex.INNER_FILLERS:
+        if _is_word(token) and normalised_text(token.text) not in lex.INNER_FILLERS:
             if counted >= 3 and _opens_phrase(token):
                 cuts.append((counted, i))
             counted += 1
@@ -209,8 +216,8 @@ def label_of(tokens: Sequence[Token]) -> str:
     space = False
     skip_until = -1
     for position, token in enumerate(tokens):
-        word = plain(token.text)
-        pair = f"{word} {plain(tokens[position + 1].text)}" if position + 1 < len(tokens) else ""
+        word = normalised_text(token.text)
+        pair = f"{word} {normalised_text(tokens[position + 1].text)}" if position + 1 < len(tokens) else ""
         if position <= skip_until:
             continue
         if pair in {"kind of", "sort of", "you know", "a bit", "i mean"} and position + 2 < len(tokens):

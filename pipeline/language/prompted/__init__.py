@@ -1,4 +1,4 @@
-"""The four language tasks by prompts and validated structured output."""
+"""The four language tasks (extraction, rating, slots, questions) by prompts for language models."""
 
 from pipeline.language.prompted.extraction import PromptedExtractor
 from pipeline.language.prompted.prompts import PROMPT_NAMES, PromptInvalid, PromptProblem, Prompts, Rendered

@@ -1,7 +1,7 @@
-"""Which variables a prompt file may use, in its system part and in its user part, with values to try it with.
+"""The variables that a prompt file may use in its system and user part, with values for trying it.
 
-The system part has only what stays the same from turn to turn, so that providers can keep it in their caches.
-Variables marked as a JSON string or a block are respondents' words, ready to be put in as they are.
+The system part has only what stays the same from turn to turn, so that providers can cache it. Values that
+are JSON strings or blocks are respondents' words, prepared by `delimiting`; templates insert them as they are.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class PromptVariables:
     system: Values
     user: Values
     bare: Values
-    """Replaces some values of both parts by what they are when there is nothing to say."""
+    """Values of both parts where they are absent: empty, zero or None."""
 
 
 VARIABLES: Mapping[str, PromptVariables] = {

@@ -1,4 +1,4 @@
-"""Respondents' words as data: cleaned of what can't be seen, and put where they can't be taken for instructions.
+"""Prepares respondents' words for prompts: removes invisible characters, and delimits them from the instructions.
 
 Long texts go into a block whose tag carries a number that does not occur in the text, so that no text can close its
 own block. Labels, quotes and lines go out as JSON strings: one line each, quotation marks and backslashes escaped.
@@ -47,11 +47,6 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _BREAKS.sub("\n", text).translate(_VISIBLE)
-
-
-def is_hidden(character: str) -> bool:
-    """Whether `clean` leaves this character out."""
-    return _VISIBLE[ord(character)] is None
 
 
 def quoted(text: str) -> str:

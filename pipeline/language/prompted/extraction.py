@@ -1,4 +1,4 @@
-"""Knowledge from an answer by a language model: asked in the methodology's terms, and checked against what was said."""
+"""Extraction of concepts and relations by a language model, checked against the answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, OutputForm
 from pipeline.language.prompted.delimiting import block, quoted
 from pipeline.language.prompted.extraction_form import extraction_form
-from pipeline.language.prompted.findings import MAX_CONCEPTS, Findings
+from pipeline.language.prompted.findings import MAX_CONCEPTS, CheckedExtraction
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
@@ -18,7 +18,7 @@ from pipeline.ports import Extraction, ExtractionRequest
 
 NAME = "extraction"
 MAX_HINTS = 12
-"""Discourse relations, and frames, that are told at the most."""
+"""Discourse relations, and frames, in a prompt at most."""
 
 
 class PromptedExtractor:
@@ -126,7 +126,7 @@ def _extraction(data: dict[str, Any], request: ExtractionRequest, provider: str)
     missing = [key for key in ("concepts", "relationships") if not isinstance(data.get(key), list)]
     if missing and extractable:
         raise OutputProblem(*(f"{key}: should be a list" for key in missing))
-    findings = Findings(request)
+    findings = CheckedExtraction(request)
     concepts, relationships = (data[key] if key not in missing else [] for key in ("concepts", "relationships"))
     if not extractable:
         findings.drop_all(concepts, relationships, "not_extractable")

@@ -4,8 +4,8 @@
      "concepts": [{"quote": "…", "label": "…", "node_type": "…", "stance": "neutral", "confidence": 0.9}],
      "relationships": [{"source": "…", "target": "…", "edge_type": "…", "quote": "…", "confidence": 0.8}]}
 
-Only what every provider's strict mode and every grammar takes: objects without further properties, everything required.
-Evidence comes before what is concluded from it, so that a model writes it in that order.
+The schema uses only what the strict mode of every provider supports: objects without additional properties, everything
+required. The quote comes before the values concluded from it, because models write properties in this order.
 """
 
 from __future__ import annotations

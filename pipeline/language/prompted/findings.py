@@ -1,8 +1,8 @@
-"""What a model found in an answer, element by element: used, mended, or dropped with a reason.
+"""Checks a model's extraction element by element: each is used, corrected, or dropped with a reason.
 
 Reasons: `malformed`, `missing_label`, `unknown_node_type`, `unknown_edge_type`, `missing_quote`, `quote_not_verbatim`,
 `label_not_grounded`, `bad_confidence`, `bad_stance`, `duplicate_label`, `unresolved_endpoint`, `self_loop`,
-`duplicate_relationship`, `too_many`, `not_extractable`. Whether a connection is permitted is for the graph to say.
+`duplicate_relationship`, `too_many`, `not_extractable`. Stage `graph` checks whether a connection is permitted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from pipeline.graph.surface import label_key
 from pipeline.language.prompted.delimiting import clean
 from pipeline.language.prompted.extraction_form import STANCES
-from pipeline.language.prompted.grounding import Answer, short_label
+from pipeline.language.prompted.grounding import AnswerText, short_label
 from pipeline.ports import DroppedElement, ExtractedConcept, ExtractedRelationship, ExtractionRequest
 from pipeline.question.text import words
 
@@ -22,35 +22,35 @@ MAX_CONCEPTS = 40
 """Concepts taken from one answer at the most."""
 MAX_RELATIONSHIPS = 80
 MOST_READ = 160
-"""Entries of a list that are looked at; what comes behind them is out of all proportion."""
+"""Entries of a list that are read at most; the others are dropped."""
 MAX_LABEL_CHARS = 200
 MAX_TRACE_CHARS = 300
 _UNSET = 0.7
 _WORDS_OF_CONFIDENCE = {"high": 0.9, "medium": 0.7, "low": 0.4}
 _STANCES = {**STANCES, "-1": -1, "−1": -1, "0": 0, "1": 1, "+1": 1, "mixed": 0, "none": 0}
 _PER_CENT_FROM = 10
-"""A confidence from here on is meant in per cent; between 1 and this it means nothing."""
+"""Confidences from this value on are per cent; those between 1 and this value are invalid."""
 _NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*(%)?")
 
 
-class _Bad(ValueError):
+class _Unusable(ValueError):
     """An element can't be used; the message is the reason."""
 
 
-class Findings:
-    """Everything found in one answer, in the model's order."""
+class CheckedExtraction:
+    """The usable concepts and relations of one answer in the model's order, and what was dropped."""
 
     def __init__(self, request: ExtractionRequest) -> None:
         self._ontology = request.methodology.ontology
         self._synonyms = request.synonyms
-        self._answer = Answer(request.text)
+        self._answer = AnswerText(request.text)
         self._concepts: dict[str, ExtractedConcept] = {}
         self._aliases: dict[str, str] = {}
         self._known: dict[str, tuple[str, list[str]]] = {}
         for label, node_type in (*request.existing, (request.focus_label or "", request.focus_type or "")):
             if label:
-                self._known.setdefault(_loose(label), (label, []))[1].append(node_type)
-        self._focus = _loose(request.focus_label or "")
+                self._known.setdefault(_comparison_key(label), (label, []))[1].append(node_type)
+        self._focus = _comparison_key(request.focus_label or "")
         self._elements = [(element, [f" {' '.join(words(n))} " for n in names]) for element, names in request.elements]
         self.relationships: list[ExtractedRelationship] = []
         self.dropped: list[DroppedElement] = []
@@ -61,57 +61,57 @@ class Findings:
         return tuple(self._concepts.values())
 
     def drop_all(self, concepts: Sequence[Any], relationships: Sequence[Any], reason: str) -> None:
-        """Keep a trace of everything."""
+        """Drop everything, with this reason."""
         for item in concepts:
             self._drop_concept(item, reason)
         for item in relationships:
             self._drop_relationship(item, reason)
 
     def add_concepts(self, items: Sequence[Any]) -> None:
-        """Use what can be used of a list of concepts."""
+        """Add the usable concepts of a list and drop the others."""
         for number, item in enumerate(items):
             if len(self._concepts) >= MAX_CONCEPTS or number >= MOST_READ:
                 self._drop_concept(item, "too_many")
                 continue
             try:
                 self._add_concept(item)
-            except _Bad as bad:
+            except _Unusable as bad:
                 self._drop_concept(item, str(bad))
 
     def add_relationships(self, items: Sequence[Any]) -> None:
-        """Use what can be used of a list of relations; all concepts must have been added."""
+        """Add the usable relations of a list and drop the others; all concepts must have been added."""
         for number, item in enumerate(items):
             if len(self.relationships) >= MAX_RELATIONSHIPS or number >= MOST_READ:
                 self._drop_relationship(item, "too_many")
                 continue
             try:
                 self._add_relationship(item)
-            except _Bad as bad:
+            except _Unusable as bad:
                 self._drop_relationship(item, str(bad))
 
     def _add_concept(self, item: Any) -> None:
         if not isinstance(item, dict):
-            raise _Bad("malformed")
-        given = _line(item.get("label"), MAX_LABEL_CHARS)
+            raise _Unusable("malformed")
+        given = _one_line(item.get("label"), MAX_LABEL_CHARS)
         if not given:
-            raise _Bad("missing_label")
+            raise _Unusable("missing_label")
         node_type = _name(item.get("node_type"))
         if self._ontology.node_type(node_type) is None:
-            raise _Bad("unknown_node_type")
+            raise _Unusable("unknown_node_type")
         quote = self._quote(item.get("quote"))
         confidence, stance = _confidence(item.get("confidence")), _stance(item.get("stance"))
         label = given
-        known = self._known.get(_loose(given))
+        known = self._known.get(_comparison_key(given))
         said = self._answer.says(given, self._synonyms)
         if known is not None:
-            if not said and (short_label(quote) is None or _loose(given) == self._focus):
-                raise _Bad("label_not_grounded")
+            if not said and (short_label(quote) is None or _comparison_key(given) == self._focus):
+                raise _Unusable("label_not_grounded")
             label, types = known
             node_type = node_type if node_type in types or not types[0] else types[0]
         elif not said:
             own = short_label(quote)
             if own is None:
-                raise _Bad("label_not_grounded")
+                raise _Unusable("label_not_grounded")
             label = own
         concept = ExtractedConcept(
             label=label,
@@ -121,8 +121,8 @@ class Findings:
             stance=stance,
             element_ids=self._element_ids(label, quote),
         )
-        key = _loose(label)
-        self._aliases[_loose(given)] = key
+        key = _comparison_key(label)
+        self._aliases[_comparison_key(given)] = key
         earlier = self._concepts.get(key)
         self._concepts[key] = concept if earlier is None else self._merged(earlier, concept)
 
@@ -148,13 +148,13 @@ class Findings:
 
     def _add_relationship(self, item: Any) -> None:
         if not isinstance(item, dict):
-            raise _Bad("malformed")
+            raise _Unusable("malformed")
         edge_type = _name(item.get("edge_type"))
         if self._ontology.edge_type(edge_type) is None:
-            raise _Bad("unknown_edge_type")
+            raise _Unusable("unknown_edge_type")
         source, target = self._endpoint(item.get("source")), self._endpoint(item.get("target"))
         if label_key(source) == label_key(target):
-            raise _Bad("self_loop")
+            raise _Unusable("self_loop")
         relationship = ExtractedRelationship(
             source=source,
             target=target,
@@ -166,26 +166,26 @@ class Findings:
         for known in self.relationships:
             if (known.source, known.target, known.edge_type) == (source, target, edge_type):
                 if relationship.quote not in known.quote:
-                    raise _Bad("duplicate_relationship")
+                    raise _Unusable("duplicate_relationship")
                 return
         self.relationships.append(relationship)
 
     def _endpoint(self, label: Any) -> str:
-        """The label by which the graph knows this end. Raises _Bad."""
-        key = _loose(_line(label, MAX_LABEL_CHARS))
+        """The label by which the graph knows this end. Raises _Unusable."""
+        key = _comparison_key(_one_line(label, MAX_LABEL_CHARS))
         concept = self._concepts.get(self._aliases.get(key, key))
         if concept is not None:
             return concept.label
         if key in self._known:
             return self._known[key][0]
-        raise _Bad("unresolved_endpoint")
+        raise _Unusable("unresolved_endpoint")
 
     def _quote(self, quote: Any) -> str:
         if not isinstance(quote, str) or not quote.strip():
-            raise _Bad("missing_quote")
+            raise _Unusable("missing_quote")
         found = self._answer.find(quote)
         if found is None:
-            raise _Bad("quote_not_verbatim")
+            raise _Unusable("quote_not_verbatim")
         return found
 
     def _element_ids(self, label: str, quote: str) -> tuple[str, ...]:
@@ -197,9 +197,9 @@ class Findings:
         told = item if isinstance(item, dict) else {}
         self.dropped.append(
             DroppedElement(
-                source=_line(told.get("label"), MAX_TRACE_CHARS),
-                type=_line(told.get("node_type"), MAX_TRACE_CHARS) or "concept",
-                quote=_line(told.get("quote"), MAX_TRACE_CHARS),
+                source=_one_line(told.get("label"), MAX_TRACE_CHARS),
+                type=_one_line(told.get("node_type"), MAX_TRACE_CHARS) or "concept",
+                quote=_one_line(told.get("quote"), MAX_TRACE_CHARS),
                 reason=reason,
             )
         )
@@ -208,16 +208,16 @@ class Findings:
         told = item if isinstance(item, dict) else {}
         self.dropped.append(
             DroppedElement(
-                source=_line(told.get("source"), MAX_TRACE_CHARS),
-                target=_line(told.get("target"), MAX_TRACE_CHARS),
-                type=_line(told.get("edge_type"), MAX_TRACE_CHARS) or "relationship",
-                quote=_line(told.get("quote"), MAX_TRACE_CHARS),
+                source=_one_line(told.get("source"), MAX_TRACE_CHARS),
+                target=_one_line(told.get("target"), MAX_TRACE_CHARS),
+                type=_one_line(told.get("edge_type"), MAX_TRACE_CHARS) or "relationship",
+                quote=_one_line(told.get("quote"), MAX_TRACE_CHARS),
                 reason=reason,
             )
         )
 
 
-def _line(value: Any, most: int) -> str:
+def _one_line(value: Any, most: int) -> str:
     """Text on one line, cleaned, cut at `most` characters; empty for what isn't text."""
     return " ".join(clean(value).split())[:most].strip() if isinstance(value, str) else ""
 
@@ -227,13 +227,13 @@ def _name(value: Any) -> str:
     return re.sub(r"[\s-]+", "_", value.strip().casefold()) if isinstance(value, str) else ""
 
 
-def _loose(label: str) -> str:
+def _comparison_key(label: str) -> str:
     """A label as compared with what a model made of it: words only, without case and punctuation."""
     return " ".join(words(label)) or label_key(label)
 
 
 def _confidence(value: Any) -> float:
-    """From 0 to 1; per cent and words are understood. Raises _Bad."""
+    """From 0 to 1; per cent and words are understood. Raises _Unusable."""
     if value is None:
         return _UNSET
     if isinstance(value, str):
@@ -242,25 +242,25 @@ def _confidence(value: Any) -> float:
             return _WORDS_OF_CONFIDENCE[word]
         match = _NUMBER.fullmatch(word)
         if match is None:
-            raise _Bad("bad_confidence")
+            raise _Unusable("bad_confidence")
         value = float(match[1]) / (100 if match[2] else 1)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
-        raise _Bad("bad_confidence")
+        raise _Unusable("bad_confidence")
     share = value / 100 if value >= _PER_CENT_FROM else float(value)
     if share > 1:
-        raise _Bad("bad_confidence")
+        raise _Unusable("bad_confidence")
     return share
 
 
 def _stance(value: Any) -> int:
-    """−1, 0 or 1, from a word or a number. Raises _Bad."""
+    """−1, 0 or 1, from a word or a number. Raises _Unusable."""
     if value is None:
         return 0
     if isinstance(value, str):
         stance = _STANCES.get(value.strip().casefold())
         if stance is None:
-            raise _Bad("bad_stance")
+            raise _Unusable("bad_stance")
         return stance
     if isinstance(value, bool) or value not in (-1, 0, 1):
-        raise _Bad("bad_stance")
+        raise _Unusable("bad_stance")
     return int(value)

@@ -1,4 +1,4 @@
-"""Whether what a model hands back was really said: quotes found again in the answer, labels traced to its words."""
+"""Grounding: finds a model's quotes in the answer, and checks that labels use the answer's words."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pipeline.language.prompted.delimiting import clean
 from pipeline.question.text import words
 
 LABEL_WORDS = 9
-"""Words up to which a quote may stand as a label itself."""
+"""Longest quote that may be used as a label, in words."""
 LABEL_CHARS = 120
 _GAP = re.compile(r"\s*(?:\[\s*)?(?:\.{3,}|…)(?:\s*\])?\s*")
 _MIN_STEM = 4
 
 
-class Answer:
-    """One answer, prepared for finding quotes in it, whatever happened to their case, spaces and punctuation."""
+class AnswerText:
+    """The text of one answer, in which quotes are found regardless of case, white space and punctuation."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         letters: list[str] = []
         places: list[int] = []
         for index, character in enumerate(text):
-            for plain in _plain(character):
+            for plain in _comparable_letters(character):
                 letters.append(plain)
                 places.append(index)
         self._letters = "".join(letters)
@@ -32,7 +32,7 @@ class Answer:
         self.words = frozenset(words(clean(text)))
 
     def find(self, quote: str) -> str | None:
-        """The stretch of the answer that this quote is meant to be, verbatim; none if it was not said.
+        """The part of the answer that a quote refers to, verbatim; None if the answer does not contain it.
 
         A quote with an ellipsis stands for everything from its first to its last part.
         """
@@ -42,14 +42,14 @@ class Answer:
         whole = self._whole_words(exact)
         if whole is not None:
             return whole
-        parts = [part for part in (_letters(part) for part in _GAP.split(exact)) if part]
+        parts = [part for part in (_letters_of(part) for part in _GAP.split(exact)) if part]
         if not parts:
             return None
         span = self._span(parts)
         return self.text[span[0] : self._end(span[1])] if span else None
 
     def _whole_words(self, exact: str) -> str | None:
-        """This very stretch of the answer, with the rest of a word that it cuts in two; none if it is not there."""
+        """This part of the answer, extended to whole words; None if the answer does not contain it."""
         at = cut = self.text.find(exact)
         while at >= 0:
             if not self._cuts(at) and not self._cuts(at + len(exact)):
@@ -65,7 +65,7 @@ class Answer:
         return self.text[start:end]
 
     def _cuts(self, at: int) -> bool:
-        """Whether a word of a script with spaces goes on across this place."""
+        """Whether this position is inside a word, in a script that separates words by spaces."""
         if not 0 < at < len(self.text):
             return False
         left, right = self.text[at - 1], self.text[at]
@@ -126,7 +126,7 @@ class Answer:
         if _is_dense(word[0]):
             pairs = [word[i : i + 2] for i in range(max(1, len(word) - 1))]
             return sum(pair in self._letters for pair in pairs) * 2 >= len(pairs)
-        if any(_akin(word, said) for said in self.words):
+        if any(_share_a_stem(word, said) for said in self.words):
             return True
         return any(word in members and not members.isdisjoint(self.words) for members in sets)
 
@@ -137,7 +137,7 @@ def short_label(quote: str) -> str | None:
     return label if label and len(label) <= LABEL_CHARS and len(words(label)) <= LABEL_WORDS else None
 
 
-def _plain(character: str) -> str:
+def _comparable_letters(character: str) -> str:
     """The letters and digits of a character, case-folded; none for anything else."""
     if character.isascii():
         return character.lower() if character.isalnum() else ""
@@ -145,11 +145,11 @@ def _plain(character: str) -> str:
     return "".join(ch for ch in folded if ch.isalnum())
 
 
-def _letters(text: str) -> str:
-    return "".join(map(_plain, text))
+def _letters_of(text: str) -> str:
+    return "".join(map(_comparable_letters, text))
 
 
-def _akin(one: str, other: str) -> bool:
+def _share_a_stem(one: str, other: str) -> bool:
     """Whether two words share a stem: the same beginning, of four letters and two thirds of the shorter at least."""
     if one == other:
         return True

@@ -1,4 +1,4 @@
-"""Something made once per methodology, or once per any other object that lives as long as a configuration."""
+"""A cache of values that are made once per object, such as a methodology."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ MOST = 64
 
 
 class PerObject(Generic[T]):
-    """Values by object identity and key; the object is kept, so that its identity stays its own. Oldest go first."""
+    """Values by object identity and key; the least recently used are removed.
+
+    The object is referenced, so that its identity is not reused.
+    """
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most

@@ -1,4 +1,4 @@
-"""Mistakes in prompt files, told as mistakes in other configuration are: file, line, reason."""
+"""Mistakes in prompt files: file, line, reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions by a language model: the decision in a moderator's words, streamed as it is written."""
+"""Questions by a language model, streamed while they are written."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pipeline.ports import QuestionRequest, QuestionWriter
 from pipeline.question.templates import shuffled, was_asked
 
 DEEP_FROM = 2
-"""Depth of the graph from which a question is reminded of the topic. Source: 000, topic anchoring."""
+"""From this depth of the graph on, in nodes, the prompt reminds the model of the topic."""
 EXAMPLES = 3
-"""Template questions shown for their tone."""
+"""Template questions that a prompt shows as examples of style."""
 NO_ANSWER = "(preferred not to answer)"
 PIECES_AFTER = 4
-"""Pieces behind the question that are still read, so that a model that is about to end can do so."""
+"""Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 _SLOT = re.compile(r"\{(\w+)\}")
 _PROMPTS = {"opening": "opening", "follow_up": "question", "closing": "question", "rephrase": "rephrase"}
 _TASKS = {"opening": "opening", "follow_up": "question", "closing": "closing", "rephrase": "rephrase"}
@@ -34,7 +34,7 @@ class PromptedQuestionWriter:
     def __init__(
         self, client: ChatClient, prompts: Prompts, templates: QuestionWriter, opening_temperature: float = 0.9
     ) -> None:
-        """Args: templates: whoever has a template question ready; opening_temperature: for the first question."""
+        """Args: templates: makes template questions; opening_temperature: for the opening question."""
         self._client = client
         self._prompts = prompts
         self._templates = templates
@@ -90,8 +90,8 @@ class PromptedQuestionWriter:
 def system_values(request: QuestionRequest) -> dict[str, Any]:
     """What a prompt says about the interview as a whole."""
     if request.kind == "rephrase":
-        return _asking(request)
-    values: dict[str, Any] = {**method_values(request.methodology), **_asking(request)}
+        return _topic_values(request)
+    values: dict[str, Any] = {**method_values(request.methodology), **_topic_values(request)}
     if request.kind == "opening":
         values["opening_bias"] = request.methodology.method.opening_bias
     return values
@@ -107,10 +107,10 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
             "examples": examples(request),
             "variant": request.variant,
         }
-        return {**_asking(request), **told}
+        return {**_topic_values(request), **told}
     talk: dict[str, Any] = {
-        **_asking(request),
-        "lines": [{"speaker": line.speaker, "text": _said(line.text)} for line in request.lines],
+        **_topic_values(request),
+        "lines": [{"speaker": line.speaker, "text": _line_text(line.text)} for line in request.lines],
         "recent_questions": recent,
         "variant": request.variant,
     }
@@ -130,7 +130,7 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         "deep": request.depth >= DEEP_FROM,
         "depth": request.depth,
         "signals": [
-            {"name": signal_words(signal.name), "value": _shown(signal.value), "description": signal.description}
+            {"name": signal_words(signal.name), "value": _value_text(signal.value), "description": signal.description}
             for signal in request.signals
         ],
         "rationale": in_words(request.rationale),
@@ -155,12 +155,12 @@ def _blank(template: str, topic: str) -> str:
     return " ".join(_SLOT.sub(lambda match: values.get(match[1], "…"), template).split())
 
 
-def _said(text: str) -> str:
+def _line_text(text: str) -> str:
     """What was said, as a JSON string; a question that was skipped has no answer."""
     return quoted(text) if clean(text).strip() else NO_ANSWER
 
 
-def _asking(request: QuestionRequest) -> dict[str, Any]:
+def _topic_values(request: QuestionRequest) -> dict[str, Any]:
     return {
         "topic": request.topic,
         "language": language_name(request.language),
@@ -168,7 +168,7 @@ def _asking(request: QuestionRequest) -> dict[str, Any]:
     }
 
 
-def _shown(value: bool | int | float | str) -> str:
+def _value_text(value: bool | int | float | str) -> str:
     """A signal's value as people write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -1,4 +1,4 @@
-"""How an answer is, by a language model and the rubrics: one call per answer.
+"""Ratings of an answer by a language model and the rubrics: one call per answer.
 
 {"response_depth": {"rationale": "…", "score": 4}, …,
  "hedging_language": {"rationale": "…", "level": "low"}, "momentum": {"rationale": "…", "level": "high"},
@@ -14,7 +14,7 @@ from typing import Any, cast, get_args
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, OutputForm
 from pipeline.language.prompted.delimiting import block, clean, quoted
-from pipeline.language.prompted.grounding import Answer
+from pipeline.language.prompted.grounding import AnswerText
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.rubrics import EXPECTED, HEDGING, MOMENTUM
@@ -110,7 +110,7 @@ def _rating(data: dict[str, Any], request: RatingRequest, provider: str, *, stri
         data: the answer.
         request: what was rated.
         provider: who did it.
-        strict: also ask for what engines can do without: momentum and the qualitative signals.
+        strict: also require momentum and the qualitative signals, which engines do not need.
     Raises:
         OutputProblem: something is missing, or means nothing.
     """
@@ -185,5 +185,5 @@ def _qualitative(value: Any, request: RatingRequest) -> tuple[QualitativeSignals
             else:
                 found[name] = level
         elif isinstance(given, str) and given.strip():
-            found[name] = Answer(request.text).find(given) or ""
+            found[name] = AnswerText(request.text).find(given) or ""
     return QualitativeSignals.model_validate(found), problems

@@ -40,7 +40,6 @@ def _values() -> dict[str, tuple[str, ...]]:
 
 EXPECTED = _values()
 """Signals of the rubric file, in the order in which they are rated, with their values."""
-QUALITATIVE = tuple(QualitativeSignals.model_fields)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Every prompt as it would be sent, with values as they occur: for people who check their configuration."""
+"""Renders every prompt with typical values, so that people can check their configuration."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def extraction_request(methodology: Methodology, topic: str) -> ExtractionReques
 
 
 def slot_request(methodology: Methodology) -> SlotRequest:
-    """Three nodes that wait, one slot there is."""
+    """Three nodes without a slot, one known slot."""
     node_type = methodology.ontology.nodes[0].name
     nodes = tuple(
         KGNode(

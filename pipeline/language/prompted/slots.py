@@ -1,4 +1,4 @@
-"""Names for what several wordings have in common, by a language model.
+"""Proposes canonical slots by a language model.
 
 {"proposals": [{"slot_name": "time_saving", "description": "…", "nodes": [1, 3]}]}
 """
@@ -29,7 +29,7 @@ MAX_DESCRIPTION_CHARS = 200
 
 
 class PromptedSlotProposer:
-    """SlotProposer of the ports; too slow for the turn itself. Safe to share between sessions."""
+    """SlotProposer of the ports; too slow to be used within a turn. Safe to share between sessions."""
 
     def __init__(self, client: ChatClient, prompts: Prompts) -> None:
         self._client = client
@@ -39,7 +39,7 @@ class PromptedSlotProposer:
 
     @property
     def inline(self) -> bool:
-        """A call of a language model is not for the turn itself."""
+        """Whether proposing is fast enough for a turn: a call of a language model is not."""
         return False
 
     async def propose(self, request: SlotRequest) -> list[SlotProposal]:
@@ -72,7 +72,7 @@ def system_values(methodology: Methodology) -> dict[str, Any]:
 
 
 def user_values(request: SlotRequest) -> dict[str, Any]:
-    """What the prompt says about the nodes that wait and the slots there are."""
+    """What the prompt says about the nodes of the request and the known slots."""
     types = {node.node_type for node in request.nodes}
     slots = sorted((slot for slot in request.slots if slot.node_type in types), key=_by_support)[:MAX_SLOTS]
     return {
@@ -114,7 +114,7 @@ def _by_support(slot: CanonicalSlot) -> tuple[int, int]:
 
 
 def _type_names(methodology: Methodology) -> frozenset[str]:
-    """Names that stand for a type and so for no theme."""
+    """Names of node types, which are no slot names."""
     ontology = methodology.ontology
     return frozenset(_name(name) for name in (*(n.name for n in ontology.nodes), *(e.name for e in ontology.edges)))
 

@@ -1,4 +1,4 @@
-"""Structured answers: validated, and mended once by the model itself when they break the form."""
+"""Structured output of language models: validated, and repaired once by the model when it is invalid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pipeline.errors import ProviderOutputInvalid
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, Completion, RoleModel
@@ -18,7 +18,7 @@ T = TypeVar("T")
 Validator = Callable[[dict[str, Any]], T]
 
 MAX_ECHO_CHARS = 6000
-"""Of a broken answer, what its repair shows again."""
+"""Characters of an invalid answer that the repair prompt repeats."""
 MAX_ERRORS = 8
 _OPENING = re.compile(r'\{(?=\s*["}])')
 """Where an object begins, other than braces in prose. What is inside a broken object is never taken for the whole."""
@@ -63,12 +63,7 @@ async def ask(
         try:
             return _validated(again, last_resort or validator, client.spec, request.task)
         except OutputProblem as left:
-            raise ProviderOutputInvalid(_complaint(client.spec, request.task, again, left)) from left
-
-
-def model_validator(model: type[BaseModel]) -> Validator[Any]:
-    """A validator of a pydantic model."""
-    return model.model_validate
+            raise ProviderOutputInvalid(_failure_message(client.spec, request.task, again, left)) from left
 
 
 def json_object(text: str) -> dict[str, Any] | None:
@@ -102,10 +97,10 @@ def _validated(completion: Completion, validator: Validator[T], spec: RoleModel,
         return validator(data)
     except ValidationError as exc:
         errors = exc.errors(include_url=False, include_context=False, include_input=False)
-        raise OutputProblem(*(_told(error["loc"], error["msg"]) for error in errors[:MAX_ERRORS])) from exc
+        raise OutputProblem(*(_error_line(error["loc"], error["msg"]) for error in errors[:MAX_ERRORS])) from exc
 
 
-def _told(location: tuple[int | str, ...], message: str) -> str:
+def _error_line(location: tuple[int | str, ...], message: str) -> str:
     where = ".".join(str(part) for part in location)
     return f"{where}: {message}" if where else message
 
@@ -131,7 +126,7 @@ def _repair(
     )
 
 
-def _complaint(spec: RoleModel, task: str, again: Completion, left: OutputProblem) -> str:
+def _failure_message(spec: RoleModel, task: str, again: Completion, left: OutputProblem) -> str:
     if again.stop == "length":
         return (
             f"The answer of the model `{spec.model}` to the task `{task}` was cut off at {spec.max_tokens} tokens, "

@@ -1,7 +1,7 @@
-"""A question as a model writes it, without what models put around questions: labels, quotation marks, markup.
+"""Removes what models put around a question: labels, quotation marks, markup, thoughts.
 
-Works on the stream and holds back no more than could still turn out to be around the question: at the beginning what
-may be a label, at the end what may be a closing mark.
+Works on the stream and holds text back only while it may still be such a part: a label at the beginning, a closing
+mark at the end.
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ _APOSTROPHES = "'’"
 _BEFORE = "*_`#>-–—•"
 _MARKUP = re.compile(r"[*`]")
 _TAIL = re.compile(r"[\s\"“”„«»‘’'」*_`]+$")
-_ASKED = re.compile(r"[?؟？][\"“”„«»‘’'」)]*$")
 _ASKED_AND_OVER = re.compile(r"(?<=[?؟？])[\"“”„«»‘’'」)*_`]*[ \t]*\n")
 _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 
 
 class Tidying:
-    """One question on its way. Feed pieces, send what comes back, then `finish`; stop reading when `ended`."""
+    """Cleans one question. Feed pieces, send what is returned, then `finish`; stop reading when `ended`."""
 
     def __init__(self) -> None:
         self.ended = False

@@ -88,10 +88,10 @@ async def test_dedup_method_decides_which_steps_run(method: str, pair: tuple[str
 async def test_mention_repeated_adds_quote_once_and_no_node() -> None:
     interview = Interview()
     await interview.say("one", concepts(("foam", "attribute")))
-    outcome = await interview.say("two", concepts(("foam", "attribute"), ("froth", "attribute")))
+    await interview.say("two", concepts(("foam", "attribute"), ("froth", "attribute")))
     node = interview.state.nodes[0]
     assert len(interview.state.nodes) == 1
-    assert outcome.result is not None and outcome.result.nodes_added == ()
+    assert interview.result.nodes_added == ()
     assert [mention.quote for mention in node.mentions] == ["foam", "foam", "froth"]
     assert node.mention_count == 2 and len(node.source_utterance_ids) == 2
 

@@ -18,10 +18,10 @@ async def test_edge_repeated_adds_provenance_and_is_no_yield() -> None:
     interview = Interview()
     found = concepts(("taste", "attribute"), ("awake", "consequence"), links=[("taste", "awake")])
     await interview.say("one", found)
-    outcome = await interview.say("two", found)
+    await interview.say("two", found)
     assert len(interview.state.edges) == 1
     assert len(interview.state.edges[0].mentions) == 2
-    assert outcome.result is not None and outcome.result.edges_added == ()
+    assert interview.result.edges_added == ()
     assert interview.state.saturation.consecutive_low_info == 1
 
 
@@ -38,11 +38,11 @@ async def test_bad_elements_are_dropped_with_reason_and_the_rest_is_used() -> No
     interview = Interview()
     good = concepts(("taste", "attribute"), ("magic", "spell"), links=[("taste", "taste"), ("taste", "nowhere")])
     noted = DroppedElement(source="x", type="attribute", reason="missing_quote")
-    outcome = await interview.say("one", good.model_copy(update={"dropped": (noted,)}))
+    await interview.say("one", good.model_copy(update={"dropped": (noted,)}))
     assert [node.label for node in interview.state.nodes] == ["taste"]
     reasons = {tension.reason for tension in interview.state.tensions}
     assert reasons == {"unknown_node_type", "self_loop", "unresolved_endpoint", "missing_quote"}
-    assert outcome.result is not None and outcome.result.graph_state["tension_count"] == 4
+    assert interview.result.graph_state["tension_count"] == 4
 
 
 async def test_revises_supersedes_the_older_and_leaves_every_measure() -> None:
@@ -51,11 +51,9 @@ async def test_revises_supersedes_the_older_and_leaves_every_measure() -> None:
     await interview.say("two", concepts(("bitter", "attribute"), links=[("bitter", "sweet")], kind="revises"))
     sweet = next(node for node in interview.state.nodes if node.label == "sweet")
     bitter = next(node for node in interview.state.nodes if node.label == "bitter")
-    result = interview.last.result
+    result = interview.result
     assert sweet.superseded_by == bitter.id
-    assert result is not None
     assert result.graph_state["node_count"] == 2 and result.graph_state["max_depth"] == 1
-    assert result.signals is not None
     assert "sweet" not in {state.label for state in interview.state.tracker.states}
 
 

@@ -1,15 +1,9 @@
 from __future__ import annotations
 
-from pipeline.question.bridges import bridge_for, has_bridge, needs_bridge
+from pipeline.question.bridges import bridge_for, has_bridge
 
 NEAR = ("Earlier you mentioned {x}.", "Let me come back to {x}.")
 FAR = ("A while ago you mentioned {x}.",)
-
-
-def test_bridge_is_needed_for_what_the_last_answer_did_not_say() -> None:
-    assert needs_bridge(last_mention_turn=2, answer_turn=5)
-    assert not needs_bridge(last_mention_turn=5, answer_turn=5)
-    assert not needs_bridge(last_mention_turn=2, answer_turn=5, in_last_question=True)
 
 
 def test_bridge_says_how_long_ago_it_was() -> None:

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.question.checker import check, check_beginning, question_part
+from pipeline.question.checker import Checker, Refusal, check, question_part
 from pipeline.question.text import jaccard, word_count
+
+
+def check_beginning(text: str, *, language: str = "en", secrets: Sequence[str] = ()) -> list[Refusal]:
+    """What is wrong with the first words of a question, however many words it may have."""
+    return Checker(language=language, max_words=None, secrets=secrets).beginning(text)
 
 
 def codes(text: str, **arguments: object) -> set[str]:

@@ -76,17 +76,15 @@ async def test_repeats_only_raise_low_info_to_eight() -> None:
 
 async def test_new_themes_only_is_zero_canonical_saturation() -> None:
     interview = Interview()
-    outcome = await interview.say("one", concepts(("taste", "attribute"), ("smell", "attribute")))
-    assert outcome.result is not None and outcome.result.signals is not None
-    assert outcome.result.signals["meta.canonical.saturation"] == 0
+    await interview.say("one", concepts(("taste", "attribute"), ("smell", "attribute")))
+    assert interview.result.signals["meta.canonical.saturation"] == 0
 
 
 async def test_old_theme_in_new_words_is_full_canonical_saturation() -> None:
     interview = Interview(slots=OwnSlots({"fast car": "speed", "quick vehicle": "speed"}))
     await interview.say("one", concepts(("fast car", "attribute")))
-    outcome = await interview.say("two", concepts(("quick vehicle", "attribute")))
-    assert outcome.result is not None and outcome.result.signals is not None
-    assert outcome.result.signals["meta.canonical.saturation"] == 1
+    await interview.say("two", concepts(("quick vehicle", "attribute")))
+    assert interview.result.signals["meta.canonical.saturation"] == 1
 
 
 async def test_session_in_another_process_gives_identical_signals() -> None:

@@ -1,4 +1,4 @@
-"""Signal values as the semantics print them."""
+"""Values of signals, at their boundaries."""
 
 from __future__ import annotations
 

@@ -292,8 +292,6 @@ async def test_sweep_lets_go_of_sessions_nobody_uses(hot: HotStore) -> None:
 
 
 async def test_sessions_moved_between_processes_have_identical_states(hot: HotStore) -> None:
-    """Source: lessons, line 13."""
-
     async def interview(moving: bool) -> InterviewState:
         store, providing, calendar = MemoryStore(), Providing(), Calendar()
         session_id, hubs = f"moving-{moving}".lower(), 1

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, asks_for_a_benefit, compose, is_dont_know
-from pipeline.language.offline.voices import LANGUAGES, voice
-from pipeline.methodology import Methodology, Strategy, parse
+from pipeline.methodology import Methodology, Strategy
 from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter
 from pipeline.question.checker import check
 from pipeline.question.text import word_count
@@ -21,7 +21,9 @@ from tests.support.interview import TableEmbedder
 ROOT = Path(__file__).parents[4]
 NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
 METHODS: dict[str, Methodology] = {
-    name: parse(yaml.safe_load((ROOT / "config" / "methodologies" / f"{name}.yaml").read_text("utf-8")))
+    name: Methodology.model_validate(
+        yaml.safe_load((ROOT / "config" / "methodologies" / f"{name}.yaml").read_text("utf-8"))
+    )
     for name in NAMES
 }
 TOPICS = {
@@ -203,7 +205,7 @@ def test_dont_know_gets_an_easier_way_in() -> None:
 def test_skip_is_respected_before_going_on() -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
     text = compose(request("means_end_chain", strategy, label="quiet motor", answer=""))
-    assert text.startswith(tuple(voice("en").skipped))
+    assert text.startswith(tuple(phrasing("en").skipped))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -232,7 +234,7 @@ def test_rephrase_of_an_opening_or_foreign_question_differs() -> None:
 
 def test_acknowledgements_come_now_and_then_and_never_twice_running() -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
-    spoken, previous, count = voice("en").acknowledgements, False, 0
+    spoken, previous, count = phrasing("en").acknowledgements, False, 0
     questions: list[str] = []
     for turn in range(1, 61):
         asked = request(
@@ -269,7 +271,7 @@ def test_language_without_templates_is_spoken_anyway() -> None:
     for turn in range(1, 15):
         asked = request("means_end_chain", strategy, label="الجودة", turn=turn, language="ar", topic="القهوة")
         assert faults(compose(asked), asked) == []
-    assert {voice(language).shallow_words > 0 for language in LANGUAGES} == {True}
+    assert {phrasing(language).shallow_words > 0 for language in LANGUAGES} == {True}
 
 
 async def test_writer_streams_word_by_word_what_it_composes() -> None:

@@ -12,7 +12,7 @@ import yaml
 
 from pipeline.language.clients.base import ChatRequest, Completion, RoleModel
 from pipeline.language.prompted.prompts import Prompts
-from pipeline.methodology import Methodology, parse
+from pipeline.methodology import Methodology
 from pipeline.ports import ExtractionRequest, QuestionRequest
 
 CONFIG = Path(__file__).resolve().parents[4] / "config"
@@ -81,7 +81,9 @@ class ScriptedModel:
 @cache
 def methodology(name: str) -> Methodology:
     """A methodology that comes with askwell."""
-    return parse(yaml.safe_load((CONFIG / "methodologies" / f"{name}.yaml").read_text(encoding="utf-8")))
+    return Methodology.model_validate(
+        yaml.safe_load((CONFIG / "methodologies" / f"{name}.yaml").read_text(encoding="utf-8"))
+    )
 
 
 def texts() -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.language.prompted.delimiting import block, clean, is_hidden, nonce, quoted
+from pipeline.language.prompted.delimiting import block, clean, nonce, quoted
 
 ANYTHING = st.text(st.characters(), max_size=200) | st.text(
     st.sampled_from('</answer-0123456789abcdef>"\\\n\r\t {}%#\u200b\u202e\u2028\u2029\x00\x85\U000e0041\ufe0f'),
@@ -72,7 +72,7 @@ def test_clean_of_any_text_shows_everything_it_has(text: str) -> None:
     assert clean(cleaned) == cleaned
     assert all(ch in "\n\t" or unicodedata.category(ch) not in {"Cc", "Cf", "Co", "Cs"} for ch in cleaned)
     cleaned.encode("utf-8")
-    visible = [ch for ch in text if not is_hidden(ch) and ch not in "\n\u2028\u2029"]
+    visible = [ch for ch in text if clean(ch) not in ("", "\n")]
     assert [ch for ch in cleaned if ch != "\n"] == visible
 
 

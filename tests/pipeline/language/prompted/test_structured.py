@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from pipeline.errors import LLMTimeout, ProviderOutputInvalid
 from pipeline.language.clients.base import ChatMessage, ChatRequest, Completion, OutputForm
-from pipeline.language.prompted.structured import MAX_ECHO_CHARS, OutputProblem, ask, json_object, model_validator
+from pipeline.language.prompted.structured import MAX_ECHO_CHARS, OutputProblem, ask, json_object
 from tests.pipeline.language.prompted.scripted import ScriptedModel, prompts
 
 
@@ -33,7 +33,7 @@ REQUEST = ChatRequest(
 
 
 async def verdict(model: ScriptedModel) -> Any:
-    return await ask(model, REQUEST, model_validator(Verdict), prompts())
+    return await ask(model, REQUEST, Verdict.model_validate, prompts())
 
 
 async def failing(model: ScriptedModel) -> str:

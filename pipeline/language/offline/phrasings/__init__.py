@@ -1,4 +1,4 @@
-"""How the offline interviewer speaks, one file per language."""
+"""Fixed sentences of the offline question writer, one file per language."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FALLBACK = "en"
 LANGUAGES = ("en", "de", "ar")
 
 
-class Voice(BaseModel):
+class LanguagePhrasing(BaseModel):
     """The fixed sentences of one language; `{x}` is the respondent's phrase, `{topic}` the concept's name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -80,8 +80,8 @@ class Voice(BaseModel):
 
 
 @lru_cache(maxsize=8)
-def voice(language: str) -> Voice:
-    """The voice of a language, by its first subtag; English where there is none."""
+def phrasing(language: str) -> LanguagePhrasing:
+    """The phrasing of a language, by its first subtag; English where there is none."""
     code = language.casefold().split("-")[0]
     text = files(__name__).joinpath(f"{code if code in LANGUAGES else FALLBACK}.yaml").read_text("utf-8")
-    return Voice.model_validate(yaml.safe_load(text))
+    return LanguagePhrasing.model_validate(yaml.safe_load(text))
