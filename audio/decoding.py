@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.gates import is_echo, is_phantom
+from audio.gates import is_phantom
 from audio.loops import is_loop, repetition
 from audio.types import RATE_HZ, Samples, Transcript, Word
 
@@ -69,7 +69,7 @@ class Engine(Protocol):
         """Two-letter codes that the model knows; None: any."""
         ...
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
         """Decode once, without chance.
 
         Args:
@@ -77,19 +77,8 @@ class Engine(Protocol):
             context_s: how much audio the encoder is shown, in [10, 30]; silence fills what is missing.
             beam: hypotheses followed; 1 is greedy.
             language: two-letter code.
-            before: words said before, as context; empty for none.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Careful:
-    """A transcript and what it took: `decodes` runs of the model, whether loops or phantoms were met."""
-
-    transcript: Transcript
-    decodes: int
-    looped: bool
-    phantom: bool
 
 
 def context_for(samples: int) -> int:
@@ -103,37 +92,30 @@ def decode_carefully(
     *,
     language: str,
     beam: int,
-    before: str = "",
     offset: int = 0,
     abandoned: Callable[[], bool] = lambda: False,
-) -> Careful:
+) -> Transcript:
     """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
 
-    A loop, or a text with a hole in it, is decoded again with the full context and without `before`; what still repeats
-    is said once.
-    What echoes `before`, or is doubtful with it, is decoded again without it.
+    A loop, or a text with a hole in it, is decoded again with the full context; what still repeats is said once.
 
     Args:
         engine: runs the model.
         samples: mono int16 at RATE_HZ, at most 30 s.
         language: two-letter code.
         beam: hypotheses followed.
-        before: words before this stretch.
         offset: place of the first sample in the answer.
         abandoned: asked between runs; where it says yes, no second run is made.
     """
     if len(samples) < SHORTEST:
-        return Careful(Transcript("", no_speech=1.0), 0, False, False)
+        return Transcript("", no_speech=1.0)
     audio = samples.astype(np.float32) / 32768.0
     duration_s = len(samples) / RATE_HZ
     context_s = context_for(len(samples))
-    found = engine.decode(audio, context_s=context_s, beam=beam, language=language, before=before)
+    found = engine.decode(audio, context_s=context_s, beam=beam, language=language)
     decodes, looped = 1, is_loop(found.text, duration_s)
-    lost = looped or passes_over(found)
-    doubtful = lost or (before != "" and (is_echo(found.text, before) or doubts(found)))
-    if doubtful and not abandoned() and (context_s < FULL_CONTEXT_S or before):
-        wider = FULL_CONTEXT_S if lost else context_s
-        found = engine.decode(audio, context_s=wider, beam=beam, language=language, before="")
+    if (looped or passes_over(found)) and not abandoned() and context_s < FULL_CONTEXT_S:
+        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam=beam, language=language)
         decodes = 2
     phantom = doubts(found)
     if phantom:
@@ -149,13 +131,12 @@ def decode_carefully(
             context_s=context_for(len(samples) - int(rest * RATE_HZ)),
             beam=beam,
             language=language,
-            before="",
         )
         decodes += 1
         if not more.words or doubts(more) or is_loop(more.text, duration_s - rest):
             break
         found = continued(found, more, rest)
-    return Careful(placed(found, offset, len(samples)), decodes, looped, phantom)
+    return placed(found, offset, len(samples))
 
 
 def rest_after(found: Decoded, duration_s: float) -> float | None:

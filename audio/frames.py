@@ -1,8 +1,7 @@
 """Numbered frames from a client, in any order and more than once, as one row of samples in order. Reads no clock.
 
 A frame is a 4-byte big-endian sequence number, running through the session, and 16-bit little-endian mono PCM at
-RATE_HZ. What was taken is acknowledged every ACK_EVERY_MS of audio; a client keeps its frames until then, and sends
-from `first_unreceived` after a reconnect.
+RATE_HZ. A client sends from `first_unreceived` after a reconnect.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import struct
 from dataclasses import dataclass
 
 from audio.errors import AudioFormat, AudioGap
-from audio.types import RATE_HZ, samples_of
+from audio.types import RATE_HZ
 
 BYTES_PER_SAMPLE = 2
 HEADER = struct.Struct(">I")
@@ -21,14 +20,11 @@ REORDER_FRAMES = 64
 """A frame may be so much before its turn; what comes even earlier shows that something is missing for good."""
 HELD_BYTES = 10 * RATE_HZ * BYTES_PER_SAMPLE
 """10 s of audio may wait for a missing frame."""
-ACK_EVERY_MS = 250
-MOST_GAPS = 64
-"""Gaps that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Frames `first` to `last` never came and were given up."""
+    """Frames `first` to `last` have not come."""
 
     first: int
     last: int
@@ -63,12 +59,6 @@ class FrameBuffer:
         self._next = first_seq
         self._held: dict[int, bytes] = {}
         self._held_bytes = 0
-        self._unacknowledged = 0
-        self._ack_due = False
-        self.duplicates = 0
-        """Frames that had come before."""
-        self.gaps: list[Gap] = []
-        """What was given up; the last MOST_GAPS of it."""
 
     @property
     def first_unreceived(self) -> int:
@@ -79,11 +69,6 @@ class FrameBuffer:
     def missing(self) -> Gap | None:
         """The frames that have to come before those that wait can be used."""
         return Gap(self._next, min(self._held) - 1) if self._held else None
-
-    @property
-    def held_bytes(self) -> int:
-        """Audio that waits for a missing frame."""
-        return self._held_bytes
 
     def push(self, seq: int, pcm: bytes) -> bytes:
         """Take a frame.
@@ -98,8 +83,6 @@ class FrameBuffer:
                 again from `first_unreceived`, or says by a new start (`restart`) that it can't.
         """
         if seq < self._next or seq in self._held:
-            self.duplicates += 1
-            self._ack_due = True
             return b""
         if seq > self._next:
             if seq - self._next > REORDER_FRAMES or self._held_bytes + len(pcm) > HELD_BYTES:
@@ -122,14 +105,9 @@ class FrameBuffer:
             return b""
         kept = sorted(seq for seq in self._held if seq < first_seq)
         parts: list[bytes] = []
-        expected = self._next
-        for seq in (*kept, first_seq):
-            if seq > expected:
-                self.gaps = [*self.gaps[1 - MOST_GAPS :], Gap(expected, seq - 1)]
-            if seq < first_seq:
-                parts.append(self._held.pop(seq))
-                self._held_bytes -= len(parts[-1])
-            expected = seq + 1
+        for seq in kept:
+            parts.append(self._held.pop(seq))
+            self._held_bytes -= len(parts[-1])
         self._next = first_seq
         return self._ready(b"".join(parts))
 
@@ -137,24 +115,10 @@ class FrameBuffer:
         """Give up the frames that are missing now; returns the audio that waited for them."""
         return self.restart(min(self._held)) if self._held else b""
 
-    def ack(self) -> int | None:
-        """The number up to which all frames have come, if it is time to say so; None otherwise.
-
-        It is time after every ACK_EVERY_MS of audio, and when a frame came twice: its sender lacks an answer.
-        """
-        if not self._ack_due and self._unacknowledged < samples_of(ACK_EVERY_MS) * BYTES_PER_SAMPLE:
-            return None
-        if self._next == 0:
-            return None
-        self._ack_due, self._unacknowledged = False, 0
-        return self._next - 1
-
     def _ready(self, pcm: bytes) -> bytes:
         parts = [pcm]
         while self._next in self._held:
             parts.append(self._held.pop(self._next))
             self._held_bytes -= len(parts[-1])
             self._next += 1
-        ready = b"".join(parts)
-        self._unacknowledged += len(ready)
-        return ready
+        return b"".join(parts)

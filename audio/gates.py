@@ -30,9 +30,6 @@ BAD_NO_SPEECH = 0.48
 STOCK_NO_SPEECH = 0.45
 STOCK_UNSURE = 0.15
 """A stock phrase needs less doubt."""
-WORDS_PER_S = 7.0
-SPEECH_MARGIN_S = 0.4
-"""Nobody says more words than this in the time in which speech was heard, give or take what the detector misses."""
 
 _LETTERS = re.compile(r"[^\w\s']+")
 _PHANTOMS = frozenset(
@@ -103,19 +100,12 @@ def is_stock_phrase(text: str) -> bool:
     return all(part in _PHANTOMS for part in sentences if part)
 
 
-def is_echo(text: str, before: str) -> bool:
-    """Whether a text of three words or more only says again what the model was given as context."""
-    words = plain(text)
-    return len(words.split()) >= 3 and f" {words} " in f" {plain(before)} "
-
-
 def is_phantom(
     text: str,
     *,
     no_speech: float,
     avg_logprob: float,
     probabilities: Sequence[float] = (),
-    speech_s: float | None = None,
 ) -> bool:
     """Whether these words were made up.
 
@@ -124,7 +114,6 @@ def is_phantom(
         no_speech: its probability that nobody spoke, in [0, 1].
         avg_logprob: its mean log probability per token.
         probabilities: of the words, in [0, 1]; empty where unknown.
-        speech_s: how much speech the voice activity detector heard, in seconds; None where nobody asked it.
     """
     if not plain(text):
         return bool(text.strip())
@@ -135,8 +124,6 @@ def is_phantom(
     if stock and first < STOCK_UNSURE and (no_speech > STOCK_NO_SPEECH or avg_logprob < LOW_LOGPROB):
         return True
     words = text.split()
-    if speech_s is not None and len(words) > WORDS_PER_S * (speech_s + SPEECH_MARGIN_S):
-        return True
     if no_speech > BAD_NO_SPEECH and first < UNSURE and avg_logprob < BAD_LOGPROB:
         return True
     if no_speech > STOCK_NO_SPEECH and repetition(words) is not None:

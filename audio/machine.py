@@ -85,7 +85,6 @@ class SpeechMachine:
         patience: how long a silence ends the answer.
         max_answer_s: longest answer in seconds from its first speech; None for no limit.
         partial_every_ms: speech between captions; 0 for none.
-        before: context for every transcription, such as names that may be said.
     """
 
     def __init__(
@@ -95,7 +94,6 @@ class SpeechMachine:
         patience: Patience = "normal",
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
-        before: str = "",
     ) -> None:
         self._language = language
         self._patience: Patience = patience
@@ -110,7 +108,7 @@ class SpeechMachine:
         self._windows = Windows()
         self._stretches: deque[tuple[int, int]] = deque(maxlen=REMEMBERED_STRETCHES)
         self._out: list[Output] = []
-        self._understood = Understanding(language=language, before=before, out=self._out)
+        self._understood = Understanding(language=language, out=self._out)
         self._paused = False
         self._uncaptioned = 0
         self._first: int | None = None
@@ -139,11 +137,6 @@ class SpeechMachine:
     def pressing(self) -> bool:
         """Whether what was asked for as a guess is needed now: silence may be the end, it is, or speech went on."""
         return self._stalled or self._end is not None or not self._paused
-
-    @property
-    def taken(self) -> int:
-        """Samples taken so far."""
-        return self._fed
 
     @property
     def backlog(self) -> int:

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO
 
 import av
 from av.audio.frame import AudioFrame
@@ -21,31 +21,25 @@ from av.audio.stream import AudioStream
 
 from audio.types import RATE_HZ, Samples
 
-Codec = Literal["flac", "opus"]
-CONTAINERS: dict[Codec, str] = {"flac": "flac", "opus": "ogg"}
-ENCODERS: dict[Codec, str] = {"flac": "flac", "opus": "libopus"}
-OPUS_BITS_PER_S = 32_000
 BLOCK = RATE_HZ
 """Samples encoded at once."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
 
 class Recordings:
-    """The recordings of all sessions under one folder: `<session>/<turn>-<turn key>.flac` or `.opus`."""
+    """The recordings of all sessions under one folder: `<session>/<turn>-<turn key>.flac`."""
 
-    def __init__(self, folder: Path, *, codec: Codec = "flac") -> None:
+    def __init__(self, folder: Path) -> None:
         """Nothing is written yet.
 
         Args:
             folder: where sessions get their folders.
-            codec: `flac` loses nothing and takes about 1 MB a minute; `opus` takes a quarter.
         """
         self._folder = folder
-        self._codec: Codec = codec
 
     def path(self, session_id: str, turn_number: int, turn_key: str) -> Path:
         """Where an answer is kept. Raises ValueError for ids that are no file names."""
-        name = f"{turn_number:04d}-{_checked(turn_key)}.{self._codec}"
+        name = f"{turn_number:04d}-{_checked(turn_key)}.flac"
         return self._folder / _checked(session_id) / name
 
     def keep(self, session_id: str, turn_number: int, turn_key: str, samples: Samples) -> Path:
@@ -60,7 +54,7 @@ class Recordings:
             raise ValueError("There is nothing to keep: no samples.")
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _replacing(target) as draft:
-            _encode(draft, samples, self._codec)
+            _encode(draft, samples)
         return target
 
     def adopt(self, session_id: str, name: str, source: IO[bytes]) -> Path:
@@ -75,7 +69,7 @@ class Recordings:
             ValueError: it is no such name.
         """
         stem, _, suffix = name.rpartition(".")
-        if suffix not in ENCODERS or not _NAME.fullmatch(stem):
+        if suffix != "flac" or not _NAME.fullmatch(stem):
             raise ValueError(f"{name!r} is no name of a recording.")
         target = self._folder / _checked(session_id) / name
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -86,7 +80,7 @@ class Recordings:
     def of(self, session_id: str) -> list[Path]:
         """The session's recordings, by turn."""
         folder = self._folder / _checked(session_id)
-        return sorted(path for path in folder.glob("*") if path.suffix in (".flac", ".opus"))
+        return sorted(path for path in folder.glob("*") if path.suffix == ".flac")
 
     def sessions(self) -> list[str]:
         """Ids of the sessions of which anything is kept."""
@@ -128,14 +122,12 @@ def _replacing(target: Path) -> Iterator[Path]:
         raise
 
 
-def _encode(path: Path, samples: Samples, codec: Codec) -> None:
-    with av.open(str(path), mode="w", format=CONTAINERS[codec]) as container:
-        stream = container.add_stream(ENCODERS[codec], rate=RATE_HZ, layout="mono")
+def _encode(path: Path, samples: Samples) -> None:
+    with av.open(str(path), mode="w", format="flac") as container:
+        stream = container.add_stream("flac", rate=RATE_HZ, layout="mono")
         assert isinstance(stream, AudioStream)
         stream.format = "s16"
         stream.time_base = Fraction(1, RATE_HZ)
-        if codec == "opus":
-            stream.bit_rate = OPUS_BITS_PER_S
         for start in range(0, len(samples), BLOCK):
             frame = AudioFrame.from_ndarray(samples[start : start + BLOCK].reshape(1, -1), format="s16", layout="mono")
             frame.sample_rate = RATE_HZ

@@ -4,7 +4,7 @@
         async for event in stream.events():     # ends after `Ended`, or when the stream is closed
             ...
 
-`feed`, `stop`, `done`, `hold`, `set_patience` and `aclose` may be called from other tasks; they take effect in the
+`feed`, `stop`, `hold`, `set_patience` and `aclose` may be called from other tasks; they take effect in the
 order of their calls. All rules are in `audio.machine`.
 """
 
@@ -21,9 +21,8 @@ import numpy as np
 
 from audio.endpoint import Patience
 from audio.errors import AudioError, AudioFormat, AudioTooLong
-from audio.levels import Fault, Level, LevelMeter
 from audio.machine import SpeechMachine
-from audio.types import RATE_HZ, Ended, Heard, Purpose, Samples, SpeechEvent, SpeechStarted, SpeechStopped, Transcriber
+from audio.types import RATE_HZ, Ended, Heard, Purpose, Samples, SpeechEvent, Transcriber
 from audio.vad import VoiceActivity
 from audio.wishes import DecodeDropped, DecodeWanted, Output
 
@@ -51,7 +50,6 @@ class SpeechStream:
         partial_every_ms: speech between captions; 0 for none.
         whole: it is a whole recording: its transcriptions come after those of people who wait.
         ahead: whether a pause is read at once, while it is not certain that the answer is over; else when it may be.
-        before: words that may be said, as context for the transcriber.
         executor: threads for the voice activity; None for the event loop's own.
         deadlines_s: how long a transcription may take, the wait for its turn included.
     """
@@ -67,7 +65,6 @@ class SpeechStream:
         partial_every_ms: int = 1000,
         whole: bool = False,
         ahead: bool = True,
-        before: str = "",
         executor: Executor | None = None,
         deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
     ) -> None:
@@ -83,10 +80,7 @@ class SpeechStream:
             patience=patience,
             max_answer_s=max_answer_s,
             partial_every_ms=partial_every_ms,
-            before=before,
         )
-        self._meter = LevelMeter()
-        self._speaking = False
         self._group = asyncio.TaskGroup()
         self._entered = False
         self._closed = False
@@ -112,21 +106,6 @@ class SpeechStream:
             await self._group.__aexit__(kind, exc, trace)
 
     # -- what is known
-
-    @property
-    def level(self) -> Level | None:
-        """The last level reading."""
-        return self._meter.level
-
-    @property
-    def fault(self) -> Fault | None:
-        """What is wrong with the sound of the last 2 s."""
-        return self._meter.fault(speaking=self._speaking)
-
-    @property
-    def taken(self) -> int:
-        """Samples taken so far."""
-        return self._machine.taken
 
     @property
     def ended(self) -> bool:
@@ -175,10 +154,6 @@ class SpeechStream:
         """The audio ends here: what was said is read to its end, then comes `Ended` (reason "stop")."""
         await self._in_turn(self._do_stop())
 
-    async def done(self) -> None:
-        """The respondent is done: as `stop`."""
-        await self.stop()
-
     async def hold(self, seconds: float) -> None:
         """Take your time: no silence ends the answer within so many seconds of audio from here."""
         await self._in_turn(self._do_hold(int(seconds * RATE_HZ)))
@@ -216,7 +191,6 @@ class SpeechStream:
                 await self._room.wait()
             if self._closed:
                 return
-            self._meter.push(samples)
             if self._machine.closed:
                 self._machine.feed(samples, ())
                 return
@@ -263,8 +237,6 @@ class SpeechStream:
         self._room.set()
 
     def _tell(self, event: SpeechEvent) -> None:
-        if isinstance(event, SpeechStarted | SpeechStopped):
-            self._speaking = isinstance(event, SpeechStarted)
         if isinstance(event, Heard) and self._events and isinstance(self._events[-1], Heard):
             self._events.pop()
         self._events.append(event)
@@ -279,7 +251,6 @@ class SpeechStream:
                     wanted.samples,
                     language=self._language,
                     purpose=purpose,
-                    before=wanted.before,
                     offset=wanted.offset,
                 )
         except TimeoutError:

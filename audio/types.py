@@ -54,16 +54,13 @@ class Transcript:
 class Transcriber(Protocol):
     """Speech → words."""
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         """The words of one stretch, at most 30 s.
 
         Args:
             samples: mono at RATE_HZ.
             language: two-letter code, such as `en`.
             purpose: what it is for.
-            before: the words before this stretch, as context.
             offset: place of the first sample in the answer; words are placed accordingly.
         Raises:
             TranscriberDropped: a partial that there was no time for.

@@ -18,13 +18,11 @@ class Understanding:
 
     Args:
         language: two-letter code.
-        before: context for every transcription.
         out: where outputs are collected.
     """
 
-    def __init__(self, *, language: str, before: str, out: list[Output]) -> None:
+    def __init__(self, *, language: str, out: list[Output]) -> None:
         self._language = language
-        self._before = before
         self._out = out
         self._readings = Readings()
         self._captions = Captions(language)
@@ -142,7 +140,7 @@ class Understanding:
     def _want(self, reading: Reading) -> None:
         decode_id = self._readings.ask(reading)
         stretch = reading.stretch
-        self._out.append(DecodeWanted(decode_id, reading.purpose, stretch.samples, stretch.offset, self._before))
+        self._out.append(DecodeWanted(decode_id, reading.purpose, stretch.samples, stretch.offset))
 
     def _drop(self, reading: Reading) -> None:
         self._out += [DecodeDropped(decode_id) for decode_id in self._readings.cancel(reading)]

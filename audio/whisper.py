@@ -23,7 +23,7 @@ from faster_whisper.transcribe import get_ctranslate2_storage, get_suppressed_to
 from numpy.typing import NDArray
 
 from audio.admission import Admission, Limits, Load, Ticket
-from audio.decoding import FULL_CONTEXT_S, UNSPACED, Careful, Decoded, Engine, Spoken, decode_carefully, joined
+from audio.decoding import FULL_CONTEXT_S, UNSPACED, Decoded, Engine, Spoken, decode_carefully, joined
 from audio.errors import ModelMissing, TranscriberDropped, TranscriberFailed, TranscriberUnavailable
 from audio.models import SpeechModel
 from audio.types import RATE_HZ, Purpose, Samples, Transcript
@@ -32,8 +32,6 @@ FRAMES_PER_S = 100
 """Mel frames."""
 MAX_TOKENS = 448
 """Whisper's decoder holds so many, prompt and text together."""
-PROMPT_TOKENS = 48
-"""So much of the words before is shown to the model; more only invites it to repeat them."""
 TIMESTAMP_S = 0.02
 """What the model counts time in."""
 LATEST_START = 50
@@ -82,12 +80,12 @@ class FasterWhisper:
         """Two-letter codes that the model knows."""
         return frozenset(self._whisper.supported_languages)
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
         """As `Engine.decode`."""
         tokenizer, suppressed = self._speaking(language)
         features, frames = self._features(audio, context_s)
         encoded = self._whisper.model.encode(get_ctranslate2_storage(features[None]))
-        prompt = self._prompt(tokenizer, before)
+        prompt = list(tokenizer.sot_sequence)
         result = self._whisper.model.generate(
             encoded,
             [prompt],
@@ -132,12 +130,6 @@ class FasterWhisper:
         padded[:, : found.shape[1]] = found
         return padded, found.shape[1]
 
-    def _prompt(self, tokenizer: Tokenizer, before: str) -> list[int]:
-        previous: list[int] = []
-        if before.strip():
-            previous = [tokenizer.sot_prev, *tokenizer.encode(" " + before.strip())[-PROMPT_TOKENS:]]
-        return [*previous, *tokenizer.sot_sequence]
-
     def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[Spoken, ...]:
         """The words of these text tokens, placed by the decoder's attention."""
         found = self._whisper.find_alignment(tokenizer, [tokens], encoded, frames)[0]
@@ -169,21 +161,10 @@ class Beams:
 class _Job:
     samples: Samples
     language: str
-    before: str
     offset: int
     beam: int
     result: asyncio.Future[Transcript]
     abandoned: threading.Event = field(default_factory=threading.Event)
-
-
-@dataclass(slots=True)
-class Findings:
-    """Counters of what was met: decodes of the model, texts that looped, texts that nobody had said."""
-
-    decodes: int = 0
-    loops: int = 0
-    phantoms: int = 0
-    failures: int = 0
 
 
 class WhisperTranscriber:
@@ -206,7 +187,6 @@ class WhisperTranscriber:
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="whisper")
         self._jobs: dict[Ticket, _Job] = {}
         self._closed = False
-        self.findings = Findings()
 
     @classmethod
     def load(
@@ -220,7 +200,7 @@ class WhisperTranscriber:
     ) -> WhisperTranscriber:
         """Load the model and warm it; blocks for a second or so. Raises ModelMissing."""
         engine = FasterWhisper(model, workers=workers, compute=compute)
-        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam=1, language="en", before="")
+        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam=1, language="en")
         return cls(engine, workers=workers, limits=limits, beams=beams)
 
     @property
@@ -247,7 +227,6 @@ class WhisperTranscriber:
         *,
         language: str,
         purpose: Purpose,
-        before: str = "",
         offset: int = 0,
         session: Hashable = None,
     ) -> Transcript:
@@ -272,9 +251,7 @@ class WhisperTranscriber:
         if ticket is None:
             raise TranscriberDropped(f"No time for a {purpose}.")
         result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
-        self._jobs[ticket] = _Job(
-            np.array(samples, dtype=np.int16), language, before, offset, self._beam(purpose, now), result
-        )
+        self._jobs[ticket] = _Job(np.array(samples, dtype=np.int16), language, offset, self._beam(purpose, now), result)
         self._start(now)
         try:
             return await result
@@ -310,19 +287,18 @@ class WhisperTranscriber:
             work = self._threads.submit(self._decode, job)
             work.add_done_callback(partial(self._return, loop, ticket))
 
-    def _decode(self, job: _Job) -> Careful:
+    def _decode(self, job: _Job) -> Transcript:
         """On a worker's thread."""
         return decode_carefully(
             self._engine,
             job.samples,
             language=job.language,
             beam=job.beam,
-            before=job.before,
             offset=job.offset,
             abandoned=job.abandoned.is_set,
         )
 
-    def _return(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Careful]) -> None:
+    def _return(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Transcript]) -> None:
         """On a worker's thread: hand the result to the loop, if there still is one."""
         try:
             loop.call_soon_threadsafe(self._finish, ticket, done)
@@ -330,28 +306,19 @@ class WhisperTranscriber:
             if not loop.is_closed():
                 raise
 
-    def _finish(self, ticket: Ticket, done: Future[Careful]) -> None:
+    def _finish(self, ticket: Ticket, done: Future[Transcript]) -> None:
         now = time.monotonic()
         self._admission.finish(ticket, now)
         job = self._jobs.pop(ticket)
         error = done.exception()
-        if error is not None:
-            self.findings.failures += 1
-        else:
-            self._note(done.result())
         if not job.result.done():
             if error is not None:
                 failure = TranscriberFailed(f"The speech model failed: {error}")
                 failure.__cause__ = error
                 job.result.set_exception(failure)
             else:
-                job.result.set_result(done.result().transcript)
+                job.result.set_result(done.result())
         self._start(now)
-
-    def _note(self, careful: Careful) -> None:
-        self.findings.decodes += careful.decodes
-        self.findings.loops += careful.looped
-        self.findings.phantoms += careful.phantom
 
     def _forget(self, ticket: Ticket) -> None:
         """The caller is gone."""
@@ -372,10 +339,8 @@ class SessionTranscriber:
     transcriber: WhisperTranscriber
     session: Hashable
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         """As `Transcriber.transcribe`."""
         return await self.transcriber.transcribe(
-            samples, language=language, purpose=purpose, before=before, offset=offset, session=self.session
+            samples, language=language, purpose=purpose, offset=offset, session=self.session
         )

@@ -109,16 +109,6 @@ class Windows:
         self._pauses: deque[int] = deque()
 
     @property
-    def start(self) -> int:
-        """Frame with which the window begins."""
-        return self._start
-
-    @property
-    def length(self) -> int:
-        """Frames kept in the window."""
-        return self._length
-
-    @property
     def held(self) -> int:
         """Samples in memory."""
         return (len(self._frames) + len(self._ring)) * FRAME_SAMPLES

@@ -11,14 +11,13 @@ from audio.types import Purpose, Samples, SpeechEvent
 class DecodeWanted:
     """These samples are to be transcribed: say `decoded` or `failed` with this id, in any order.
 
-    `offset` is the place of the first sample, to be handed to the transcriber, `before` the context for it.
+    `offset` is the place of the first sample, to be handed to the transcriber.
     """
 
     decode_id: int
     purpose: Purpose
     samples: Samples
     offset: int
-    before: str
 
 
 @dataclass(frozen=True, slots=True)

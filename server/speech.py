@@ -205,12 +205,12 @@ class _Measured:
         self._metrics = metrics
 
     async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
+        self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0
     ) -> Transcript:
         began = time.perf_counter()
         try:
             found = await self._inner.transcribe(
-                samples, language=language, purpose=purpose, before=before, offset=offset
+                samples, language=language, purpose=purpose, offset=offset
             )
         except TranscriberDropped:
             self._metrics.speech_dropped.labels(purpose).inc()

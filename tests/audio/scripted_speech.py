@@ -115,9 +115,7 @@ class ScriptedTranscriber:
             found.append(Word(text, start, end, 0.9))
         return Transcript(" ".join(word.text for word in found), tuple(found))
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         self.calls.append((purpose, tuple(marks(samples))))
         if len(self.calls) - 1 in self._failures:
             raise TranscriberFailed("scripted")
@@ -136,8 +134,10 @@ class ScriptedStream:
         self._answer = answer
         self._taken = 0
         self._rest = 0
+        self.samples = 0
 
     def push(self, samples: Samples) -> Probabilities:
+        self.samples += len(samples)
         count, self._rest = divmod(self._rest + len(samples), FRAME_SAMPLES)
         first, self._taken = self._taken, self._taken + count
         known = self._answer.probabilities[first : self._taken]
@@ -145,13 +145,19 @@ class ScriptedStream:
 
 
 class ScriptedActivity:
-    """Opens one script's stream after another."""
+    """Opens one script's stream after another; `taken` counts the samples that all of them were given."""
 
     def __init__(self, *answers: Script) -> None:
         self._answers = list(answers)
+        self._streams: list[ScriptedStream] = []
+
+    @property
+    def taken(self) -> int:
+        return sum(stream.samples for stream in self._streams)
 
     def open(self) -> ScriptedStream:
-        return ScriptedStream(self._answers.pop(0))
+        self._streams.append(ScriptedStream(self._answers.pop(0)))
+        return self._streams[-1]
 
 
 Command = Callable[[SpeechMachine], list[Output]]
@@ -209,10 +215,12 @@ def perform(
     due: list[tuple[int, DecodeWanted, bool]] = []
     late = cycle(delays)
 
+    position = 0
+
     def apply(outputs: Sequence[Output]) -> None:
         for output in outputs:
             if isinstance(output, DecodeWanted):
-                due.append((machine.taken + next(late), output, len(done.reads) in failures))
+                due.append((position + next(late), output, len(done.reads) in failures))
                 done.reads.append((output.purpose, marks(output.samples)))
             elif isinstance(output, DecodeDropped):
                 due[:] = [item for item in due if item[1].decode_id != output.decode_id]
@@ -228,15 +236,14 @@ def perform(
             else:
                 apply(machine.decoded(wanted.decode_id, reader.read(wanted.samples, wanted.offset)))
 
-    position = 0
     for size in pieces(len(answer.samples), chunks, commands or {}):
         if commands and position in commands:
             apply(commands[position](machine))
         part = answer.samples[position : position + size]
-        apply(machine.feed(part, stream.push(part)))
         position += size
+        apply(machine.feed(part, stream.push(part)))
         done.most_held = max(done.most_held, machine.held)
-        deliver(machine.taken)
+        deliver(position)
     if commands and position in commands:
         apply(commands[position](machine))
     if stop:

@@ -24,7 +24,6 @@ from audio.types import (
     ms,
     samples_of,
 )
-from audio.wishes import DecodeWanted
 from tests.audio.scripted_speech import Command, Performance, Script, perform, script
 
 FRAME_MS = FRAME_SAMPLES * 1000 / RATE_HZ
@@ -85,18 +84,6 @@ def test_answer_fed_sample_by_sample_is_the_same() -> None:
 def test_feed_with_too_few_probabilities_is_refused() -> None:
     with pytest.raises(ValueError, match="1 frames, 0 probabilities"):
         SpeechMachine().feed(np.zeros(FRAME_SAMPLES, np.int16), [])
-
-
-def test_readings_get_the_context_of_the_caller() -> None:
-    machine = SpeechMachine(before="Askwell, laddering")
-    wanted = [
-        output
-        for n in range(60)
-        for output in machine.feed(np.zeros(FRAME_SAMPLES, np.int16), [0.9 if n < 40 else 0.0])
-        if isinstance(output, DecodeWanted)
-    ]
-    assert [each.purpose for each in wanted] == ["partial", "guess"]
-    assert {each.before for each in wanted} == {"Askwell, laddering"}
 
 
 # -- endpoints

@@ -59,9 +59,7 @@ class Gate(ScriptedTranscriber):
         self.waiting = 0
         self.cancelled = 0
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         self.waiting += 1
         try:
             await self.open.wait()
@@ -70,7 +68,7 @@ class Gate(ScriptedTranscriber):
             raise
         finally:
             self.waiting -= 1
-        return await super().transcribe(samples, language=language, purpose=purpose, before=before, offset=offset)
+        return await super().transcribe(samples, language=language, purpose=purpose, offset=offset)
 
 
 @asynccontextmanager
@@ -85,10 +83,10 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def until_fed(stream: SpeechStream, samples: int) -> None:
+async def until_fed(activity: ScriptedActivity, samples: int) -> None:
     """Wait until so much was taken."""
     async with asyncio.timeout(5):
-        while stream.taken < samples:
+        while activity.taken < samples:
             await asyncio.sleep(0.001)
 
 
@@ -181,16 +179,6 @@ async def test_stream_transcriber_that_never_answers_is_given_up() -> None:
     assert transcriber.waiting == 0
 
 
-async def test_stream_levels_say_what_is_wrong_with_the_sound() -> None:
-    said = script(3.0)
-    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
-    async with opened(stream):
-        assert (stream.level, stream.fault) == (None, None)
-        await stream.feed(bytes(2 * 16_000 * 3))
-        assert stream.fault == "silent"
-        assert stream.level is not None and stream.level.at == 16_000 * 3
-
-
 async def test_stream_takes_after_its_end_what_the_next_answer_needs_and_no_more() -> None:
     said = script("one two.")
     stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
@@ -256,7 +244,8 @@ async def test_stream_that_does_not_run_ahead_reads_a_pause_only_when_it_may_be_
 
 async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:
     said = script("one two.")
-    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
+    activity = ScriptedActivity(said)
+    stream = SpeechStream(ScriptedTranscriber(said), activity)
     half = FRAME_SAMPLES * 20 + 100
     async with opened(stream):
         async with asyncio.TaskGroup() as group:
@@ -264,7 +253,7 @@ async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:
             await asyncio.sleep(0)
             feeding.cancel()
         await stream.feed(pcm(said.samples[half:]))
-        assert stream.taken == len(said.samples)
+        assert activity.taken == len(said.samples)
         events = await listen(stream)
     assert isinstance(events[-1], Ended) and events[-1].text == "one two."
 
@@ -286,10 +275,11 @@ async def test_stream_captions_nobody_took_are_replaced_by_later_ones() -> None:
 async def test_stream_unheard_events_make_feed_wait() -> None:
     parts: list[str | float] = [part for _ in range(MOST_EVENTS) for part in ("a", 0.25)]
     said = script(*parts, word_frames=4)
-    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), max_answer_s=None)
+    activity = ScriptedActivity(said)
+    stream = SpeechStream(ScriptedTranscriber(said), activity, max_answer_s=None)
     async with opened(stream), asyncio.TaskGroup() as group:
         feeding = group.create_task(feed_all(stream, said))
-        await until_fed(stream, 16_000 * 10)
+        await until_fed(activity, 16_000 * 10)
         await settle()
         assert not feeding.done()
         events = await listen(stream)
@@ -306,12 +296,13 @@ async def feed_all(stream: SpeechStream, said: Script) -> None:
 async def test_stream_audio_faster_than_it_is_read_makes_feed_wait_and_loses_nothing() -> None:
     said = script(" ".join(f"w{n}" for n in range(500)))
     transcriber = Gate(said)
-    stream = SpeechStream(transcriber, ScriptedActivity(said), partial_every_ms=0)
+    activity = ScriptedActivity(said)
+    stream = SpeechStream(transcriber, activity, partial_every_ms=0)
     async with opened(stream), asyncio.TaskGroup() as group:
         feeding = group.create_task(feed_all(stream, said))
-        await until_fed(stream, 16_000 * 60)
+        await until_fed(activity, 16_000 * 60)
         await settle()
-        assert not feeding.done() and stream.taken < 16_000 * 100
+        assert not feeding.done() and activity.taken < 16_000 * 100
         transcriber.open.set()
         events = await listen(stream)
     assert isinstance(events[-1], Ended) and events[-1].text == said.text
@@ -327,14 +318,3 @@ async def test_stream_held_outlasts_its_patience() -> None:
         await stream.feed(pcm(said.samples[512 * 25 :]))
     ended = heard.result()[-1]
     assert isinstance(ended, Ended) and ended.text == "well yes."
-
-
-async def test_stream_done_ends_at_once() -> None:
-    said = script("that is all", 0.1, tail_s=0.0)
-    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), patience="patient")
-    async with opened(stream), asyncio.TaskGroup() as group:
-        heard = group.create_task(listen(stream))
-        await stream.feed(pcm(said.samples))
-        await stream.done()
-    ended = heard.result()[-1]
-    assert isinstance(ended, Ended) and (ended.text, ended.reason) == ("that is all", "stop")

@@ -46,7 +46,7 @@ class GatedEngine:
     def languages(self) -> frozenset[str] | None:
         return self.known
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
         name = round(float(audio[0]) * 32768)
         with self._news:
             self.begun.append(name)
@@ -234,8 +234,6 @@ async def test_failing_model_fails_its_call_only() -> None:
         with pytest.raises(TranscriberFailed, match="out of memory"):
             await transcriber.transcribe(clip(1), language="en", purpose="final")
         assert (await transcriber.transcribe(clip(2), language="en", purpose="final")).text == "answer 2"
-        assert transcriber.findings.failures == 1
-        assert transcriber.findings.decodes == 1
 
 
 async def test_captions_follow_one_hypothesis_and_finals_several_until_the_workers_are_busy() -> None:
@@ -339,7 +337,7 @@ def test_built_in_model_says_the_same_in_two_threads_at_once(engine: FasterWhisp
 
     def text_of_clip(n: int) -> str:
         audio = (clips[n] / 32768.0).astype(np.float32)
-        return engine.decode(audio, context_s=10, beam=1, language="en", before="").text
+        return engine.decode(audio, context_s=10, beam=1, language="en").text
 
     alone = [text_of_clip(0), text_of_clip(1)]
     with ThreadPoolExecutor(2) as threads:

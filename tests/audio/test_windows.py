@@ -53,7 +53,8 @@ def test_windows_before_any_speech_keep_only_what_leads_to_it() -> None:
     windows = Windows()
     for n in range(100):
         windows.push(Frame(n, marked(n), 0.0), quiet=None)
-    assert (windows.length, windows.held) == (0, KEPT_BEFORE_FRAMES * FRAME_SAMPLES)
+    assert read(windows.stretch()) == []
+    assert windows.held == KEPT_BEFORE_FRAMES * FRAME_SAMPLES
     windows.onset()
     speak(windows, 5, 100)
     assert read(windows.stretch()) == list(range(100 - KEPT_BEFORE_FRAMES, 105))
@@ -93,9 +94,10 @@ def test_windows_are_full_at_twenty_eight_seconds() -> None:
 def test_windows_cut_keep_a_tail_and_nothing_more() -> None:
     windows = filled(LONGEST_WINDOW_FRAMES)
     windows.cut(800, forced=True)
-    assert windows.length == LONGEST_WINDOW_FRAMES - 800
-    assert windows.held == (windows.length + MOST_TAIL_FRAMES + TAIL_SNAP_FRAMES) * FRAME_SAMPLES
+    own = LONGEST_WINDOW_FRAMES - 800
+    assert windows.held == (own + MOST_TAIL_FRAMES + TAIL_SNAP_FRAMES) * FRAME_SAMPLES
     stretch = windows.stretch()
+    assert read(stretch)[-own:] == list(range(800, LONGEST_WINDOW_FRAMES))
     assert (stretch.own, stretch.forced) == (800 * FRAME_SAMPLES, True)
 
 

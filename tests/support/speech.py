@@ -110,7 +110,7 @@ class ToneTranscriber:
     at_gate: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
+        self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0
     ) -> Transcript:
         self.asked.append(purpose)
         if self.gate is not None and purpose != "partial":

@@ -46,14 +46,12 @@ class Remembering:
         self._transcriber = transcriber
         self._known: dict[bytes, Transcript] = {}
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         """As `Transcriber.transcribe`."""
         key = samples.tobytes() + offset.to_bytes(8, "big") + (b"p" if purpose == "partial" else b"f")
         if key not in self._known:
             self._known[key] = await self._transcriber.transcribe(
-                samples, language=language, purpose=purpose, before=before, offset=offset
+                samples, language=language, purpose=purpose, offset=offset
             )
         return self._known[key]
 

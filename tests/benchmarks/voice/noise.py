@@ -176,10 +176,10 @@ def _unguarded(samples: Samples, engine: FasterWhisper) -> tuple[int, int]:
     for at in range(0, len(samples), PIECE):
         piece = samples[at : at + PIECE]
         plain = engine.decode(
-            piece.astype(np.float32) / 32768.0, context_s=context_for(len(piece)), beam=5, language="en", before=""
+            piece.astype(np.float32) / 32768.0, context_s=context_for(len(piece)), beam=5, language="en"
         )
         written += len(plain.text.split())
-        gated += len(decode_carefully(engine, piece, language="en", beam=5).transcript.text.split())
+        gated += len(decode_carefully(engine, piece, language="en", beam=5).text.split())
     return written, gated
 
 

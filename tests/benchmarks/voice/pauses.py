@@ -59,7 +59,7 @@ class Aligner:
         if self._engine is None:
             self._engine = FasterWhisper(find_model(model_name()), workers=1)
         audio = utterance.sound[: frames_of(LONGEST_S)].astype(np.float32)
-        heard = self._engine.decode(audio, context_s=30, beam=5, language="en", before="")
+        heard = self._engine.decode(audio, context_s=30, beam=5, language="en")
         return _between(utterance.sound, heard.words, utterance.text)
 
 
