@@ -18,17 +18,17 @@ from typing import Literal
 
 from audio.types import Purpose
 
-State = Literal["waiting", "running", "over"]
-SLACK_S: Mapping[Purpose, float] = {"final": 0.0, "guess": 0.7, "partial": 2.0, "recording": 10.0}
+TicketState = Literal["waiting", "running", "over"]
+START_SLACK_S: Mapping[Purpose, float] = {"final": 0.0, "guess": 0.7, "partial": 2.0, "recording": 10.0}
 """How much later than a final asked for at the same time each may begin."""
-WINDOW_S = 10.0
+LOAD_HALF_LIFE_S = 10.0
 """Time constant of the measured load."""
-FIRST_COST_S = 0.35
+INITIAL_COST_S = 0.35
 """Assumed for a decode before one was measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AdmissionLimits:
     """How much may wait, in seconds of predicted waiting, and how busy the workers may be."""
 
     partial_wait_s: float = 0.8
@@ -47,17 +47,17 @@ class Ticket:
     session: Hashable
     asked_at: float
     cost_s: float
-    state: State = "waiting"
+    state: TicketState = "waiting"
     started_at: float = 0.0
 
     @property
-    def due(self) -> float:
+    def start_by(self) -> float:
         """What waiting work is ordered by."""
-        return self.asked_at + SLACK_S[self.purpose]
+        return self.asked_at + START_SLACK_S[self.purpose]
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class TranscriberLoad:
     """How busy the workers are.
 
     `busy` is the share of their time spent lately, in [0, 1]; `backlog_s` the predicted wait of a final asked for now.
@@ -75,11 +75,11 @@ class Load:
 
 
 @dataclass(slots=True)
-class Admission:
+class AdmissionQueue:
     """The queue before `workers` equal workers."""
 
     workers: int
-    limits: Limits = field(default_factory=Limits)
+    limits: AdmissionLimits = field(default_factory=AdmissionLimits)
     _waiting: list[Ticket] = field(default_factory=list)
     _running: list[Ticket] = field(default_factory=list)
     _done: Counter[Purpose] = field(default_factory=Counter)
@@ -87,9 +87,9 @@ class Admission:
     _cancelled: Counter[Purpose] = field(default_factory=Counter)
     _costs: dict[Purpose, float] = field(default_factory=dict)
     _busy: float = 0.0
-    _measured_at: float | None = None
+    _updated_at: float | None = None
 
-    def ask(self, purpose: Purpose, session: Hashable, now: float) -> Ticket | None:
+    def request(self, purpose: Purpose, session: Hashable, now: float) -> Ticket | None:
         """A ticket that waits for its turn, or None: dropped, and counted.
 
         Args:
@@ -97,9 +97,9 @@ class Admission:
             session: whose it is; a session has at most one guess and one partial at work.
             now: seconds of a clock that never goes back.
         """
-        self._measure(now)
-        ticket = Ticket(purpose, session, now, self._cost(purpose))
-        if not self._takes(purpose, session, now):
+        self._update_load(now)
+        ticket = Ticket(purpose, session, now, self._expected_cost_s(purpose))
+        if not self._admits(purpose, session, now):
             self._dropped[purpose] += 1
             return None
         self._waiting.append(ticket)
@@ -120,13 +120,13 @@ class Admission:
 
     def next(self, now: float) -> Ticket | None:
         """The ticket whose work begins now; None while nothing may begin."""
-        self._measure(now)
+        self._update_load(now)
         if len(self._running) >= self.workers:
             return None
-        ready = [ticket for ticket in self._waiting if not self._held(ticket)]
+        ready = [ticket for ticket in self._waiting if not self._must_wait(ticket)]
         if not ready:
             return None
-        ticket = min(ready, key=lambda each: (each.purpose == "partial", each.due))
+        ticket = min(ready, key=lambda each: (each.purpose == "partial", each.start_by))
         self._waiting.remove(ticket)
         self._running.append(ticket)
         ticket.state, ticket.started_at = "running", now
@@ -134,7 +134,7 @@ class Admission:
 
     def finish(self, ticket: Ticket, now: float) -> None:
         """The worker of this ticket is free again, however its work ended."""
-        self._measure(now)
+        self._update_load(now)
         self._running.remove(ticket)
         ticket.state = "over"
         self._done[ticket.purpose] += 1
@@ -151,10 +151,10 @@ class Admission:
             self._waiting.remove(ticket)
             ticket.state = "over"
 
-    def load(self, now: float) -> Load:
+    def load(self, now: float) -> TranscriberLoad:
         """How busy the workers are."""
-        self._measure(now)
-        return Load(
+        self._update_load(now)
+        return TranscriberLoad(
             workers=self.workers,
             running=len(self._running),
             waiting=len(self._waiting),
@@ -165,7 +165,7 @@ class Admission:
             cancelled=dict(self._cancelled),
         )
 
-    def _held(self, ticket: Ticket) -> bool:
+    def _must_wait(self, ticket: Ticket) -> bool:
         """Whether a ticket waits although a worker is free: for its session's own, or not to take the last one."""
         if ticket.purpose == "final":
             return False
@@ -176,12 +176,12 @@ class Admission:
     def _spares_a_worker(self) -> bool:
         return len(self._running) < max(1, self.workers - 1)
 
-    def _takes(self, purpose: Purpose, session: Hashable, now: float) -> bool:
+    def _admits(self, purpose: Purpose, session: Hashable, now: float) -> bool:
         if purpose == "partial":
-            return self._takes_partial(session)
+            return self._admits_partial(session)
         return purpose == "recording" or self._backlog(now) <= self.limits.final_wait_s
 
-    def _takes_partial(self, session: Hashable) -> bool:
+    def _admits_partial(self, session: Hashable) -> bool:
         if self._busy > self.limits.partial_load:
             return False
         mine = [each for each in (*self._waiting, *self._running) if each.session == session]
@@ -198,13 +198,13 @@ class Admission:
         ahead = sum(each.cost_s for each in self._waiting if each.purpose in ("final", "guess"))
         return (left + ahead) / self.workers
 
-    def _cost(self, purpose: Purpose) -> float:
-        return self._costs.get(purpose, FIRST_COST_S)
+    def _expected_cost_s(self, purpose: Purpose) -> float:
+        return self._costs.get(purpose, INITIAL_COST_S)
 
-    def _measure(self, now: float) -> None:
+    def _update_load(self, now: float) -> None:
         """Move the measured load towards the share of workers at work since the last look."""
-        if self._measured_at is not None and now > self._measured_at:
-            passed = now - self._measured_at
-            keep = 2.0 ** (-passed / WINDOW_S)
+        if self._updated_at is not None and now > self._updated_at:
+            passed = now - self._updated_at
+            keep = 2.0 ** (-passed / LOAD_HALF_LIFE_S)
             self._busy = keep * self._busy + (1.0 - keep) * len(self._running) / self.workers
-        self._measured_at = now
+        self._updated_at = now

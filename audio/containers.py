@@ -22,22 +22,22 @@ from av.container import InputContainer
 from audio.errors import AudioFormat, AudioTooLong
 from audio.types import RATE_HZ, Samples
 
-Kind = Literal["wav", "flac", "matroska", "ogg", "mp3", "mov"]
-SNIFFED = 16
+ContainerKind = Literal["wav", "flac", "matroska", "ogg", "mp3", "mov"]
+HEADER_BYTES = 16
 """First bytes that tell what a file is."""
-READABLE = "wav, flac, webm, ogg, mp3 and m4a"
+READABLE_KINDS = "wav, flac, webm, ogg, mp3 and m4a"
 MAX_BAD_PACKETS = 100
 """A file with more broken packets in a row than this is given up."""
-TOLERANCE_S = 0.5
+LENGTH_TOLERANCE_S = 0.5
 """By so much the length that a file states of itself may be off."""
-UNKNOWN_BYTES = 0x7FFF_0000
+UNKNOWN_LENGTH_BYTES = 0x7FFF_0000
 """Writers that can't know the length yet state this much or more, or nothing."""
-MOST_CHUNKS = 64
+MAX_CHUNKS = 64
 """In a wav file, so many are looked at to find the sound."""
 OGG_PAGE_BYTES = 27 + 255 + 255 * 255
 """The largest page of an ogg file: head, table, and body."""
-OGG_HEAD_BYTES = 27
-OGG_LAST = 0x04
+OGG_HEADER_BYTES = 27
+OGG_LAST_PAGE = 0x04
 """Marks the last page of a stream."""
 
 
@@ -46,11 +46,11 @@ class Recording:
     """A decoded recording; `complete` is false where the file is broken off or damaged and a part is missing."""
 
     samples: Samples
-    kind: Kind
+    kind: ContainerKind
     complete: bool
 
 
-def kind_of(head: bytes) -> Kind | None:
+def detect_kind(head: bytes) -> ContainerKind | None:
     """What a file is by its first bytes; None: nothing that is read here."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return "wav"
@@ -79,34 +79,34 @@ def read_recording(source: Path | BinaryIO, *, max_s: float) -> Recording:
     """
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
-        kind = _sniff(file)
-        reader = _Reader(kind, max_s)
-        reader.complete = not _ends_early(file, kind)
+        kind = _read_kind(file)
+        reader = _Decoder(kind, max_s)
+        reader.complete = not _is_truncated(file, kind)
         blocks = list(reader.blocks(file))
     if not blocks or not sum(len(block) for block in blocks):
         raise AudioFormat("There is no sound in this recording.")
     return Recording(np.concatenate(blocks), kind, reader.complete)
 
 
-def _sniff(file: BinaryIO) -> Kind:
-    head = file.read(SNIFFED)
+def _read_kind(file: BinaryIO) -> ContainerKind:
+    head = file.read(HEADER_BYTES)
     file.seek(0)
     if not head:
         raise AudioFormat("The recording is empty.")
-    kind = kind_of(head)
+    kind = detect_kind(head)
     if kind is None:
-        raise AudioFormat(f"This is no recording that can be read; {READABLE} can.")
+        raise AudioFormat(f"This is no recording that can be read; {READABLE_KINDS} can.")
     return kind
 
 
-def _ends_early(file: BinaryIO, kind: Kind) -> bool:
+def _is_truncated(file: BinaryIO, kind: ContainerKind) -> bool:
     """Whether a part is missing at the end of a file whose length FFmpeg takes for what was meant."""
     if kind == "wav":
-        return _wav_ends_early(file)
-    return kind == "ogg" and _ogg_ends_early(file)
+        return _is_wav_truncated(file)
+    return kind == "ogg" and _is_ogg_truncated(file)
 
 
-def _ogg_ends_early(file: BinaryIO) -> bool:
+def _is_ogg_truncated(file: BinaryIO) -> bool:
     """Whether the last page of an ogg file is not whole, or not marked as the last one."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 2 * OGG_PAGE_BYTES))
@@ -114,22 +114,22 @@ def _ogg_ends_early(file: BinaryIO) -> bool:
     file.seek(0)
     at = len(tail)
     while (at := tail.rfind(b"OggS", 0, at)) >= 0:
-        head = tail[at : at + OGG_HEAD_BYTES]
-        if len(head) < OGG_HEAD_BYTES:
+        head = tail[at : at + OGG_HEADER_BYTES]
+        if len(head) < OGG_HEADER_BYTES:
             return True
         if head[4] == 0:
-            table = tail[at + OGG_HEAD_BYTES : at + OGG_HEAD_BYTES + head[26]]
-            whole = len(table) == head[26] and at + OGG_HEAD_BYTES + head[26] + sum(table) <= len(tail)
-            return not (whole and head[5] & OGG_LAST)
+            table = tail[at + OGG_HEADER_BYTES : at + OGG_HEADER_BYTES + head[26]]
+            whole = len(table) == head[26] and at + OGG_HEADER_BYTES + head[26] + sum(table) <= len(tail)
+            return not (whole and head[5] & OGG_LAST_PAGE)
     return True
 
 
-def _wav_ends_early(file: BinaryIO) -> bool:
+def _is_wav_truncated(file: BinaryIO) -> bool:
     """Whether a wav file states more sound than it has."""
     size = file.seek(0, io.SEEK_END)
     at = 12
     early = False
-    for _ in range(MOST_CHUNKS):
+    for _ in range(MAX_CHUNKS):
         file.seek(at)
         head = file.read(8)
         if len(head) < 8:
@@ -137,16 +137,16 @@ def _wav_ends_early(file: BinaryIO) -> bool:
         length = int.from_bytes(head[4:], "little")
         at += 8 + length + length % 2
         if head[:4] == b"data":
-            early = length < UNKNOWN_BYTES and at - length % 2 > size
+            early = length < UNKNOWN_LENGTH_BYTES and at - length % 2 > size
             break
     file.seek(0)
     return early
 
 
-class _Reader:
+class _Decoder:
     """Decodes one file of a known kind."""
 
-    def __init__(self, kind: Kind, max_s: float) -> None:
+    def __init__(self, kind: ContainerKind, max_s: float) -> None:
         self._kind = kind
         self._max_s = max_s
         self.complete = True
@@ -160,18 +160,18 @@ class _Reader:
         with container:
             self._refuse_too_long(container)
             length = 0
-            mixer = Mixer()
+            mixer = MonoResampler()
             for frame in self._frames(container):
-                for block in mixer.mix(frame):
+                for block in mixer.resample(frame):
                     length += len(block)
                     if length > self._max_s * RATE_HZ:
                         raise self._too_long()
                     yield block
-            for block in mixer.mix(None):
+            for block in mixer.resample(None):
                 length += len(block)
                 yield block
             stated = container.duration
-            if stated is not None and length / RATE_HZ < stated / av.time_base - TOLERANCE_S:
+            if stated is not None and length / RATE_HZ < stated / av.time_base - LENGTH_TOLERANCE_S:
                 self.complete = False
 
     def _refuse_too_long(self, container: InputContainer) -> None:
@@ -205,7 +205,7 @@ class _Reader:
                     yield frame
 
 
-class Mixer:
+class MonoResampler:
     """Frames of any rate, format and number of channels → mono int16 at RATE_HZ.
 
     The channels are averaged; a change of rate or channels in the middle of a file is followed.
@@ -216,7 +216,7 @@ class Mixer:
         self._resampler: AudioResampler | None = None
         self._channels = 1
 
-    def mix(self, frame: AudioFrame | None) -> Iterator[Samples]:
+    def resample(self, frame: AudioFrame | None) -> Iterator[Samples]:
         """Blocks that are ready after this frame; None flushes."""
         if frame is not None:
             frame.pts = None

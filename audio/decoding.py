@@ -12,28 +12,28 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.gates import is_phantom
-from audio.loops import is_loop, repetition
+from audio.hallucinations import is_hallucination
+from audio.repetitions import find_repetition, is_repetitive
 from audio.types import RATE_HZ, Samples, Transcript, Word
 
-SHORTEST = RATE_HZ // 10
+MIN_SAMPLES = RATE_HZ // 10
 """Samples in which nobody says a word; less is not decoded."""
 FULL_CONTEXT_S = 30
 """What Whisper's encoder was trained on."""
 MIN_CONTEXT_S = 10
 """With less the model loops."""
-LONGEST_WORD_S = 2.0
+MAX_WORD_S = 2.0
 """Nobody takes longer to say a word, the silence beside it included; of a window no more is kept."""
-LEAST_REST_S = 0.7
+MIN_UNREAD_S = 0.7
 """So much audio after the place where a reading left off may hold a word; less is the silence in which it was made."""
-MOST_READINGS = 4
+MAX_DECODES = 4
 """Of one stretch that is read piece by piece."""
-ROOM_S = 3
+CONTEXT_MARGIN_S = 3
 """Silence that the model is given after the last word; with less it loses the end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class DecodedWord:
     """One word as the engine places it: seconds from the start of the audio, probability in [0, 1]."""
 
     text: str
@@ -43,20 +43,20 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedText:
     """What an engine wrote: all its words, `no_speech` in [0, 1], `avg_logprob` per token.
 
-    `left_off_s`: where it stopped although there may be more, in seconds from the start of the audio; None: at the end.
+    `stopped_at_s`: where it stopped although there may be more, in seconds from the start of the audio; None: at the end.
     """
 
     text: str
-    words: tuple[Spoken, ...]
+    words: tuple[DecodedWord, ...]
     no_speech: float
     avg_logprob: float
-    left_off_s: float | None = None
+    stopped_at_s: float | None = None
 
 
-class Engine(Protocol):
+class DecodingEngine(Protocol):
     """Runs a speech model; blocks, and may be called by several threads at once."""
 
     @property
@@ -69,7 +69,7 @@ class Engine(Protocol):
         """Two-letter codes that the model knows; None: any."""
         ...
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
         """Decode once, without chance.
 
         Args:
@@ -81,19 +81,19 @@ class Engine(Protocol):
         ...
 
 
-def context_for(samples: int) -> int:
+def encoder_context_s(samples: int) -> int:
     """Seconds of encoder context for so many samples: min(30, max(10, whole seconds + 3))."""
-    return min(FULL_CONTEXT_S, max(MIN_CONTEXT_S, samples // RATE_HZ + ROOM_S))
+    return min(FULL_CONTEXT_S, max(MIN_CONTEXT_S, samples // RATE_HZ + CONTEXT_MARGIN_S))
 
 
-def decode_carefully(
-    engine: Engine,
+def decode_filtered(
+    engine: DecodingEngine,
     samples: Samples,
     *,
     language: str,
-    beam: int,
+    beam_size: int,
     offset: int = 0,
-    abandoned: Callable[[], bool] = lambda: False,
+    is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Transcript:
     """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
 
@@ -107,65 +107,65 @@ def decode_carefully(
         offset: place of the first sample in the answer.
         abandoned: asked between runs; where it says yes, no second run is made.
     """
-    if len(samples) < SHORTEST:
+    if len(samples) < MIN_SAMPLES:
         return Transcript("", no_speech=1.0)
     audio = samples.astype(np.float32) / 32768.0
     duration_s = len(samples) / RATE_HZ
-    context_s = context_for(len(samples))
-    found = engine.decode(audio, context_s=context_s, beam=beam, language=language)
-    decodes, looped = 1, is_loop(found.text, duration_s)
-    if (looped or passes_over(found)) and not abandoned() and context_s < FULL_CONTEXT_S:
-        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam=beam, language=language)
+    context_s = encoder_context_s(len(samples))
+    found = engine.decode(audio, context_s=context_s, beam_size=beam_size, language=language)
+    decodes, repetitive = 1, is_repetitive(found.text, duration_s)
+    if (repetitive or may_skip_speech(found)) and not is_cancelled() and context_s < FULL_CONTEXT_S:
+        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam_size=beam_size, language=language)
         decodes = 2
-    phantom = doubts(found)
-    if phantom:
+    hallucinated = is_doubtful(found)
+    if hallucinated:
         found = replace(found, text="", words=())
-    elif looped and is_loop(found.text, duration_s):
-        found = without_loop(found)
-    while not phantom and not looped and decodes < MOST_READINGS and not abandoned():
-        rest = rest_after(found, duration_s)
-        if rest is None:
+    elif repetitive and is_repetitive(found.text, duration_s):
+        found = remove_repetition(found)
+    while not hallucinated and not repetitive and decodes < MAX_DECODES and not is_cancelled():
+        rest_s = unread_from_s(found, duration_s)
+        if rest_s is None:
             break
         more = engine.decode(
-            audio[int(rest * RATE_HZ) :],
-            context_s=context_for(len(samples) - int(rest * RATE_HZ)),
-            beam=beam,
+            audio[int(rest_s * RATE_HZ) :],
+            context_s=encoder_context_s(len(samples) - int(rest_s * RATE_HZ)),
+            beam_size=beam_size,
             language=language,
         )
         decodes += 1
-        if not more.words or doubts(more) or is_loop(more.text, duration_s - rest):
+        if not more.words or is_doubtful(more) or is_repetitive(more.text, duration_s - rest_s):
             break
-        found = continued(found, more, rest)
-    return placed(found, offset, len(samples))
+        found = append_continuation(found, more, rest_s)
+    return to_transcript(found, offset, len(samples))
 
 
-def rest_after(found: Decoded, duration_s: float) -> float | None:
+def unread_from_s(found: DecodedText, duration_s: float) -> float | None:
     """From where on the audio has to be read once more; None where nothing can be missing."""
-    left_off_s = found.left_off_s
-    if not found.words or left_off_s is None or duration_s - left_off_s < LEAST_REST_S:
+    stopped_at_s = found.stopped_at_s
+    if not found.words or stopped_at_s is None or duration_s - stopped_at_s < MIN_UNREAD_S:
         return None
-    return left_off_s
+    return stopped_at_s
 
 
-def continued(found: Decoded, more: Decoded, rest_s: float) -> Decoded:
+def append_continuation(found: DecodedText, more: DecodedText, rest_s: float) -> DecodedText:
     """A reading and one of what it left, from `rest_s` on; the first one's doubts count for both."""
     words = tuple(replace(word, start_s=word.start_s + rest_s, end_s=word.end_s + rest_s) for word in more.words)
     return replace(
         found,
         text=f"{found.text} {more.text}".strip(),
         words=(*found.words, *words),
-        left_off_s=None if more.left_off_s is None else more.left_off_s + rest_s,
+        stopped_at_s=None if more.stopped_at_s is None else more.stopped_at_s + rest_s,
     )
 
 
-def passes_over(found: Decoded) -> bool:
+def may_skip_speech(found: DecodedText) -> bool:
     """Whether a sentence may be missing: what is left out is taken for a part of the word beside it."""
-    return any(word.end_s - word.start_s > LONGEST_WORD_S for word in found.words)
+    return any(word.end_s - word.start_s > MAX_WORD_S for word in found.words)
 
 
-def doubts(found: Decoded) -> bool:
+def is_doubtful(found: DecodedText) -> bool:
     """Whether these words were made up, by all that the engine says of them."""
-    return is_phantom(
+    return is_hallucination(
         found.text,
         no_speech=found.no_speech,
         avg_logprob=found.avg_logprob,
@@ -173,9 +173,9 @@ def doubts(found: Decoded) -> bool:
     )
 
 
-def without_loop(found: Decoded) -> Decoded:
+def remove_repetition(found: DecodedText) -> DecodedText:
     """The same without what only repeats."""
-    again = repetition([word.text for word in found.words])
+    again = find_repetition([word.text for word in found.words])
     if again is None:
         return found
     spans: list[tuple[int, int]] = []
@@ -190,18 +190,18 @@ def without_loop(found: Decoded) -> Decoded:
     return replace(found, text=text, words=found.words[: again.start] + found.words[again.stop :])
 
 
-UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})
+UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})
 """Languages written without spaces between words."""
 
 
-def joined(pieces: Sequence[Spoken], *, spaced: bool) -> tuple[Spoken, ...]:
+def join_word_pieces(pieces: Sequence[DecodedWord], *, spaced: bool) -> tuple[DecodedWord, ...]:
     """Pieces of text as words without spaces around them: what begins with no space belongs to the word before.
 
     Args:
         pieces: in order, with the spaces that the text has.
         spaced: whether the language has spaces; where it has none only punctuation joins the word before.
     """
-    words: list[Spoken] = []
+    words: list[DecodedWord] = []
     for piece in pieces:
         text = piece.text.strip()
         says = any(c.isalnum() for c in text)
@@ -220,7 +220,7 @@ def joined(pieces: Sequence[Spoken], *, spaced: bool) -> tuple[Spoken, ...]:
     return tuple(words)
 
 
-def placed(found: Decoded, offset: int, length: int) -> Transcript:
+def to_transcript(found: DecodedText, offset: int, length: int) -> Transcript:
     """Seconds from the start of the audio → samples from the start of the answer, inside the audio and in order."""
     words: list[Word] = []
     last = 0

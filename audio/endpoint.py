@@ -1,6 +1,6 @@
 """When somebody speaks, when nobody does, and how much silence ends an answer. Counts audio, reads no clock.
 
-`SpeechRuns` turns a probability per frame into stretches of speech; `silence_needed` says how long a silence must last
+`SpeechSegmenter` turns a probability per frame into stretches of speech; `required_silence` says how long a silence must last
 after a text. A click or a short cough makes no stretch of speech and so changes nothing.
 """
 
@@ -23,7 +23,7 @@ Probabilities = NDArray[np.float32]
 Patience = Literal["quick", "normal", "patient"]
 PATIENCE_MS: Mapping[Patience, int] = {"quick": 500, "normal": 900, "patient": 1800}
 """Silence that ends an answer."""
-LONGEST_PATIENCE_MS = 3000
+MAX_UNFINISHED_SILENCE_MS = 3000
 """No silence after an unfinished sentence needs to be longer."""
 UNFINISHED_FACTOR = 2.0
 """An unfinished sentence is given so many times the silence."""
@@ -44,10 +44,10 @@ ONSET_DIP_FRAMES = 3
 """Frames that a beginning may dip under SPEECH_ON (96 ms) and go on."""
 PAUSE_FRAMES = 7
 """Silence from which speech has stopped for now and its last window is read: the first frame end after 200 ms."""
-ONSET_SLACK = samples_of(100)
+ONSET_TOLERANCE = samples_of(100)
 """A word may be placed so much before the speech it belongs to."""
 
-_STRONG: Mapping[str, frozenset[str]] = {
+_ALWAYS_CONTINUED: Mapping[str, frozenset[str]] = {
     "en": frozenset(
         "because cause 'cause cuz and but or nor if although though unless until whereas whether um umm uhm uh er erm "
         "hmm mm the a an my your our their i'm we're they're it's that's there's".split()
@@ -66,7 +66,7 @@ _STRONG: Mapping[str, frozenset[str]] = {
     ),
 }
 """Last words after which something follows, full stop or not: speech models set one where they hear nothing more."""
-_WEAK: Mapping[str, frozenset[str]] = {
+_CONTINUED_UNLESS_CLOSED: Mapping[str, frozenset[str]] = {
     "en": frozenset(
         "so that which who when where while then than as like since to of for with from in on at by about into is are "
         "was were am be been have has had do does did can could will would should i we you they he she it this these "
@@ -83,36 +83,36 @@ _WEAK: Mapping[str, frozenset[str]] = {
 }
 """Last words after which something follows unless the sentence was closed."""
 _FULL_STOPS = (".", "!", "?", "。", "！", "？", "؟", "।")
-_HANGING = ("...", "…", ",", ";", ":", "-", "–", "—", "、", "，")
+_CONTINUATION_MARKS = ("...", "…", ",", ";", ":", "-", "–", "—", "、", "，")
 _CLOSING_QUOTES = "\"'”’»)] "
 _LAST_WORD = re.compile(r"([^\W_]+(?:['’][^\W_]+)*)[^\w]*$")
 
 
-def unfinished(text: str, language: str) -> bool:
+def is_unfinished(text: str, language: str) -> bool:
     """Whether a sentence is left hanging: at a comma or dots, at "because", "and", "um", "of the" …
 
     Languages without a word list (`en`, `de`, `fr`, `es` have one) are judged by their punctuation.
     """
-    said = text.rstrip(_CLOSING_QUOTES)
-    if not said:
+    last_word = text.rstrip(_CLOSING_QUOTES)
+    if not last_word:
         return False
-    if said.endswith(_HANGING):
+    if last_word.endswith(_CONTINUATION_MARKS):
         return True
-    found = _LAST_WORD.search(said)
+    found = _LAST_WORD.search(last_word)
     if found is None:
         return False
     word = found.group(1).lower().replace("’", "'")
-    if word in _STRONG.get(language, ()):
+    if word in _ALWAYS_CONTINUED.get(language, ()):
         return True
-    return word in _WEAK.get(language, ()) and not said.endswith(_FULL_STOPS)
+    return word in _CONTINUED_UNLESS_CLOSED.get(language, ()) and not last_word.endswith(_FULL_STOPS)
 
 
-def complete(text: str, language: str) -> bool:
+def is_complete(text: str, language: str) -> bool:
     """Whether the last sentence is closed by a full stop, a question or an exclamation mark."""
-    return text.rstrip(_CLOSING_QUOTES).endswith(_FULL_STOPS) and not unfinished(text, language)
+    return text.rstrip(_CLOSING_QUOTES).endswith(_FULL_STOPS) and not is_unfinished(text, language)
 
 
-def silence_needed(patience: Patience, text: str | None, *, language: str, spoken: int) -> int:
+def required_silence(patience: Patience, text: str | None, *, language: str, spoken: int) -> int:
     """How long a silence ends an answer.
 
     Args:
@@ -128,22 +128,22 @@ def silence_needed(patience: Patience, text: str | None, *, language: str, spoke
         return samples_of(base_ms)
     if not text:
         return samples_of(min(base_ms, WORDLESS_MS))
-    if unfinished(text, language):
-        return samples_of(max(base_ms, min(base_ms * UNFINISHED_FACTOR, LONGEST_PATIENCE_MS)))
-    if spoken >= LONG_ANSWER_S * RATE_HZ and complete(text, language):
+    if is_unfinished(text, language):
+        return samples_of(max(base_ms, min(base_ms * UNFINISHED_FACTOR, MAX_UNFINISHED_SILENCE_MS)))
+    if spoken >= LONG_ANSWER_S * RATE_HZ and is_complete(text, language):
         return samples_of(base_ms * COMPLETE_FACTOR)
     return samples_of(base_ms)
 
 
-def least_silence(patience: Patience, *, spoken: int) -> int:
-    """The least that `silence_needed` can say whatever the text is, in samples."""
+def minimum_silence(patience: Patience, *, spoken: int) -> int:
+    """The least that `required_silence` can say whatever the text is, in samples."""
     base_ms = PATIENCE_MS[patience]
     if spoken >= LONG_ANSWER_S * RATE_HZ:
         return samples_of(min(base_ms * COMPLETE_FACTOR, WORDLESS_MS))
     return samples_of(min(base_ms, WORDLESS_MS))
 
 
-class SpeechRuns:
+class SpeechSegmenter:
     """Stretches of speech from one probability per frame.
 
     Speech begins with ONSET_FRAMES frames at SPEECH_ON or more with dips of at most ONSET_DIP_FRAMES between them, at
@@ -156,51 +156,51 @@ class SpeechRuns:
         """First frame of the last stretch."""
         self.end = 0
         """Frame after the last one with speech."""
-        self.voiced = 0
+        self.speech_frames = 0
         """Frames with speech in all."""
-        self._next = 0
-        self._begun: int | None = None
-        self._risen = 0
-        self._last_risen = 0
+        self._frame = 0
+        self._candidate: int | None = None
+        self._candidate_frames = 0
+        self._candidate_last = 0
 
     @property
-    def rising(self) -> bool:
+    def pending(self) -> bool:
         """Whether something has begun that may become speech."""
-        return self._begun is not None
+        return self._candidate is not None
 
     def push(self, probability: float) -> Literal["onset", "pause"] | None:
         """One frame more: `onset` where it makes speech certain, `pause` where it makes silence long enough."""
-        frame, self._next = self._next, self._next + 1
+        frame, self._frame = self._frame, self._frame + 1
         if self.speaking:
             if probability >= SPEECH_OFF:
-                self.voiced += 1
+                self.speech_frames += 1
                 self.end = frame + 1
             elif frame + 1 - self.end >= PAUSE_FRAMES:
                 self.speaking = False
                 return "pause"
             return None
         if probability >= SPEECH_ON:
-            if self._begun is None:
-                self._begun, self._risen = frame, 0
-            self._risen, self._last_risen = self._risen + 1, frame
-            if self._risen >= ONSET_FRAMES:
-                self.settle()
+            if self._candidate is None:
+                self._candidate, self._candidate_frames = frame, 0
+            self._candidate_frames, self._candidate_last = self._candidate_frames + 1, frame
+            if self._candidate_frames >= ONSET_FRAMES:
+                self.confirm()
                 return "onset"
-        elif self._begun is not None and frame - self._last_risen > ONSET_DIP_FRAMES:
-            self._begun = None
+        elif self._candidate is not None and frame - self._candidate_last > ONSET_DIP_FRAMES:
+            self._candidate = None
         return None
 
-    def settle(self) -> bool:
+    def confirm(self) -> bool:
         """Take what has begun for speech; False where nothing has."""
-        if self._begun is None:
+        if self._candidate is None:
             return False
-        self.speaking, self.onset, self.end = True, self._begun, self._last_risen + 1
-        self.voiced += self._risen
-        self._begun = None
+        self.speaking, self.onset, self.end = True, self._candidate, self._candidate_last + 1
+        self.speech_frames += self._candidate_frames
+        self._candidate = None
         return True
 
 
-def worded_end(stretches: Iterable[tuple[int, int]], said: int, *, default: int) -> int:
+def last_spoken_end(stretches: Iterable[tuple[int, int]], last_word: int, *, default: int) -> int:
     """Where the last speech with words in it ended: a cough after the last word does not count.
 
     Args:
@@ -208,4 +208,4 @@ def worded_end(stretches: Iterable[tuple[int, int]], said: int, *, default: int)
         said: middle of the last word.
         default: where no stretch reaches back to it.
     """
-    return max((end for onset, end in stretches if onset - ONSET_SLACK <= said), default=default)
+    return max((end for onset, end in stretches if onset - ONSET_TOLERANCE <= last_word), default=default)

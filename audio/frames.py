@@ -14,11 +14,11 @@ from audio.types import RATE_HZ
 
 BYTES_PER_SAMPLE = 2
 HEADER = struct.Struct(">I")
-LARGEST_FRAME_BYTES = RATE_HZ * BYTES_PER_SAMPLE
+MAX_FRAME_BYTES = RATE_HZ * BYTES_PER_SAMPLE
 """A frame is 1 s at most."""
-REORDER_FRAMES = 64
+MAX_REORDER_FRAMES = 64
 """A frame may be so much before its turn; what comes even earlier shows that something is missing for good."""
-HELD_BYTES = 10 * RATE_HZ * BYTES_PER_SAMPLE
+MAX_HELD_BYTES = 10 * RATE_HZ * BYTES_PER_SAMPLE
 """10 s of audio may wait for a missing frame."""
 
 
@@ -43,8 +43,8 @@ def parse_frame(frame: bytes) -> tuple[int, bytes]:
         raise AudioFormat("A frame without audio")
     if len(pcm) % BYTES_PER_SAMPLE:
         raise AudioFormat(f"A frame of {len(pcm)} bytes of audio is no whole number of 16-bit samples")
-    if len(pcm) > LARGEST_FRAME_BYTES:
-        raise AudioFormat(f"A frame of {len(pcm)} bytes of audio; {LARGEST_FRAME_BYTES} are allowed")
+    if len(pcm) > MAX_FRAME_BYTES:
+        raise AudioFormat(f"A frame of {len(pcm)} bytes of audio; {MAX_FRAME_BYTES} are allowed")
     return int(HEADER.unpack_from(frame)[0]), pcm
 
 
@@ -85,7 +85,7 @@ class FrameBuffer:
         if seq < self._next or seq in self._held:
             return b""
         if seq > self._next:
-            if seq - self._next > REORDER_FRAMES or self._held_bytes + len(pcm) > HELD_BYTES:
+            if seq - self._next > MAX_REORDER_FRAMES or self._held_bytes + len(pcm) > MAX_HELD_BYTES:
                 raise AudioGap(f"Frame {self._next} is missing and {seq} has come")
             self._held[seq] = pcm
             self._held_bytes += len(pcm)

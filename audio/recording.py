@@ -21,7 +21,7 @@ from av.audio.stream import AudioStream
 
 from audio.types import RATE_HZ, Samples
 
-BLOCK = RATE_HZ
+BLOCK_SAMPLES = RATE_HZ
 """Samples encoded at once."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
@@ -39,8 +39,8 @@ class Recordings:
 
     def path(self, session_id: str, turn_number: int, turn_key: str) -> Path:
         """Where an answer is kept. Raises ValueError for ids that are no file names."""
-        name = f"{turn_number:04d}-{_checked(turn_key)}.flac"
-        return self._folder / _checked(session_id) / name
+        name = f"{turn_number:04d}-{_valid_name(turn_key)}.flac"
+        return self._folder / _valid_name(session_id) / name
 
     def keep(self, session_id: str, turn_number: int, turn_key: str, samples: Samples) -> Path:
         """Write an answer, mono int16 at RATE_HZ; the same turn key again replaces it.
@@ -53,7 +53,7 @@ class Recordings:
         if not len(samples):
             raise ValueError("There is nothing to keep: no samples.")
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _replacing(target) as draft:
+        with _replacement(target) as draft:
             _encode(draft, samples)
         return target
 
@@ -71,15 +71,15 @@ class Recordings:
         stem, _, suffix = name.rpartition(".")
         if suffix != "flac" or not _NAME.fullmatch(stem):
             raise ValueError(f"{name!r} is no name of a recording.")
-        target = self._folder / _checked(session_id) / name
+        target = self._folder / _valid_name(session_id) / name
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _replacing(target) as draft, draft.open("wb") as file:
+        with _replacement(target) as draft, draft.open("wb") as file:
             shutil.copyfileobj(source, file)
         return target
 
     def of(self, session_id: str) -> list[Path]:
         """The session's recordings, by turn."""
-        folder = self._folder / _checked(session_id)
+        folder = self._folder / _valid_name(session_id)
         return sorted(path for path in folder.glob("*") if path.suffix == ".flac")
 
     def sessions(self) -> list[str]:
@@ -96,18 +96,18 @@ class Recordings:
         """
         kept = len(self.of(session_id))
         with contextlib.suppress(FileNotFoundError):
-            shutil.rmtree(self._folder / _checked(session_id))
+            shutil.rmtree(self._folder / _valid_name(session_id))
         return kept
 
 
-def _checked(name: str) -> str:
+def _valid_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no id that can name a file.")
     return name
 
 
 @contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
+def _replacement(target: Path) -> Iterator[Path]:
     """A draft beside `target` that takes its place when it is whole and on the disk."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".draft-")
     os.close(handle)
@@ -128,8 +128,10 @@ def _encode(path: Path, samples: Samples) -> None:
         assert isinstance(stream, AudioStream)
         stream.format = "s16"
         stream.time_base = Fraction(1, RATE_HZ)
-        for start in range(0, len(samples), BLOCK):
-            frame = AudioFrame.from_ndarray(samples[start : start + BLOCK].reshape(1, -1), format="s16", layout="mono")
+        for start in range(0, len(samples), BLOCK_SAMPLES):
+            frame = AudioFrame.from_ndarray(
+                samples[start : start + BLOCK_SAMPLES].reshape(1, -1), format="s16", layout="mono"
+            )
             frame.sample_rate = RATE_HZ
             frame.time_base = Fraction(1, RATE_HZ)
             frame.pts = start

@@ -1,7 +1,7 @@
 """One answer from a live stream: samples in, speech events out; runs the voice activity and the transcriber.
 
     async with SpeechStream(transcriber, activity, language="en") as stream:
-        async for event in stream.events():     # ends after `Ended`, or when the stream is closed
+        async for event in stream.events():     # ends after `AnswerEnded`, or when the stream is closed
             ...
 
 `feed`, `stop`, `hold`, `set_patience` and `aclose` may be called from other tasks; they take effect in the
@@ -22,19 +22,19 @@ import numpy as np
 from audio.endpoint import Patience
 from audio.errors import AudioError, AudioFormat, AudioTooLong
 from audio.machine import SpeechMachine
-from audio.types import RATE_HZ, Ended, Heard, Purpose, Samples, SpeechEvent, Transcriber
-from audio.vad import VoiceActivity
-from audio.wishes import DecodeDropped, DecodeWanted, Output
+from audio.outputs import MachineOutput, TranscriptionCancelled, TranscriptionRequested
+from audio.types import RATE_HZ, AnswerEnded, PartialTranscript, Purpose, Samples, SpeechEvent, Transcriber
+from audio.vad import VoiceActivityDetector
 
 DEADLINES_S: Mapping[Purpose, float] = {"partial": 10.0, "guess": 20.0, "final": 20.0, "recording": 600.0}
 """After so long a transcription counts as failed."""
-BACKLOG_SAMPLES = 30 * RATE_HZ
+MAX_QUEUED_SAMPLES = 30 * RATE_HZ
 """Audio that may wait for words before `feed` waits."""
-UNREAD_WINDOWS = 3
+MAX_UNFINISHED_WINDOWS = 3
 """Windows that may be in reading before `feed` waits: audio may come faster than it is understood."""
-MOST_EVENTS = 256
+MAX_EVENTS = 256
 """Events nobody has taken before `feed` waits."""
-LEFTOVER_SAMPLES = 60 * RATE_HZ
+MAX_LEFTOVER_SAMPLES = 60 * RATE_HZ
 """Audio that is kept for the next answer."""
 
 
@@ -57,22 +57,22 @@ class SpeechStream:
     def __init__(
         self,
         transcriber: Transcriber,
-        voice_activity: VoiceActivity,
+        detector: VoiceActivityDetector,
         *,
         language: str = "en",
         patience: Patience = "normal",
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
-        whole: bool = False,
-        ahead: bool = True,
+        is_recording: bool = False,
+        speculate: bool = True,
         executor: Executor | None = None,
         deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
     ) -> None:
         self._transcriber = transcriber
-        self._voice = voice_activity.open()
+        self._detector = detector.open()
         self._language = language
-        self._whole = whole
-        self._ahead = ahead
+        self._is_recording = is_recording
+        self._speculate = speculate
         self._executor = executor
         self._deadlines_s = deadlines_s
         self._machine = SpeechMachine(
@@ -84,12 +84,12 @@ class SpeechStream:
         self._group = asyncio.TaskGroup()
         self._entered = False
         self._closed = False
-        self._turn = asyncio.Lock()
-        self._decodes: dict[int, asyncio.Task[None]] = {}
-        self._put_off: dict[int, DecodeWanted] = {}
+        self._lock = asyncio.Lock()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._deferred: dict[int, TranscriptionRequested] = {}
         self._events: deque[SpeechEvent] = deque()
-        self._news = asyncio.Event()
-        self._room = asyncio.Event()
+        self._event_added = asyncio.Event()
+        self._capacity_changed = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
@@ -109,29 +109,29 @@ class SpeechStream:
 
     @property
     def ended(self) -> bool:
-        """Whether the answer is over; its `Ended` may still wait in `events`."""
+        """Whether the answer is over; its `AnswerEnded` may still wait in `events`."""
         return self._machine.ended
 
     def leftover(self) -> bytes:
-        """After `Ended`: the audio taken beyond the end, to feed the next answer's stream first."""
+        """After `AnswerEnded`: the audio taken beyond the end, to feed the next answer's stream first."""
         return self._machine.leftover().astype("<i2").tobytes()
 
     async def events(self) -> AsyncIterator[SpeechEvent]:
-        """What happens, in order, up to and including `Ended`; for one reader.
+        """What happens, in order, up to and including `AnswerEnded`; for one reader.
 
         Of captions that were not taken in time only the latest is kept, of other events all.
         """
         while True:
             while self._events:
                 event = self._events.popleft()
-                self._room.set()
+                self._capacity_changed.set()
                 yield event
-                if isinstance(event, Ended):
+                if isinstance(event, AnswerEnded):
                     return
             if self._closed:
                 return
-            self._news.clear()
-            await self._news.wait()
+            self._event_added.clear()
+            await self._event_added.wait()
 
     # -- what happens to it
 
@@ -146,33 +146,33 @@ class SpeechStream:
         """
         if len(pcm) % 2:
             raise AudioFormat(f"{len(pcm)} bytes are no whole number of samples")
-        if self._machine.ended and len(self._machine.leftover()) > LEFTOVER_SAMPLES:
+        if self._machine.ended and len(self._machine.leftover()) > MAX_LEFTOVER_SAMPLES:
             raise AudioTooLong("The answer is over, and too much was said since")
-        await self._in_turn(self._feed(np.frombuffer(pcm, "<i2").astype(np.int16)))
+        await self._run_in_order(self._feed(np.frombuffer(pcm, "<i2").astype(np.int16)))
 
     async def stop(self) -> None:
-        """The audio ends here: what was said is read to its end, then comes `Ended` (reason "stop")."""
-        await self._in_turn(self._do_stop())
+        """The audio ends here: what was said is read to its end, then comes `AnswerEnded` (reason "stop")."""
+        await self._run_in_order(self._do_stop())
 
     async def hold(self, seconds: float) -> None:
         """Take your time: no silence ends the answer within so many seconds of audio from here."""
-        await self._in_turn(self._do_hold(int(seconds * RATE_HZ)))
+        await self._run_in_order(self._do_hold(int(seconds * RATE_HZ)))
 
     async def set_patience(self, patience: Patience) -> None:
         """From here on another patience."""
-        await self._in_turn(self._do_set_patience(patience))
+        await self._run_in_order(self._do_set_patience(patience))
 
     async def aclose(self) -> None:
         """Let go of everything; `events` ends after what has happened."""
         self._closed = True
-        for task in self._decodes.values():
+        for task in self._tasks.values():
             task.cancel()
-        self._news.set()
-        self._room.set()
+        self._event_added.set()
+        self._capacity_changed.set()
 
     # -- inside
 
-    async def _in_turn(self, step: Coroutine[Any, Any, None]) -> None:
+    async def _run_in_order(self, step: Coroutine[Any, Any, None]) -> None:
         if not self._entered or self._closed:
             step.close()
             raise RuntimeError("the stream is not open")
@@ -185,65 +185,65 @@ class SpeechStream:
         await asyncio.shield(task)
 
     async def _feed(self, samples: Samples) -> None:
-        async with self._turn:
-            while self._crowded() and not self._closed:
-                self._room.clear()
-                await self._room.wait()
+        async with self._lock:
+            while self._is_behind() and not self._closed:
+                self._capacity_changed.clear()
+                await self._capacity_changed.wait()
             if self._closed:
                 return
             if self._machine.closed:
                 self._machine.feed(samples, ())
                 return
             loop = asyncio.get_running_loop()
-            probabilities = await loop.run_in_executor(self._executor, self._voice.push, samples)
+            probabilities = await loop.run_in_executor(self._executor, self._detector.push, samples)
             self._apply(self._machine.feed(samples, probabilities))
 
     async def _do_stop(self) -> None:
-        async with self._turn:
-            self._apply(self._machine.done())
+        async with self._lock:
+            self._apply(self._machine.stop())
 
     async def _do_hold(self, samples: int) -> None:
-        async with self._turn:
+        async with self._lock:
             self._apply(self._machine.hold(samples))
 
     async def _do_set_patience(self, patience: Patience) -> None:
-        async with self._turn:
+        async with self._lock:
             self._apply(self._machine.set_patience(patience))
 
-    def _crowded(self) -> bool:
+    def _is_behind(self) -> bool:
         return (
-            self._machine.backlog > BACKLOG_SAMPLES
-            or self._machine.unread >= UNREAD_WINDOWS
-            or len(self._events) >= MOST_EVENTS
+            self._machine.queued_samples > MAX_QUEUED_SAMPLES
+            or self._machine.unfinished_windows >= MAX_UNFINISHED_WINDOWS
+            or len(self._events) >= MAX_EVENTS
         )
 
-    def _apply(self, outputs: Sequence[Output]) -> None:
+    def _apply(self, outputs: Sequence[MachineOutput]) -> None:
         if self._closed:
             return
         for output in outputs:
-            if isinstance(output, DecodeWanted):
-                self._put_off[output.decode_id] = output
-            elif isinstance(output, DecodeDropped):
-                self._put_off.pop(output.decode_id, None)
-                task = self._decodes.pop(output.decode_id, None)
+            if isinstance(output, TranscriptionRequested):
+                self._deferred[output.request_id] = output
+            elif isinstance(output, TranscriptionCancelled):
+                self._deferred.pop(output.request_id, None)
+                task = self._tasks.pop(output.request_id, None)
                 if task is not None:
                     task.cancel()
             else:
-                self._tell(output)
-        for wanted in list(self._put_off.values()):
-            if self._ahead or wanted.purpose != "guess" or self._machine.pressing:
-                del self._put_off[wanted.decode_id]
-                self._decodes[wanted.decode_id] = self._group.create_task(self._decode(wanted))
-        self._room.set()
+                self._emit(output)
+        for wanted in list(self._deferred.values()):
+            if self._speculate or wanted.purpose != "guess" or self._machine.needs_provisional:
+                del self._deferred[wanted.request_id]
+                self._tasks[wanted.request_id] = self._group.create_task(self._transcribe(wanted))
+        self._capacity_changed.set()
 
-    def _tell(self, event: SpeechEvent) -> None:
-        if isinstance(event, Heard) and self._events and isinstance(self._events[-1], Heard):
+    def _emit(self, event: SpeechEvent) -> None:
+        if isinstance(event, PartialTranscript) and self._events and isinstance(self._events[-1], PartialTranscript):
             self._events.pop()
         self._events.append(event)
-        self._news.set()
+        self._event_added.set()
 
-    async def _decode(self, wanted: DecodeWanted) -> None:
-        purpose: Purpose = "recording" if self._whole else wanted.purpose
+    async def _transcribe(self, wanted: TranscriptionRequested) -> None:
+        purpose: Purpose = "recording" if self._is_recording else wanted.purpose
         deadline_s = self._deadlines_s[purpose]
         try:
             async with asyncio.timeout(deadline_s):
@@ -254,10 +254,10 @@ class SpeechStream:
                     offset=wanted.offset,
                 )
         except TimeoutError:
-            outputs = self._machine.failed(wanted.decode_id, f"no words within {deadline_s:g} s")
+            outputs = self._machine.failed(wanted.request_id, f"no words within {deadline_s:g} s")
         except AudioError as exc:
-            outputs = self._machine.failed(wanted.decode_id, str(exc) or type(exc).__name__)
+            outputs = self._machine.failed(wanted.request_id, str(exc) or type(exc).__name__)
         else:
-            outputs = self._machine.decoded(wanted.decode_id, transcript)
-        self._decodes.pop(wanted.decode_id, None)
+            outputs = self._machine.transcribed(wanted.request_id, transcript)
+        self._tasks.pop(wanted.request_id, None)
         self._apply(outputs)

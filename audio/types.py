@@ -84,7 +84,7 @@ class SpeechStopped:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PartialTranscript:
     """What was understood so far; `at` is how far it reaches.
 
     The first `stable` characters stay while somebody goes on speaking; the reading at their next pause may mend them.
@@ -96,7 +96,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Guessed:
+class ProvisionalTranscript:
     """The answer, if nobody goes on speaking after `at`."""
 
     text: str
@@ -105,14 +105,14 @@ class Guessed:
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawn:
+class ProvisionalWithdrawn:
     """Somebody went on speaking: the last guess does not count."""
 
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class AnswerEnded:
     """The answer is over. `speech_end` is the end of its last word, `at` how much audio it took to be sure.
 
     `text` equals that of the last guess where there was one that was not withdrawn. Empty text: nothing was understood.
@@ -126,7 +126,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class AlmostUp:
+class TimeAlmostUp:
     """The longest answer is nearly reached: so many samples are left."""
 
     left: int
@@ -134,7 +134,7 @@ class AlmostUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class TranscriptionFailed:
     """The transcriber failed; what was understood before is kept in `text`."""
 
     text: str
@@ -142,4 +142,13 @@ class Trouble:
     at: int = field(default=0)
 
 
-SpeechEvent = SpeechStarted | SpeechStopped | Heard | Guessed | Withdrawn | Ended | AlmostUp | Trouble
+SpeechEvent = (
+    SpeechStarted
+    | SpeechStopped
+    | PartialTranscript
+    | ProvisionalTranscript
+    | ProvisionalWithdrawn
+    | AnswerEnded
+    | TimeAlmostUp
+    | TranscriptionFailed
+)

@@ -21,13 +21,13 @@ from audio.types import Samples
 CONTEXT_SAMPLES = 64
 """The model sees the end of the frame before: 4 ms."""
 STATE_SIZE = 128
-MOST_FRAMES = 256
+MAX_BATCH_FRAMES = 256
 """Frames given to the model at once (8 s): bounds memory for a whole recording."""
-SILENT_DBFS = -84.0
+MIN_SPEECH_DBFS = -84.0
 """Under this (2 of 32 768) nobody speaks: a muted microphone, whatever the model remembers of the last word."""
 
 
-class VoiceStream(Protocol):
+class VoiceActivityStream(Protocol):
     """Voice activity of one stream of audio."""
 
     def push(self, samples: Samples) -> Probabilities:
@@ -35,15 +35,15 @@ class VoiceStream(Protocol):
         ...
 
 
-class VoiceActivity(Protocol):
+class VoiceActivityDetector(Protocol):
     """Makes streams; one for the whole process."""
 
-    def open(self) -> VoiceStream:
+    def open(self) -> VoiceActivityStream:
         """A stream that has heard nothing yet."""
         ...
 
 
-def packaged_model() -> Path:
+def packaged_vad_model() -> Path:
     """The model that faster-whisper carries; its code is not imported.
 
     Raises:
@@ -57,7 +57,7 @@ def packaged_model() -> Path:
     raise ModelMissing("No voice activity model: pip install 'faster-whisper>=1.2,<1.3', which carries it")
 
 
-class SileroActivity:
+class SileroDetector:
     """Silero VAD v6 in onnxruntime, one thread per call.
 
     Raises:
@@ -65,7 +65,7 @@ class SileroActivity:
     """
 
     def __init__(self, model: Path | None = None) -> None:
-        path = model or packaged_model()
+        path = model or packaged_vad_model()
         if not path.is_file():
             raise ModelMissing(f"No voice activity model at {path}")
         options = onnxruntime.SessionOptions()
@@ -97,8 +97,8 @@ class SileroStream:
         count = len(joined) // FRAME_SAMPLES
         self._rest = joined[count * FRAME_SAMPLES :].copy()
         found = [
-            self._run(joined[first * FRAME_SAMPLES : min(first + MOST_FRAMES, count) * FRAME_SAMPLES])
-            for first in range(0, count, MOST_FRAMES)
+            self._run(joined[first * FRAME_SAMPLES : min(first + MAX_BATCH_FRAMES, count) * FRAME_SAMPLES])
+            for first in range(0, count, MAX_BATCH_FRAMES)
         ]
         return np.concatenate(found) if found else np.zeros(0, np.float32)
 
@@ -108,14 +108,14 @@ class SileroStream:
         self._context = frames[-1, -CONTEXT_SAMPLES:].copy()
         feed = {"input": np.concatenate([context, frames], axis=1), "h": self._h, "c": self._c}
         probabilities, self._h, self._c = self._session.run(None, feed)
-        return np.where(audible(frames), probabilities, np.float32(0)).astype(np.float32)
+        return np.where(is_audible(frames), probabilities, np.float32(0)).astype(np.float32)
 
 
-def audible(frames: NDArray[np.float32]) -> NDArray[np.bool_]:
+def is_audible(frames: NDArray[np.float32]) -> NDArray[np.bool_]:
     """For frames `[n, FRAME_SAMPLES]` in [-1, 1]: whether each is loud enough to be speech, `[n]`.
 
     A threshold above the measured noise floor would cost a third of the speech at 0 dB and gain nothing: the model
     itself says nothing on noise, hum, music and clicks.
     """
-    heard: NDArray[np.bool_] = np.mean(np.square(frames), axis=1) >= 10.0 ** (SILENT_DBFS / 10.0)
+    heard: NDArray[np.bool_] = np.mean(np.square(frames), axis=1) >= 10.0 ** (MIN_SPEECH_DBFS / 10.0)
     return heard

@@ -22,8 +22,16 @@ from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_ctranslate2_storage, get_suppressed_tokens
 from numpy.typing import NDArray
 
-from audio.admission import Admission, Limits, Load, Ticket
-from audio.decoding import FULL_CONTEXT_S, UNSPACED, Decoded, Engine, Spoken, decode_carefully, joined
+from audio.admission import AdmissionLimits, AdmissionQueue, Ticket, TranscriberLoad
+from audio.decoding import (
+    FULL_CONTEXT_S,
+    UNSPACED_LANGUAGES,
+    DecodedText,
+    DecodedWord,
+    DecodingEngine,
+    decode_filtered,
+    join_word_pieces,
+)
 from audio.errors import ModelMissing, TranscriberDropped, TranscriberFailed, TranscriberUnavailable
 from audio.models import SpeechModel
 from audio.types import RATE_HZ, Purpose, Samples, Transcript
@@ -32,9 +40,9 @@ FRAMES_PER_S = 100
 """Mel frames."""
 MAX_TOKENS = 448
 """Whisper's decoder holds so many, prompt and text together."""
-TIMESTAMP_S = 0.02
+TIMESTAMP_STEP_S = 0.02
 """What the model counts time in."""
-LATEST_START = 50
+MAX_INITIAL_TIMESTAMP = 50
 """The first sentence begins within so many steps of 20 ms: Whisper's own limit."""
 TOKENS_PER_S = 12
 """Nobody speaks faster; a decode that would go on is a loop."""
@@ -68,7 +76,7 @@ class FasterWhisper:
             raise ModelMissing(f"The speech model at {model.path} can't be used: {exc}") from exc
         self._id = f"{model.model_id} {kind} on {device}"
         self._n_mels = self._whisper.model.n_mels
-        self._tongues: dict[str, tuple[Tokenizer, list[int]]] = {}
+        self._tokenizers: dict[str, tuple[Tokenizer, list[int]]] = {}
 
     @property
     def model_id(self) -> str:
@@ -80,20 +88,20 @@ class FasterWhisper:
         """Two-letter codes that the model knows."""
         return frozenset(self._whisper.supported_languages)
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
         """As `Engine.decode`."""
-        tokenizer, suppressed = self._speaking(language)
-        features, frames = self._features(audio, context_s)
+        tokenizer, suppressed = self._tokenizer_for(language)
+        features, frames = self._mel_features(audio, context_s)
         encoded = self._whisper.model.encode(get_ctranslate2_storage(features[None]))
         prompt = list(tokenizer.sot_sequence)
         result = self._whisper.model.generate(
             encoded,
             [prompt],
-            beam_size=beam,
+            beam_size=beam_size,
             patience=1,
             length_penalty=1,
             max_length=min(MAX_TOKENS, len(prompt) + 16 + TOKENS_PER_S * -(-frames // FRAMES_PER_S)),
-            max_initial_timestamp_index=LATEST_START,
+            max_initial_timestamp_index=MAX_INITIAL_TIMESTAMP,
             return_scores=True,
             return_no_speech_prob=True,
             suppress_blank=True,
@@ -102,25 +110,25 @@ class FasterWhisper:
         )[0]
         written = result.sequences_ids[0]
         tokens = [token for token in written if token < tokenizer.eot]
-        return Decoded(
+        return DecodedText(
             text=tokenizer.decode(tokens).strip(),
             words=self._words(tokenizer, tokens, encoded, frames) if tokens else (),
             no_speech=float(result.no_speech_prob),
             avg_logprob=float(result.scores[0]) * len(written) / (len(written) + 1),
-            left_off_s=_left_off(written, tokenizer.timestamp_begin),
+            stopped_at_s=_stopped_at_s(written, tokenizer.timestamp_begin),
         )
 
-    def _speaking(self, language: str) -> tuple[Tokenizer, list[int]]:
+    def _tokenizer_for(self, language: str) -> tuple[Tokenizer, list[int]]:
         """The tokenizer of a language and the tokens that are no speech; threads may both make it, to the same end."""
-        known = self._tongues.get(language)
+        known = self._tokenizers.get(language)
         if known is None:
             multilingual = self._whisper.model.is_multilingual
             tokenizer = Tokenizer(self._whisper.hf_tokenizer, multilingual, task="transcribe", language=language)
             known = tokenizer, list(get_suppressed_tokens(tokenizer, [-1]))
-            self._tongues[language] = known
+            self._tokenizers[language] = known
         return known
 
-    def _features(self, audio: NDArray[np.float32], context_s: int) -> tuple[NDArray[np.float32], int]:
+    def _mel_features(self, audio: NDArray[np.float32], context_s: int) -> tuple[NDArray[np.float32], int]:
         """Log-mel frames, zero-padded to the context, shape [n_mels, 100 · context_s]; and how many are audio."""
         room = context_s * FRAMES_PER_S
         padded = np.zeros((self._n_mels, room), dtype=np.float32)
@@ -130,25 +138,25 @@ class FasterWhisper:
         padded[:, : found.shape[1]] = found
         return padded, found.shape[1]
 
-    def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[Spoken, ...]:
+    def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[DecodedWord, ...]:
         """The words of these text tokens, placed by the decoder's attention."""
         found = self._whisper.find_alignment(tokenizer, [tokens], encoded, frames)[0]
         pieces = [
-            Spoken(str(piece["word"]), float(piece["start"]), float(piece["end"]), float(piece["probability"]))
+            DecodedWord(str(piece["word"]), float(piece["start"]), float(piece["end"]), float(piece["probability"]))
             for piece in found
         ]
-        return joined(pieces, spaced=tokenizer.language_code not in UNSPACED)
+        return join_word_pieces(pieces, spaced=tokenizer.language_code not in UNSPACED_LANGUAGES)
 
 
-def _left_off(written: Sequence[int], first_timestamp: int) -> float | None:
+def _stopped_at_s(written: Sequence[int], first_timestamp: int) -> float | None:
     """Where the model began a sentence that it did not write, in seconds: it ends with an end and a beginning."""
     if len(written) < 2 or min(written[-2:]) < first_timestamp:
         return None
-    return (written[-1] - first_timestamp) * TIMESTAMP_S
+    return (written[-1] - first_timestamp) * TIMESTAMP_STEP_S
 
 
 @dataclass(frozen=True, slots=True)
-class Beams:
+class BeamSizes:
     """Hypotheses followed: for partials, and for guesses and finals where there is time."""
 
     partial: int = 1
@@ -162,16 +170,21 @@ class _Job:
     samples: Samples
     language: str
     offset: int
-    beam: int
+    beam_size: int
     result: asyncio.Future[Transcript]
-    abandoned: threading.Event = field(default_factory=threading.Event)
+    is_cancelled: threading.Event = field(default_factory=threading.Event)
 
 
 class WhisperTranscriber:
     """A `Transcriber` over an engine and `workers` threads. Belongs to one event loop."""
 
     def __init__(
-        self, engine: Engine, *, workers: int = 2, limits: Limits | None = None, beams: Beams | None = None
+        self,
+        engine: DecodingEngine,
+        *,
+        workers: int = 2,
+        limits: AdmissionLimits | None = None,
+        beam_sizes: BeamSizes | None = None,
     ) -> None:
         """Start the threads when they are needed.
 
@@ -182,8 +195,8 @@ class WhisperTranscriber:
             beams: how many hypotheses are followed.
         """
         self._engine = engine
-        self._admission = Admission(workers, limits or Limits())
-        self._beams = beams or Beams()
+        self._admission = AdmissionQueue(workers, limits or AdmissionLimits())
+        self._beam_sizes = beam_sizes or BeamSizes()
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="whisper")
         self._jobs: dict[Ticket, _Job] = {}
         self._closed = False
@@ -195,13 +208,13 @@ class WhisperTranscriber:
         *,
         workers: int = 2,
         compute: str = "auto",
-        limits: Limits | None = None,
-        beams: Beams | None = None,
+        limits: AdmissionLimits | None = None,
+        beam_sizes: BeamSizes | None = None,
     ) -> WhisperTranscriber:
         """Load the model and warm it; blocks for a second or so. Raises ModelMissing."""
         engine = FasterWhisper(model, workers=workers, compute=compute)
-        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam=1, language="en")
-        return cls(engine, workers=workers, limits=limits, beams=beams)
+        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam_size=1, language="en")
+        return cls(engine, workers=workers, limits=limits, beam_sizes=beam_sizes)
 
     @property
     def model_id(self) -> str:
@@ -213,7 +226,7 @@ class WhisperTranscriber:
         """Two-letter codes that can be transcribed; None: any."""
         return self._engine.languages
 
-    def load_now(self) -> Load:
+    def current_load(self) -> TranscriberLoad:
         """How busy the workers are, and what was dropped."""
         return self._admission.load(time.monotonic())
 
@@ -247,17 +260,19 @@ class WhisperTranscriber:
         if len(samples) > FULL_CONTEXT_S * RATE_HZ:
             raise TranscriberFailed(f"{len(samples) / RATE_HZ:.1f} s at once; the model takes {FULL_CONTEXT_S} s.")
         now = time.monotonic()
-        ticket = self._admission.ask(purpose, object() if session is None else session, now)
+        ticket = self._admission.request(purpose, object() if session is None else session, now)
         if ticket is None:
             raise TranscriberDropped(f"No time for a {purpose}.")
         result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
-        self._jobs[ticket] = _Job(np.array(samples, dtype=np.int16), language, offset, self._beam(purpose, now), result)
-        self._start(now)
+        self._jobs[ticket] = _Job(
+            np.array(samples, dtype=np.int16), language, offset, self._beam_size(purpose, now), result
+        )
+        self._start_due(now)
         try:
             return await result
         finally:
             if not result.done() or result.cancelled():
-                self._forget(ticket)
+                self._abandon(ticket)
 
     async def aclose(self) -> None:
         """Refuse what waits, and return when the threads have returned."""
@@ -270,12 +285,12 @@ class WhisperTranscriber:
                     job.result.set_exception(TranscriberUnavailable("The transcriber is closed."))
         await asyncio.to_thread(self._threads.shutdown, wait=True)
 
-    def _beam(self, purpose: Purpose, now: float) -> int:
-        if purpose == "partial" or self._admission.load(now).busy > self._beams.final_busy:
-            return self._beams.partial
-        return self._beams.final
+    def _beam_size(self, purpose: Purpose, now: float) -> int:
+        if purpose == "partial" or self._admission.load(now).busy > self._beam_sizes.final_busy:
+            return self._beam_sizes.partial
+        return self._beam_sizes.final
 
-    def _start(self, now: float) -> None:
+    def _start_due(self, now: float) -> None:
         """Give free workers what is due."""
         loop = asyncio.get_running_loop()
         for late in self._admission.expire(now):
@@ -285,20 +300,20 @@ class WhisperTranscriber:
         while (ticket := self._admission.next(now)) is not None:
             job = self._jobs[ticket]
             work = self._threads.submit(self._decode, job)
-            work.add_done_callback(partial(self._return, loop, ticket))
+            work.add_done_callback(partial(self._hand_back, loop, ticket))
 
     def _decode(self, job: _Job) -> Transcript:
         """On a worker's thread."""
-        return decode_carefully(
+        return decode_filtered(
             self._engine,
             job.samples,
             language=job.language,
-            beam=job.beam,
+            beam_size=job.beam_size,
             offset=job.offset,
-            abandoned=job.abandoned.is_set,
+            is_cancelled=job.is_cancelled.is_set,
         )
 
-    def _return(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Transcript]) -> None:
+    def _hand_back(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Transcript]) -> None:
         """On a worker's thread: hand the result to the loop, if there still is one."""
         try:
             loop.call_soon_threadsafe(self._finish, ticket, done)
@@ -318,14 +333,14 @@ class WhisperTranscriber:
                 job.result.set_exception(failure)
             else:
                 job.result.set_result(done.result())
-        self._start(now)
+        self._start_due(now)
 
-    def _forget(self, ticket: Ticket) -> None:
+    def _abandon(self, ticket: Ticket) -> None:
         """The caller is gone."""
         job = self._jobs.get(ticket)
         if job is None:
             return
-        job.abandoned.set()
+        job.is_cancelled.set()
         waiting = ticket.state == "waiting"
         self._admission.cancel(ticket)
         if waiting:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 import numpy as np
 import structlog
 
-from audio.admission import Load
+from audio.admission import TranscriberLoad
 from audio.endpoint import ONSET_FRAMES, SPEECH_ON
 from audio.errors import ModelMissing, TranscriberDropped
 from audio.types import Purpose, Samples, Transcriber, Transcript
@@ -27,7 +27,7 @@ from server.session.problems import SessionProblem
 from server.session.voice import Ear, Hearing, Speculate
 
 if TYPE_CHECKING:
-    from audio.vad import VoiceActivity
+    from audio.vad import VoiceActivityDetector
 
 log = structlog.get_logger("askwell.speech")
 
@@ -49,7 +49,7 @@ class Recogniser(Protocol):
         """Two-letter codes of what can be understood; None: anything."""
         ...
 
-    def load_now(self) -> Load:
+    def current_load(self) -> TranscriberLoad:
         """How busy it is."""
         ...
 
@@ -67,7 +67,7 @@ class Heard:
     """What listening needs: who recognises words and who recognises voices."""
 
     recogniser: Recogniser
-    activity: VoiceActivity
+    activity: VoiceActivityDetector
 
 
 LoadSpeech = Callable[[Settings], Awaitable[Heard | None]]
@@ -90,13 +90,13 @@ def _load(settings: Settings) -> Heard:
     # Imported here: it takes seconds that commands without speech should not spend.
     try:
         from audio.models import find_model
-        from audio.vad import SileroActivity
+        from audio.vad import SileroDetector
         from audio.whisper import WhisperTranscriber
     except ImportError as exc:
         raise ModelMissing(f"the package {exc.name} is not installed") from exc
     speech = settings.speech
     model = find_model(speech.whisper_model, download=speech.whisper_download)
-    activity = SileroActivity()
+    activity = SileroDetector()
     return Heard(WhisperTranscriber.load(model, workers=workers(settings), compute=speech.whisper_compute), activity)
 
 
@@ -149,7 +149,7 @@ class Speech:
             raise SessionProblem("language_unsupported", "Speech in this language can't be understood here.")
         if self._heard is None:
             raise SessionProblem("transcriber_unavailable")
-        if self._heard.recogniser.load_now().backlog_s > self._settings.speech.max_speech_wait_s:
+        if self._heard.recogniser.current_load().backlog_s > self._settings.speech.max_speech_wait_s:
             self._metrics.speech_refused.inc()
             raise SessionProblem(
                 "too_many_sessions", "Too many people are speaking at the moment. Please type, or try again shortly."
@@ -169,8 +169,8 @@ class Speech:
             patience=hearing.patience,
             max_answer_s=hearing.max_answer_s,
             partial_every_ms=self._settings.speech.partial_every_ms if hearing.live else 0,
-            whole=not hearing.live,
-            ahead=hearing.live and self._settings.speech.speculate != "off",
+            is_recording=not hearing.live,
+            speculate=hearing.live and self._settings.speech.speculate != "off",
             executor=self._executor,
         )
         return _Counted(stream, self._metrics)
@@ -204,14 +204,10 @@ class _Measured:
         self._inner = inner
         self._metrics = metrics
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         began = time.perf_counter()
         try:
-            found = await self._inner.transcribe(
-                samples, language=language, purpose=purpose, offset=offset
-            )
+            found = await self._inner.transcribe(samples, language=language, purpose=purpose, offset=offset)
         except TranscriberDropped:
             self._metrics.speech_dropped.labels(purpose).inc()
             raise
@@ -266,7 +262,7 @@ async def open_speech(
         heard, missing = None, str(exc)
     if heard is not None:
         say(f"the speech model is warm after {time.perf_counter() - began:.1f} s")
-        metrics.watch_speech(heard.recogniser.load_now)
+        metrics.watch_speech(heard.recogniser.current_load)
     with ThreadPoolExecutor(VAD_THREADS, thread_name_prefix="voice") as executor:
         try:
             yield Speech(settings, metrics, heard, executor, missing=missing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from audio.types import RATE_HZ, Ended, Trouble
+from audio.types import RATE_HZ, AnswerEnded, TranscriptionFailed
 from pipeline.concept import SessionConfiguration
 from pipeline.state import Receipt
 from server.protocol.codec import SAMPLE_BYTES
@@ -111,11 +111,11 @@ async def hear_recording(ear: Ear, pcm: bytes) -> Said:
     return said
 
 
-async def _follow(ear: Ear) -> tuple[Ended, bool]:
+async def _follow(ear: Ear) -> tuple[AnswerEnded, bool]:
     trouble = False
     async for event in ear.events():
-        if isinstance(event, Trouble):
+        if isinstance(event, TranscriptionFailed):
             trouble = True
-        elif isinstance(event, Ended):
+        elif isinstance(event, AnswerEnded):
             return event, trouble
     raise RuntimeError("an ear ended without a word")

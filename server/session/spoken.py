@@ -15,15 +15,15 @@ from typing import Literal, Protocol, assert_never
 from audio.errors import AudioTooLong
 from audio.types import (
     RATE_HZ,
-    AlmostUp,
-    Ended,
-    Guessed,
-    Heard,
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
     SpeechEvent,
     SpeechStarted,
     SpeechStopped,
-    Trouble,
-    Withdrawn,
+    TimeAlmostUp,
+    TranscriptionFailed,
     ms,
 )
 from pipeline.concept import Patience
@@ -231,7 +231,7 @@ class SpokenAnswer:
             self._take_back(self._tail if end is None else ear.leftover())
         return await self._after(end)
 
-    async def _after(self, end: Ended | None) -> Fate | None:
+    async def _after(self, end: AnswerEnded | None) -> Fate | None:
         base, self._base = self._base, self._base + self._fed
         if end is None:
             return "silence"
@@ -259,7 +259,7 @@ class SpokenAnswer:
             await self._company.until_free()
         return end.reason
 
-    async def _patiently(self, follower: asyncio.Task[Ended]) -> None:
+    async def _patiently(self, follower: asyncio.Task[AnswerEnded]) -> None:
         """Wait for the words of a complete answer; the respondent is told if that takes long."""
         limit_s = self._manner.still_thinking_s
         while not (await asyncio.wait({follower}, timeout=limit_s))[0]:
@@ -354,9 +354,9 @@ class SpokenAnswer:
 
     # What is heard
 
-    async def _follow(self, ear: Ear) -> Ended:
+    async def _follow(self, ear: Ear) -> AnswerEnded:
         async for event in ear.events():
-            if isinstance(event, Ended):
+            if isinstance(event, AnswerEnded):
                 return event
             await self._tell(event)
         raise RuntimeError("an ear ended without a word")
@@ -373,24 +373,24 @@ class SpokenAnswer:
             case SpeechStopped():
                 self._speaking = False
                 await broadcast(outbound.SpeechStopped(at_ms=ms(base + event.at)))
-            case Heard():
+            case PartialTranscript():
                 before = f"{self.said.text} " if self.said.text else ""
                 stable = len(before) + event.stable
                 self.caption = outbound.TranscriptPartial(text=before + event.text, stable=stable)
                 await broadcast(self.caption)
-            case Guessed():
+            case ProvisionalTranscript():
                 self._company.guessed(self.turn_key, self.said.plus(event.text, event.words, base))
-            case Withdrawn():
+            case ProvisionalWithdrawn():
                 self._company.withdrawn()
-            case AlmostUp():
+            case TimeAlmostUp():
                 seconds = max(1, round(event.left / RATE_HZ))
                 text = f"The longest answer is almost reached: {seconds} seconds are left."
                 await broadcast(outbound.Notice(code="time_almost_up", text=text))
-            case Trouble():
+            case TranscriptionFailed():
                 if not self.error:
                     await broadcast(outbound.Error.of("transcriber_unavailable", ref=self.turn_key))
                 self.error = event.error
-            case Ended():
+            case AnswerEnded():
                 raise AssertionError("the end is not told here")
             case _:
                 assert_never(event)

@@ -69,7 +69,7 @@ class Ear(Protocol):
         ...
 
     def events(self) -> AsyncIterator[SpeechEvent]:
-        """What is heard, up to and including `Ended`."""
+        """What is heard, up to and including `AnswerEnded`."""
         ...
 
     async def stop(self) -> None:
@@ -85,7 +85,7 @@ class Ear(Protocol):
         ...
 
     def leftover(self) -> bytes:
-        """After `Ended`: the samples that were fed and do not belong to the answer."""
+        """After `AnswerEnded`: the samples that were fed and do not belong to the answer."""
         ...
 
 

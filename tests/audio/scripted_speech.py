@@ -17,8 +17,18 @@ import numpy as np
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import TranscriberFailed
 from audio.machine import SpeechMachine
-from audio.types import Ended, Guessed, Heard, Purpose, Samples, SpeechEvent, Transcript, Withdrawn, Word
-from audio.wishes import DecodeDropped, DecodeWanted, Output
+from audio.outputs import MachineOutput, TranscriptionCancelled, TranscriptionRequested
+from audio.types import (
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
+    Purpose,
+    Samples,
+    SpeechEvent,
+    Transcript,
+    Word,
+)
 
 MARK = 3
 """Samples at the start of a frame that hold its number: a sign and two digits of base DIGIT."""
@@ -160,7 +170,7 @@ class ScriptedActivity:
         return self._streams[-1]
 
 
-Command = Callable[[SpeechMachine], list[Output]]
+Command = Callable[[SpeechMachine], list[MachineOutput]]
 
 
 @dataclass
@@ -173,15 +183,19 @@ class Performance:
     most_held: int = 0
 
     @property
-    def ended(self) -> Ended:
-        (last,) = [event for event in self.events if isinstance(event, Ended)]
+    def ended(self) -> AnswerEnded:
+        (last,) = [event for event in self.events if isinstance(event, AnswerEnded)]
         assert self.events[-1] is last
         return last
 
     @property
     def decisive(self) -> list[SpeechEvent]:
         """Without what depends on when readings come."""
-        return [event for event in self.events if not isinstance(event, Heard | Guessed | Withdrawn)]
+        return [
+            event
+            for event in self.events
+            if not isinstance(event, PartialTranscript | ProvisionalTranscript | ProvisionalWithdrawn)
+        ]
 
     def of(self, *kinds: type[SpeechEvent]) -> list[SpeechEvent]:
         return [event for event in self.events if isinstance(event, kinds)]
@@ -212,18 +226,18 @@ def perform(
     reader = ScriptedTranscriber(answer)
     stream = ScriptedStream(answer)
     done = Performance()
-    due: list[tuple[int, DecodeWanted, bool]] = []
+    due: list[tuple[int, TranscriptionRequested, bool]] = []
     late = cycle(delays)
 
     position = 0
 
-    def apply(outputs: Sequence[Output]) -> None:
+    def apply(outputs: Sequence[MachineOutput]) -> None:
         for output in outputs:
-            if isinstance(output, DecodeWanted):
+            if isinstance(output, TranscriptionRequested):
                 due.append((position + next(late), output, len(done.reads) in failures))
                 done.reads.append((output.purpose, marks(output.samples)))
-            elif isinstance(output, DecodeDropped):
-                due[:] = [item for item in due if item[1].decode_id != output.decode_id]
+            elif isinstance(output, TranscriptionCancelled):
+                due[:] = [item for item in due if item[1].request_id != output.request_id]
             else:
                 done.events.append(output)
 
@@ -232,9 +246,9 @@ def perform(
             due.remove(ready[0])
             _, wanted, fails = ready[0]
             if fails:
-                apply(machine.failed(wanted.decode_id, "scripted"))
+                apply(machine.failed(wanted.request_id, "scripted"))
             else:
-                apply(machine.decoded(wanted.decode_id, reader.read(wanted.samples, wanted.offset)))
+                apply(machine.transcribed(wanted.request_id, reader.read(wanted.samples, wanted.offset)))
 
     for size in pieces(len(answer.samples), chunks, commands or {}):
         if commands and position in commands:
@@ -242,12 +256,12 @@ def perform(
         part = answer.samples[position : position + size]
         position += size
         apply(machine.feed(part, stream.push(part)))
-        done.most_held = max(done.most_held, machine.held)
+        done.most_held = max(done.most_held, machine.held_samples)
         deliver(position)
     if commands and position in commands:
         apply(commands[position](machine))
     if stop:
-        apply(machine.done())
+        apply(machine.stop())
     deliver(float("inf"))
     done.left = marks(machine.leftover())
     return done

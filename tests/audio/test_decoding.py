@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.decoding import Decoded, Spoken, context_for, decode_carefully, joined, without_loop
+from audio.decoding import (
+    DecodedText,
+    DecodedWord,
+    decode_filtered,
+    encoder_context_s,
+    join_word_pieces,
+    remove_repetition,
+)
 from audio.types import RATE_HZ, Transcript, Word
 
 
@@ -31,36 +38,40 @@ class ScriptedEngine:
     def languages(self) -> frozenset[str] | None:
         return None
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
-        self.asked.append((context_s, beam))
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+        self.asked.append((context_s, beam_size))
         text = self.texts[min(len(self.asked), len(self.texts)) - 1]
         words = text.split()
         step = len(audio) / RATE_HZ / max(1, len(words))
         takes = min(step, 1.0)
-        placed = [Spoken(w, n * step, n * step + takes, self.first if n == 0 else 0.9) for n, w in enumerate(words)]
-        return Decoded(text, tuple(placed), self.no_speech, self.avg_logprob)
+        placed = [
+            DecodedWord(w, n * step, n * step + takes, self.first if n == 0 else 0.9) for n, w in enumerate(words)
+        ]
+        return DecodedText(text, tuple(placed), self.no_speech, self.avg_logprob)
 
 
 @dataclass
 class HastyEngine(ScriptedEngine):
     """Leaves off at these places, in seconds of the audio it is given, before it has read everything."""
 
-    left_off_s: Sequence[float | None] = ()
+    stopped_at_s: Sequence[float | None] = ()
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
-        found = super().decode(audio, context_s=context_s, beam=beam, language=language)
-        place = self.left_off_s[len(self.asked) - 1]
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+        found = super().decode(audio, context_s=context_s, beam_size=beam_size, language=language)
+        place = self.stopped_at_s[len(self.asked) - 1]
         step = (place or len(audio) / RATE_HZ) / max(1, len(found.words))
-        words = [Spoken(word.text, n * step, n * step + 0.5, word.probability) for n, word in enumerate(found.words)]
-        return replace(found, words=tuple(words), left_off_s=place)
+        words = [
+            DecodedWord(word.text, n * step, n * step + 0.5, word.probability) for n, word in enumerate(found.words)
+        ]
+        return replace(found, words=tuple(words), stopped_at_s=place)
 
 
 LOOP = "and then the end of it, " * 8
 
 
-def decode(engine: ScriptedEngine, seconds: float, *, abandoned: bool = False) -> Transcript:
+def decode(engine: ScriptedEngine, seconds: float, *, is_cancelled: bool = False) -> Transcript:
     samples = np.zeros(int(seconds * RATE_HZ), np.int16)
-    return decode_carefully(engine, samples, language="en", beam=5, offset=800, abandoned=lambda: abandoned)
+    return decode_filtered(engine, samples, language="en", beam_size=5, offset=800, is_cancelled=lambda: is_cancelled)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +79,7 @@ def decode(engine: ScriptedEngine, seconds: float, *, abandoned: bool = False) -
     [(0.2, 10), (2, 10), (6.9, 10), (7, 10), (8.5, 11), (11, 14), (26.9, 29), (28, 30), (30, 30)],
 )
 def test_context_is_as_long_as_the_audio_needs(seconds: float, context_s: int) -> None:
-    assert context_for(int(seconds * RATE_HZ)) == context_s
+    assert encoder_context_s(int(seconds * RATE_HZ)) == context_s
     engine = ScriptedEngine(["Yes."])
     decode(engine, seconds)
     assert engine.asked == [(context_s, 5)]
@@ -86,9 +97,13 @@ def test_words_are_placed_in_the_answer() -> None:
 
 def test_words_past_the_end_or_out_of_order_are_placed_inside_and_in_order() -> None:
     class Careless(ScriptedEngine):
-        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
-            words = (Spoken("a", -0.5, 0.4, 1.2), Spoken("b", 0.2, 0.3, 0.5), Spoken("c", 0.9, 4.0, -0.1))
-            return Decoded("a b c", words, 0.1, -0.2)
+        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+            words = (
+                DecodedWord("a", -0.5, 0.4, 1.2),
+                DecodedWord("b", 0.2, 0.3, 0.5),
+                DecodedWord("c", 0.9, 4.0, -0.1),
+            )
+            return DecodedText("a b c", words, 0.1, -0.2)
 
     words = decode(Careless([]), 1.0).words
     assert [(w.start, w.end) for w in words] == [(800, 7200), (7200, 7200), (15200, 16800)]
@@ -116,7 +131,7 @@ def test_loop_with_the_full_context_is_not_decoded_twice() -> None:
 
 def test_loop_that_nobody_waits_for_is_not_decoded_again() -> None:
     engine = ScriptedEngine([LOOP])
-    decode(engine, 8.0, abandoned=True)
+    decode(engine, 8.0, is_cancelled=True)
     assert len(engine.asked) == 1
 
 
@@ -138,38 +153,40 @@ def test_audio_too_short_for_a_word_is_not_decoded(seconds: float) -> None:
     assert engine.asked == []
 
 
-def pieces(*texts: str) -> list[Spoken]:
-    return [Spoken(text, n, n + 1, 1 - n / 10) for n, text in enumerate(texts)]
+def pieces(*texts: str) -> list[DecodedWord]:
+    return [DecodedWord(text, n, n + 1, 1 - n / 10) for n, text in enumerate(texts)]
 
 
 def test_pieces_join_to_words_where_the_language_has_spaces() -> None:
-    words = joined(pieces(" It", "'s", " well", "-", "known", ",", ' "', "they", " said", ".", " "), spaced=True)
+    words = join_word_pieces(
+        pieces(" It", "'s", " well", "-", "known", ",", ' "', "they", " said", ".", " "), spaced=True
+    )
     assert [word.text for word in words] == ["It's", "well-known,", '"they', "said."]
     assert (words[1].start_s, words[1].end_s) == (2, 5)
     assert words[1].probability == pytest.approx(0.6)
 
 
 def test_pieces_stay_apart_where_the_language_has_none() -> None:
-    words = joined(pieces("我", "喜欢", "咖啡", "。"), spaced=False)
+    words = join_word_pieces(pieces("我", "喜欢", "咖啡", "。"), spaced=False)
     assert [word.text for word in words] == ["我", "喜欢", "咖啡。"]
 
 
 def test_loop_without_spaces_is_cut_in_text_and_words() -> None:
-    found = Decoded("我喜欢喜欢喜欢喜欢喜欢喜欢", tuple(pieces("我", *["喜欢"] * 6)), 0.1, -0.1)
-    cut = without_loop(found)
+    found = DecodedText("我喜欢喜欢喜欢喜欢喜欢喜欢", tuple(pieces("我", *["喜欢"] * 6)), 0.1, -0.1)
+    cut = remove_repetition(found)
     assert cut.text == "我喜欢"
     assert [word.text for word in cut.words] == ["我", "喜欢"]
 
 
 def test_what_follows_a_loop_stays_in_text_and_words() -> None:
     said = "It is open source. Open source. Open source. Open source. And free."
-    cut = without_loop(Decoded(said, tuple(pieces(*said.split())), 0.1, -0.1))
+    cut = remove_repetition(DecodedText(said, tuple(pieces(*said.split())), 0.1, -0.1))
     assert cut.text == "It is open source. And free."
     assert " ".join(word.text for word in cut.words) == cut.text
 
 
 def test_reading_that_left_off_is_continued_where_it_did() -> None:
-    engine = HastyEngine(["I like it", "and buy it"], left_off_s=[6.0, None])
+    engine = HastyEngine(["I like it", "and buy it"], stopped_at_s=[6.0, None])
     found = decode(engine, 12.0)
     assert found.text == "I like it and buy it"
     assert engine.asked == [(15, 5), (10, 5)]
@@ -177,32 +194,32 @@ def test_reading_that_left_off_is_continued_where_it_did() -> None:
 
 
 def test_reading_that_left_off_in_the_last_silence_is_whole() -> None:
-    engine = HastyEngine(["I like it"], left_off_s=[11.5])
+    engine = HastyEngine(["I like it"], stopped_at_s=[11.5])
     assert decode(engine, 12.0).text == "I like it"
     assert len(engine.asked) == 1
 
 
 def test_rest_in_which_nobody_spoke_adds_no_words() -> None:
     class Doubtful(HastyEngine):
-        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
-            found = super().decode(audio, context_s=context_s, beam=beam, language=language)
+        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+            found = super().decode(audio, context_s=context_s, beam_size=beam_size, language=language)
             return replace(found, no_speech=0.1 if len(self.asked) == 1 else 0.9)
 
-    engine = Doubtful(["I like it", "Thank you."], left_off_s=[6.0, None])
+    engine = Doubtful(["I like it", "Thank you."], stopped_at_s=[6.0, None])
     assert decode(engine, 12.0).text == "I like it"
     assert len(engine.asked) == 2
 
 
 def test_reading_that_keeps_leaving_off_ends() -> None:
-    engine = HastyEngine(["again"], left_off_s=[1.0] * 9)
+    engine = HastyEngine(["again"], stopped_at_s=[1.0] * 9)
     decode(engine, 28.0)
     assert len(engine.asked) == 4
 
 
 def test_text_with_a_hole_is_decoded_again_with_the_full_context() -> None:
     class Skipping(ScriptedEngine):
-        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str) -> Decoded:
-            found = super().decode(audio, context_s=context_s, beam=beam, language=language)
+        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+            found = super().decode(audio, context_s=context_s, beam_size=beam_size, language=language)
             if len(self.asked) > 1:
                 return found
             first = replace(found.words[0], end_s=found.words[0].start_s + 2.1)

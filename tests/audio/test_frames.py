@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from audio.errors import AudioFormat, AudioGap
 from audio.frames import (
-    HELD_BYTES,
-    LARGEST_FRAME_BYTES,
-    REORDER_FRAMES,
+    MAX_FRAME_BYTES,
+    MAX_HELD_BYTES,
+    MAX_REORDER_FRAMES,
     FrameBuffer,
     Gap,
     parse_frame,
@@ -32,9 +32,7 @@ def known(buffer: FrameBuffer) -> tuple[int, Gap | None]:
     return buffer.first_unreceived, buffer.missing
 
 
-@pytest.mark.parametrize(
-    "frame", [b"", b"\0\0\0", b"\0\0\0\1", b"\0\0\0\1a", b"\0\0\0\1" + bytes(LARGEST_FRAME_BYTES + 2)]
-)
+@pytest.mark.parametrize("frame", [b"", b"\0\0\0", b"\0\0\0\1", b"\0\0\0\1a", b"\0\0\0\1" + bytes(MAX_FRAME_BYTES + 2)])
 def test_parse_frame_without_usable_audio_is_refused(frame: bytes) -> None:
     with pytest.raises(AudioFormat):
         parse_frame(frame)
@@ -69,21 +67,21 @@ def test_buffer_frame_before_its_turn_waits_for_what_is_missing() -> None:
 
 def test_buffer_frame_too_far_ahead_is_a_gap_and_is_not_taken() -> None:
     buffer = FrameBuffer()
-    assert buffer.push(REORDER_FRAMES, b"zz") == b""
+    assert buffer.push(MAX_REORDER_FRAMES, b"zz") == b""
     with pytest.raises(AudioGap) as caught:
-        buffer.push(REORDER_FRAMES + 1, b"zz")
+        buffer.push(MAX_REORDER_FRAMES + 1, b"zz")
     assert caught.value.retryable
-    assert known(buffer) == (0, Gap(0, REORDER_FRAMES - 1))
+    assert known(buffer) == (0, Gap(0, MAX_REORDER_FRAMES - 1))
 
 
 def test_buffer_holds_ten_seconds_at_most() -> None:
     buffer = FrameBuffer()
-    whole = HELD_BYTES // LARGEST_FRAME_BYTES
+    whole = MAX_HELD_BYTES // MAX_FRAME_BYTES
     for seq in range(1, whole + 1):
-        buffer.push(seq, bytes(LARGEST_FRAME_BYTES))
+        buffer.push(seq, bytes(MAX_FRAME_BYTES))
     with pytest.raises(AudioGap):
         buffer.push(whole + 1, b"zz")
-    assert len(buffer.push(0, b"aa")) == HELD_BYTES + 2
+    assert len(buffer.push(0, b"aa")) == MAX_HELD_BYTES + 2
 
 
 def test_buffer_restarted_after_a_loss_goes_on() -> None:

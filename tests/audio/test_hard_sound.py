@@ -14,8 +14,8 @@ import pytest_asyncio
 
 from audio.models import find_model
 from audio.speech import SpeechStream
-from audio.types import RATE_HZ, Ended, Samples
-from audio.vad import SileroActivity
+from audio.types import RATE_HZ, AnswerEnded, Samples
+from audio.vad import SileroDetector
 from audio.whisper import FasterWhisper, WhisperTranscriber
 
 SENTENCE = "The price has gone up twice since the summer, and nobody told me why."
@@ -60,9 +60,9 @@ def samples(sound: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Samples:
     return (np.clip(sound, -1.0, 1.0) * 32767).astype(np.int16)
 
 
-async def heard(transcriber: WhisperTranscriber, sound: Samples) -> Ended:
+async def heard(transcriber: WhisperTranscriber, sound: Samples) -> AnswerEnded:
     """How the answer ended."""
-    stream = SpeechStream(transcriber, SileroActivity())
+    stream = SpeechStream(transcriber, SileroDetector())
     async with stream, asyncio.TaskGroup() as group:
         last = group.create_task(_end(stream))
         for start in range(0, len(sound), CHUNK):
@@ -71,9 +71,9 @@ async def heard(transcriber: WhisperTranscriber, sound: Samples) -> Ended:
     return last.result()
 
 
-async def _end(stream: SpeechStream) -> Ended:
+async def _end(stream: SpeechStream) -> AnswerEnded:
     async for event in stream.events():
-        if isinstance(event, Ended):
+        if isinstance(event, AnswerEnded):
             return event
     raise AssertionError("no end")
 

@@ -11,19 +11,19 @@ import pytest
 
 from audio.endpoint import FRAME_SAMPLES
 from audio.errors import AudioFormat, AudioTooLong
-from audio.speech import LEFTOVER_SAMPLES, MOST_EVENTS, SpeechStream
+from audio.speech import MAX_EVENTS, MAX_LEFTOVER_SAMPLES, SpeechStream
 from audio.types import (
-    Ended,
-    Guessed,
-    Heard,
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
     Purpose,
     Samples,
     SpeechEvent,
     SpeechStarted,
     SpeechStopped,
     Transcript,
-    Trouble,
-    Withdrawn,
+    TranscriptionFailed,
 )
 from tests.audio.scripted_speech import Script, ScriptedActivity, ScriptedTranscriber, marks, script
 
@@ -94,17 +94,17 @@ async def test_stream_answer_with_pause_gives_its_words_and_ends_by_silence() ->
     said = script("I like tea and", 0.4, "milk.")
     events = await answer(said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said)))
     ended = events[-1]
-    assert isinstance(ended, Ended) and ended.text == "I like tea and milk." and ended.reason == "silence"
-    kinds = [type(event) for event in events if not isinstance(event, Heard)]
+    assert isinstance(ended, AnswerEnded) and ended.text == "I like tea and milk." and ended.reason == "silence"
+    kinds = [type(event) for event in events if not isinstance(event, PartialTranscript)]
     assert kinds[:2] == [SpeechStarted, SpeechStopped] and kinds.count(SpeechStarted) == 2
-    assert kinds.count(Guessed) - kinds.count(Withdrawn) == 1
+    assert kinds.count(ProvisionalTranscript) - kinds.count(ProvisionalWithdrawn) == 1
 
 
 async def test_stream_stopped_in_the_middle_of_speech_reads_what_was_said() -> None:
     said = script("one two three", tail_s=0.0)
     events = await answer(said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said)), stop=True)
     ended = events[-1]
-    assert isinstance(ended, Ended) and ended.text == "one two three" and ended.reason == "stop"
+    assert isinstance(ended, AnswerEnded) and ended.text == "one two three" and ended.reason == "stop"
     assert ended.at == len(said.samples)
 
 
@@ -127,7 +127,7 @@ async def test_stream_fed_beyond_the_end_hands_the_rest_to_the_next_answer() -> 
     stream = SpeechStream(ScriptedTranscriber(both), ScriptedActivity(both))
     events = await answer(both, stream)
     ended = events[-1]
-    assert isinstance(ended, Ended) and ended.text == "first answer."
+    assert isinstance(ended, AnswerEnded) and ended.text == "first answer."
     rest = np.frombuffer(stream.leftover(), "<i2").astype(np.int16)
     begun = marks(rest)[0]
     assert ended.speech_end <= begun * FRAME_SAMPLES <= ended.at
@@ -152,8 +152,8 @@ async def test_stream_transcriber_that_fails_once_is_asked_again() -> None:
     said = script("one two.")
     transcriber = ScriptedTranscriber(said, failures=[0])
     events = await answer(said, SpeechStream(transcriber, ScriptedActivity(said), partial_every_ms=0))
-    assert isinstance(events[-1], Ended) and events[-1].text == "one two."
-    assert not [event for event in events if isinstance(event, Trouble)]
+    assert isinstance(events[-1], AnswerEnded) and events[-1].text == "one two."
+    assert not [event for event in events if isinstance(event, TranscriptionFailed)]
     assert [purpose for purpose, _ in transcriber.calls] == ["guess", "guess"]
 
 
@@ -162,8 +162,10 @@ async def test_stream_transcriber_that_keeps_failing_is_told_and_the_words_so_fa
     transcriber = ScriptedTranscriber(said, failures=[1, 2])
     events = await answer(said, SpeechStream(transcriber, ScriptedActivity(said)), chunk=FRAME_SAMPLES)
     trouble, ended = events[-2:]
-    assert isinstance(trouble, Trouble) and trouble.error == "scripted" and trouble.text == "one two three f~"
-    assert isinstance(ended, Ended) and ended.text == trouble.text
+    assert (
+        isinstance(trouble, TranscriptionFailed) and trouble.error == "scripted" and trouble.text == "one two three f~"
+    )
+    assert isinstance(ended, AnswerEnded) and ended.text == trouble.text
 
 
 async def test_stream_transcriber_that_never_answers_is_given_up() -> None:
@@ -174,8 +176,8 @@ async def test_stream_transcriber_that_never_answers_is_given_up() -> None:
     )
     events = await answer(said, stream)
     trouble, ended = events[-2:]
-    assert isinstance(trouble, Trouble) and trouble.error == "no words within 0.01 s"
-    assert isinstance(ended, Ended) and (ended.text, ended.reason) == ("", "silence")
+    assert isinstance(trouble, TranscriptionFailed) and trouble.error == "no words within 0.01 s"
+    assert isinstance(ended, AnswerEnded) and (ended.text, ended.reason) == ("", "silence")
     assert transcriber.waiting == 0
 
 
@@ -186,8 +188,8 @@ async def test_stream_takes_after_its_end_what_the_next_answer_needs_and_no_more
         await stream.feed(pcm(said.samples))
         await listen(stream)
         before = len(stream.leftover())
-        await stream.feed(bytes(2 * LEFTOVER_SAMPLES))
-        assert len(stream.leftover()) == before + 2 * LEFTOVER_SAMPLES
+        await stream.feed(bytes(2 * MAX_LEFTOVER_SAMPLES))
+        assert len(stream.leftover()) == before + 2 * MAX_LEFTOVER_SAMPLES
         with pytest.raises(AudioTooLong):
             await stream.feed(bytes(2))
         assert stream.ended
@@ -202,7 +204,7 @@ async def test_stream_patience_can_be_changed_while_it_listens() -> None:
         await stream.set_patience("patient")
         await stream.feed(pcm(said.samples[512 * 28 :]))
     ended = heard.result()[-1]
-    assert isinstance(ended, Ended) and ended.text == "one. two."
+    assert isinstance(ended, AnswerEnded) and ended.text == "one. two."
 
 
 @pytest.mark.parametrize(
@@ -217,17 +219,19 @@ async def test_stream_patience_can_be_changed_while_it_listens() -> None:
 async def test_stream_that_does_not_run_ahead_hears_the_same(parts: tuple[str | float, ...]) -> None:
     said = script(*parts)
     ends = []
-    for ahead in (True, False):
-        events = await answer(said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), ahead=ahead))
+    for speculate in (True, False):
+        events = await answer(
+            said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), speculate=speculate)
+        )
         ends.append(events[-1])
-    assert isinstance(ends[0], Ended) and ends[0].text and ends[0] == ends[1]
+    assert isinstance(ends[0], AnswerEnded) and ends[0].text and ends[0] == ends[1]
 
 
 async def test_stream_that_does_not_run_ahead_reads_a_pause_only_when_it_may_be_the_end() -> None:
     said = script("one two", 0.6, "three.")
     soon = len(script("one two", 0.6, "three.", tail_s=0.5).samples)
     gate = Gate(said)
-    stream = SpeechStream(gate, ScriptedActivity(said), ahead=False, partial_every_ms=0)
+    stream = SpeechStream(gate, ScriptedActivity(said), speculate=False, partial_every_ms=0)
     async with opened(stream):
         await stream.feed(pcm(said.samples[:soon]))
         await settle()
@@ -239,7 +243,7 @@ async def test_stream_that_does_not_run_ahead_reads_a_pause_only_when_it_may_be_
             assert gate.waiting == 1
             gate.open.set()
     ended = heard.result()[-1]
-    assert isinstance(ended, Ended) and ended.text == "one two three."
+    assert isinstance(ended, AnswerEnded) and ended.text == "one two three."
 
 
 async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:
@@ -255,7 +259,7 @@ async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:
         await stream.feed(pcm(said.samples[half:]))
         assert activity.taken == len(said.samples)
         events = await listen(stream)
-    assert isinstance(events[-1], Ended) and events[-1].text == "one two."
+    assert isinstance(events[-1], AnswerEnded) and events[-1].text == "one two."
 
 
 async def test_stream_captions_nobody_took_are_replaced_by_later_ones() -> None:
@@ -268,12 +272,12 @@ async def test_stream_captions_nobody_took_are_replaced_by_later_ones() -> None:
             await settle()
         await stream.aclose()
         events = await listen(stream)
-    assert [type(event) for event in events] == [SpeechStarted, Heard]
-    assert isinstance(events[-1], Heard) and events[-1].at > 18 * 16_000
+    assert [type(event) for event in events] == [SpeechStarted, PartialTranscript]
+    assert isinstance(events[-1], PartialTranscript) and events[-1].at > 18 * 16_000
 
 
 async def test_stream_unheard_events_make_feed_wait() -> None:
-    parts: list[str | float] = [part for _ in range(MOST_EVENTS) for part in ("a", 0.25)]
+    parts: list[str | float] = [part for _ in range(MAX_EVENTS) for part in ("a", 0.25)]
     said = script(*parts, word_frames=4)
     activity = ScriptedActivity(said)
     stream = SpeechStream(ScriptedTranscriber(said), activity, max_answer_s=None)
@@ -284,7 +288,7 @@ async def test_stream_unheard_events_make_feed_wait() -> None:
         assert not feeding.done()
         events = await listen(stream)
         assert feeding.done() or stream.ended
-    assert isinstance(events[-1], Ended) and events[-1].text == said.text
+    assert isinstance(events[-1], AnswerEnded) and events[-1].text == said.text
 
 
 async def feed_all(stream: SpeechStream, said: Script) -> None:
@@ -305,7 +309,7 @@ async def test_stream_audio_faster_than_it_is_read_makes_feed_wait_and_loses_not
         assert not feeding.done() and activity.taken < 16_000 * 100
         transcriber.open.set()
         events = await listen(stream)
-    assert isinstance(events[-1], Ended) and events[-1].text == said.text
+    assert isinstance(events[-1], AnswerEnded) and events[-1].text == said.text
 
 
 async def test_stream_held_outlasts_its_patience() -> None:
@@ -317,4 +321,4 @@ async def test_stream_held_outlasts_its_patience() -> None:
         await stream.hold(6)
         await stream.feed(pcm(said.samples[512 * 25 :]))
     ended = heard.result()[-1]
-    assert isinstance(ended, Ended) and ended.text == "well yes."
+    assert isinstance(ended, AnswerEnded) and ended.text == "well yes."

@@ -13,25 +13,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 
-from audio.admission import Limits
+from audio.admission import AdmissionLimits
 from audio.endpoint import Patience
 from audio.models import find_model
 from audio.speech import SpeechStream
 from audio.types import (
     RATE_HZ,
-    Ended,
-    Guessed,
-    Heard,
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
     Purpose,
     Samples,
     SpeechStarted,
     Transcriber,
-    Trouble,
-    Withdrawn,
+    TranscriptionFailed,
     Word,
 )
-from audio.vad import SileroActivity, VoiceActivity
-from audio.whisper import Beams, WhisperTranscriber
+from audio.vad import SileroDetector, VoiceActivityDetector
+from audio.whisper import BeamSizes, WhisperTranscriber
 from config.speech import SpeechSettings
 
 CHUNK_S = 0.5
@@ -80,7 +80,7 @@ class Ears:
     """What listens: the product's transcriber and voice activity."""
 
     transcriber: WhisperTranscriber
-    activity: VoiceActivity
+    activity: VoiceActivityDetector
 
 
 def model_name() -> str:
@@ -96,17 +96,17 @@ async def ears(*, workers: int = 2, final_beam: int | None = None) -> AsyncItera
         workers: transcriptions at once.
         final_beam: hypotheses of guesses and finals; the product's, if not said.
     """
-    beams = Beams(final_busy=2.0) if final_beam is None else Beams(final=final_beam, final_busy=2.0)
+    beam_sizes = BeamSizes(final_busy=2.0) if final_beam is None else BeamSizes(final=final_beam, final_busy=2.0)
     load = partial(
         WhisperTranscriber.load,
         find_model(model_name()),
         workers=workers,
-        limits=Limits(final_wait_s=1e9),
-        beams=beams,
+        limits=AdmissionLimits(final_wait_s=1e9),
+        beam_sizes=beam_sizes,
     )
     transcriber = await asyncio.to_thread(load)
     try:
-        yield Ears(transcriber, SileroActivity())
+        yield Ears(transcriber, SileroDetector())
     finally:
         await transcriber.aclose()
 
@@ -114,7 +114,7 @@ async def ears(*, workers: int = 2, final_beam: int | None = None) -> AsyncItera
 async def hear(
     samples: Samples,
     transcriber: Transcriber,
-    activity: VoiceActivity,
+    activity: VoiceActivityDetector,
     *,
     patience: Patience = "normal",
     captions: bool = False,
@@ -162,7 +162,7 @@ async def hear(
 
 async def _read(stream: SpeechStream, listened: Listened, first: int) -> None:
     async for event in stream.events():
-        if isinstance(event, Ended):
+        if isinstance(event, AnswerEnded):
             words = tuple(
                 Word(word.text, word.start + first, word.end + first, word.probability) for word in event.words
             )
@@ -171,11 +171,11 @@ async def _read(stream: SpeechStream, listened: Listened, first: int) -> None:
             )
         elif isinstance(event, SpeechStarted):
             listened.sounds += 1
-        elif isinstance(event, Guessed):
+        elif isinstance(event, ProvisionalTranscript):
             listened.guesses += 1
-        elif isinstance(event, Withdrawn):
+        elif isinstance(event, ProvisionalWithdrawn):
             listened.withdrawn += 1
-        elif isinstance(event, Heard):
+        elif isinstance(event, PartialTranscript):
             listened.captions += 1
-        elif isinstance(event, Trouble):
+        elif isinstance(event, TranscriptionFailed):
             listened.troubles.append(event.error)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.endpoint import FRAME_SAMPLES, SpeechRuns
+from audio.endpoint import FRAME_SAMPLES, SpeechSegmenter
 from audio.types import RATE_HZ
 from tests.benchmarks.latency import server
 from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording, Utterance, answer, utterances
@@ -64,7 +64,7 @@ async def _answers(recording: Recording, listening: Ears) -> list[str]:
 
 def detected_end(recording: Recording, listening: Ears) -> int:
     """The sample from which the voice activity detector hears no speech any more."""
-    runs = SpeechRuns()
+    runs = SpeechSegmenter()
     room = at_dbfs(coloured(np.random.default_rng(6), 1.0, 1.0), ROOM_DBFS)
     for probability in listening.activity.open().push(samples_of(np.concatenate([recording.sound, room]))):
         runs.push(float(probability))

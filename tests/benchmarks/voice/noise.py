@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.decoding import context_for, decode_carefully
+from audio.decoding import decode_filtered, encoder_context_s
 from audio.models import find_model
 from audio.types import RATE_HZ, Samples
 from audio.whisper import FasterWhisper
@@ -176,10 +176,10 @@ def _unguarded(samples: Samples, engine: FasterWhisper) -> tuple[int, int]:
     for at in range(0, len(samples), PIECE):
         piece = samples[at : at + PIECE]
         plain = engine.decode(
-            piece.astype(np.float32) / 32768.0, context_s=context_for(len(piece)), beam=5, language="en"
+            piece.astype(np.float32) / 32768.0, context_s=encoder_context_s(len(piece)), beam_size=5, language="en"
         )
         written += len(plain.text.split())
-        gated += len(decode_carefully(engine, piece, language="en", beam=5).text.split())
+        gated += len(decode_filtered(engine, piece, language="en", beam_size=5).text.split())
     return written, gated
 
 

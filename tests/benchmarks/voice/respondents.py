@@ -18,7 +18,7 @@ from typing import Any, Self
 import httpx
 import numpy as np
 
-from audio.endpoint import Patience, silence_needed
+from audio.endpoint import Patience, required_silence
 from audio.types import RATE_HZ, ms
 from tests.benchmarks.latency import begin
 from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording
@@ -151,7 +151,7 @@ class Speaker:
             speech_s=speech / RATE_HZ,
             final_s=final[0] - end if final else None,
             question_s=delta[0] - end if final and delta else None,
-            silence_s=ms(silence_needed(self._patience, text, language="en", spoken=speech)) / 1000,
+            silence_s=ms(required_silence(self._patience, text, language="en", spoken=speech)) / 1000,
             captions=sum(frame["type"] == "transcript.partial" for _, frame in noted.frames),
             heard=tuple(frame["text"] for _, frame in noted.frames if frame["type"].startswith("transcript.")),
             refused=error[1]["code"] if error else None,

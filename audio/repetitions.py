@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 import zlib
 
-MAX_RATIO = 2.0
+MAX_COMPRESSION_RATIO = 2.0
 """zlib compresses ordinary speech of this length by less; Whisper's own limit is 2.4."""
 MIN_CHARS = 40
 """Shorter texts compress too unevenly to tell."""
 MAX_WORDS_PER_S = 5.5
 """Fast speakers reach 5."""
-REPEATS = 3
+MIN_ROUNDS = 3
 """So many equal runs of words in a row are a loop and not emphasis."""
-LOOP_TIMES = 4
+MIN_ROUNDS_IN_VARIED_TEXT = 4
 """A run of words that comes so often is a loop even in a text that is varied otherwise; numbers are dictated so."""
 
 _WORD = re.compile(r"[\w'’]+")
@@ -28,7 +28,7 @@ def compression_ratio(text: str) -> float:
     return len(data) / len(zlib.compress(data)) if data else 0.0
 
 
-def is_loop(text: str, duration_s: float) -> bool:
+def is_repetitive(text: str, duration_s: float) -> bool:
     """Whether the text repeats itself too much, as a whole or in one place, or is more than anybody says in that time.
 
     Args:
@@ -36,28 +36,28 @@ def is_loop(text: str, duration_s: float) -> bool:
         duration_s: length of the audio it is about.
     """
     text = text.strip()
-    if len(text) > MIN_CHARS and compression_ratio(text) > MAX_RATIO:
+    if len(text) > MIN_CHARS and compression_ratio(text) > MAX_COMPRESSION_RATIO:
         return True
     words = text.split()
     if len(words) > 3 and len(words) > MAX_WORDS_PER_S * max(duration_s, 0.1):
         return True
-    again = repetition(words, LOOP_TIMES)
+    again = find_repetition(words, MIN_ROUNDS_IN_VARIED_TEXT)
     return again is not None and any(c.isalpha() for word in words[again.start : again.stop] for c in word)
 
 
-def repetition(words: list[str], times: int = REPEATS) -> range | None:
+def find_repetition(words: list[str], min_rounds: int = MIN_ROUNDS) -> range | None:
     """Which words of a list only say again what was just said: a run of 1 to 8 words from its second round to its last.
 
     Runs of one word must come `times` + 2 times ("no, no, no" is said by people). None where nothing is repeated.
     """
-    plain = [" ".join(_WORD.findall(word.lower())) for word in words]
-    for start in range(len(plain)):
-        for size in range(1, min(8, (len(plain) - start) // times) + 1):
-            run = plain[start : start + size]
+    normalised = [" ".join(_WORD.findall(word.lower())) for word in words]
+    for start in range(len(normalised)):
+        for size in range(1, min(8, (len(normalised) - start) // min_rounds) + 1):
+            run = normalised[start : start + size]
             end = start + size
-            while plain[end : end + size] == run:
+            while normalised[end : end + size] == run:
                 end += size
-            if end - start >= size * (times + 2 if size == 1 else times):
+            if end - start >= size * (min_rounds + 2 if size == 1 else min_rounds):
                 # A last round may be broken off by the end of the text.
-                return range(start + size, len(plain) if plain[end:] == run[: len(plain) - end] else end)
+                return range(start + size, len(normalised) if normalised[end:] == run[: len(normalised) - end] else end)
     return None

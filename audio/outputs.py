@@ -8,23 +8,23 @@ from audio.types import Purpose, Samples, SpeechEvent
 
 
 @dataclass(frozen=True, slots=True)
-class DecodeWanted:
+class TranscriptionRequested:
     """These samples are to be transcribed: say `decoded` or `failed` with this id, in any order.
 
     `offset` is the place of the first sample, to be handed to the transcriber.
     """
 
-    decode_id: int
+    request_id: int
     purpose: Purpose
     samples: Samples
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
-class DecodeDropped:
+class TranscriptionCancelled:
     """Nobody waits for this transcription any more; a `decoded` for it does nothing."""
 
-    decode_id: int
+    request_id: int
 
 
-Output = SpeechEvent | DecodeWanted | DecodeDropped
+MachineOutput = SpeechEvent | TranscriptionRequested | TranscriptionCancelled

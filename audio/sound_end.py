@@ -15,11 +15,11 @@ CLEAR_DB = 9.0
 """By how much a piece stands out of the silence that follows, by its median: then it is part of the sound."""
 TRUSTED_DB = 24.0
 """By how much the loudest piece has to: in more noise than that faint endings can't be told from it."""
-LEAST_RMS = 3.0
+MIN_FLOOR_RMS = 3.0
 """A silence that is digital still counts as so loud, in sample values: -81 dB of full scale."""
 
 
-def sound_end(before: Samples, after: Samples) -> int:
+def find_sound_end(before: Samples, after: Samples) -> int:
     """How many samples of `before` there are up to the end of its last sound.
 
     Args:
@@ -29,17 +29,17 @@ def sound_end(before: Samples, after: Samples) -> int:
         At most `len(before)`, at least SEARCHED_SAMPLES less; all of it where there is too much noise to tell.
     """
     searched = before[-SEARCHED_SAMPLES:]
-    loud, quiet = loudness(searched), loudness(after)
+    loud, quiet = piece_rms(searched), piece_rms(after)
     if not len(loud) or not len(quiet):
         return len(before)
-    floor = max(float(np.median(quiet)), LEAST_RMS)
+    floor = max(float(np.median(quiet)), MIN_FLOOR_RMS)
     if loud.max() < floor * 10 ** (TRUSTED_DB / 20):
         return len(before)
     sounding = np.flatnonzero(loud > floor * 10 ** (CLEAR_DB / 20))
     return len(before) - len(searched) + (int(sounding[-1]) + 1) * PIECE_SAMPLES
 
 
-def loudness(samples: Samples) -> NDArray[np.float32]:
+def piece_rms(samples: Samples) -> NDArray[np.float32]:
     """Root mean square of each whole piece in sample values; `[n]` → `[n // PIECE_SAMPLES]`."""
     pieces = samples[: len(samples) // PIECE_SAMPLES * PIECE_SAMPLES].reshape(-1, PIECE_SAMPLES).astype(np.float32)
     loud: NDArray[np.float32] = np.sqrt(np.mean(np.square(pieces), axis=1))

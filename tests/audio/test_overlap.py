@@ -8,22 +8,30 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.readings import SPLIT, Reading, Readings, agreement, join, plain, text_of
+from audio.overlap import (
+    SPLIT_WORD_MARGIN,
+    WindowTranscription,
+    WindowTranscriptions,
+    align_words,
+    comparison_key,
+    join_overlapping,
+    join_words,
+)
 from audio.types import RATE_HZ, Word
-from audio.windows import Stretch
+from audio.windows import WindowAudio
 
 
-def stretch(own_s: float, tail_s: float, *, forced: bool = False) -> Stretch:
+def stretch(own_s: float, tail_s: float, *, forced: bool = False) -> WindowAudio:
     """A window from `own_s` on with its tail from `tail_s` on."""
-    return Stretch(np.zeros(0, np.int16), np.array([int(tail_s * RATE_HZ)]), int(own_s * RATE_HZ), forced)
+    return WindowAudio(np.zeros(0, np.int16), np.array([int(tail_s * RATE_HZ)]), int(own_s * RATE_HZ), forced)
 
 
 def words(*placed: tuple[str, float, float]) -> list[Word]:
     return [Word(text, int(start * RATE_HZ), int(end * RATE_HZ), 0.9) for text, start, end in placed]
 
 
-def joined(left: Sequence[Word], right: Sequence[Word], at: Stretch) -> str:
-    return " ".join(word.text for word in join(left, right, at))
+def joined(left: Sequence[Word], right: Sequence[Word], at: WindowAudio) -> str:
+    return " ".join(word.text for word in join_overlapping(left, right, at))
 
 
 LEFT = words(("he", 8.0, 8.2), ("was", 8.2, 8.5), ("not", 8.5, 9.0), ("ill.", 9.0, 9.5))
@@ -124,41 +132,41 @@ def test_join_of_readings_with_places_a_little_off_has_each_word_once(
 def test_agreement_pairs_a_repeated_word_with_itself() -> None:
     left = words(("tea", 1.0, 1.3), ("tea", 1.3, 1.6), ("tea", 1.6, 1.9))
     right = words(("tea", 1.3, 1.6), ("tea", 1.6, 1.9), ("tea", 1.9, 2.2))
-    assert agreement(left, right) == [(1, 0), (2, 1)]
-    assert agreement(left, right, near=None) == [(0, 0), (1, 1), (2, 2)]
+    assert align_words(left, right) == [(1, 0), (2, 1)]
+    assert align_words(left, right, max_distance=None) == [(0, 0), (1, 1), (2, 2)]
 
 
 def test_agreement_takes_no_pair_that_lies_too_far_apart() -> None:
-    assert agreement(words(("tea", 1, 1.2)), words(("tea", 2.5, 2.7))) == []
+    assert align_words(words(("tea", 1, 1.2)), words(("tea", 2.5, 2.7))) == []
 
 
 def test_agreement_compares_letters_only() -> None:
-    assert agreement(words(("Tea,", 1, 1.2), ("…", 1.2, 1.3)), words(("tea", 1, 1.2), ("…", 1.2, 1.3))) == [(0, 0)]
-    assert plain("Ann’s!") == "anns"
+    assert align_words(words(("Tea,", 1, 1.2), ("…", 1.2, 1.3)), words(("tea", 1, 1.2), ("…", 1.2, 1.3))) == [(0, 0)]
+    assert comparison_key("Ann’s!") == "anns"
 
 
 def test_readings_are_merged_in_the_order_of_their_windows() -> None:
-    readings = Readings()
-    first, second = (Reading(stretch(n, n), 0, "final") for n in (0, 10))
-    ids = [readings.ask(first), readings.ask(second)]
+    readings = WindowTranscriptions()
+    first, second = (WindowTranscription(stretch(n, n), 0, "final") for n in (0, 10))
+    ids = [readings.register(first), readings.register(second)]
     readings.close(first, 10 * RATE_HZ)
     readings.close(second, 20 * RATE_HZ)
     second.words = tuple(words(("two", 11, 12)))
-    assert (readings.merge(), readings.outstanding, readings.known(None)) == (False, 2, False)
+    assert (readings.merge(), readings.unmerged, readings.all_known(None)) == (False, 2, False)
     first.words = tuple(words(("one", 1, 2)))
-    assert (readings.merge(), readings.outstanding, readings.known(None)) == (True, 0, True)
-    assert text_of(readings.merged, "en") == "one two"
-    assert readings.edge == 20 * RATE_HZ
+    assert (readings.merge(), readings.unmerged, readings.all_known(None)) == (True, 0, True)
+    assert join_words(readings.merged_words, "en") == "one two"
+    assert readings.merged_until == 20 * RATE_HZ
     assert (readings.take(ids[0]), readings.take(ids[0])) == (first, None)
     assert (readings.cancel(second), readings.take(ids[1])) == ([ids[1]], None)
 
 
 def test_text_of_words_is_spaced_as_the_language_is() -> None:
-    assert text_of(words(("one", 0, 1), ("two.", 1, 2)), "en") == "one two."
-    assert text_of(words((" well", 0, 1), ("-known", 1, 2), (" man", 2, 3)), "en") == "well-known man"
-    assert text_of(words(("你", 0, 1), ("好", 1, 2)), "zh") == "你好"
-    assert text_of([], "en") == ""
+    assert join_words(words(("one", 0, 1), ("two.", 1, 2)), "en") == "one two."
+    assert join_words(words((" well", 0, 1), ("-known", 1, 2), (" man", 2, 3)), "en") == "well-known man"
+    assert join_words(words(("你", 0, 1), ("好", 1, 2)), "zh") == "你好"
+    assert join_words([], "en") == ""
 
 
 def test_split_is_shorter_than_a_word() -> None:
-    assert SPLIT <= RATE_HZ // 4
+    assert SPLIT_WORD_MARGIN <= RATE_HZ // 4

@@ -12,27 +12,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from audio.loops import repetition
+from audio.repetitions import find_repetition
 
-NO_SPEECH = 0.6
+MAX_NO_SPEECH = 0.6
 """Above this the model thinks that nobody spoke; Whisper's own limit."""
 LOW_LOGPROB = -1.0
 """Mean log probability per token under which a text is a guess; Whisper's own limit."""
-UNSURE = 0.2
+UNSURE_FIRST_WORD = 0.2
 """Probability of the first word under which the model had no idea how to begin."""
 SURE_WORDS = 4
-SURE = 0.75
+SURE_MEAN = 0.75
 """Mean probability of so many words or more that nobody makes up: over noise it is at most 0.70 where nothing repeats
 itself. A window may begin within a word, so that a whole sentence follows a first word that was a guess."""
-BAD_LOGPROB = -1.4
-BAD_NO_SPEECH = 0.48
+VERY_LOW_LOGPROB = -1.4
+VERY_LOW_LOGPROB_NO_SPEECH = 0.48
 """A text that is a guess from beginning to end needs less doubt, which larger models show."""
-STOCK_NO_SPEECH = 0.45
-STOCK_UNSURE = 0.15
+STOCK_PHRASE_NO_SPEECH = 0.45
+STOCK_PHRASE_UNSURE = 0.15
 """A stock phrase needs less doubt."""
 
 _LETTERS = re.compile(r"[^\w\s']+")
-_PHANTOMS = frozenset(
+_STOCK_PHRASES = frozenset(
     """you
 thank you
 thank you very much
@@ -65,15 +65,15 @@ _CREDITS = re.compile(
     re.IGNORECASE,
 )
 _OPENING, _CLOSING = "[(*♪", "])*♪"
-_BETWEEN = re.compile(r"[\s.,!]*")
+_BETWEEN_PARTS = re.compile(r"[\s.,!]*")
 
 
-def plain(text: str) -> str:
+def normalised_text(text: str) -> str:
     """The text in lower case, without punctuation, with single spaces."""
     return " ".join(_LETTERS.sub(" ", text.lower().replace("’", "'")).split())
 
 
-def is_credit(text: str) -> bool:
+def is_subtitle_artefact(text: str) -> bool:
     """Whether the text is a subtitle's credit or the name of a sound in brackets, with which no answer begins."""
     return bool(_CREDITS.search(text)) or _is_bracketed(text)
 
@@ -82,7 +82,7 @@ def _is_bracketed(text: str) -> bool:
     """Whether the text is nothing but bracketed parts, the last of which may be left open; in linear time."""
     at, parts = 0, 0
     while True:
-        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        at = _BETWEEN_PARTS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
         if at == len(text):
             return parts > 0
         if text[at] not in _OPENING:
@@ -96,11 +96,11 @@ def _is_bracketed(text: str) -> bool:
 
 def is_stock_phrase(text: str) -> bool:
     """Whether the text consists of nothing but phrases that the model makes up over noise."""
-    sentences = [plain(part) for part in re.split(r"[.!?…]+", text)]
-    return all(part in _PHANTOMS for part in sentences if part)
+    sentences = [normalised_text(part) for part in re.split(r"[.!?…]+", text)]
+    return all(part in _STOCK_PHRASES for part in sentences if part)
 
 
-def is_phantom(
+def is_hallucination(
     text: str,
     *,
     no_speech: float,
@@ -115,27 +115,32 @@ def is_phantom(
         avg_logprob: its mean log probability per token.
         probabilities: of the words, in [0, 1]; empty where unknown.
     """
-    if not plain(text):
+    if not normalised_text(text):
         return bool(text.strip())
-    if is_credit(text):
+    if is_subtitle_artefact(text):
         return True
     first = probabilities[0] if probabilities else 1.0
     stock = is_stock_phrase(text)
-    if stock and first < STOCK_UNSURE and (no_speech > STOCK_NO_SPEECH or avg_logprob < LOW_LOGPROB):
+    if stock and first < STOCK_PHRASE_UNSURE and (no_speech > STOCK_PHRASE_NO_SPEECH or avg_logprob < LOW_LOGPROB):
         return True
     words = text.split()
-    if no_speech > BAD_NO_SPEECH and first < UNSURE and avg_logprob < BAD_LOGPROB:
+    if no_speech > VERY_LOW_LOGPROB_NO_SPEECH and first < UNSURE_FIRST_WORD and avg_logprob < VERY_LOW_LOGPROB:
         return True
-    if no_speech > STOCK_NO_SPEECH and repetition(words) is not None:
+    if no_speech > STOCK_PHRASE_NO_SPEECH and find_repetition(words) is not None:
         return True
-    if no_speech <= NO_SPEECH:
+    if no_speech <= MAX_NO_SPEECH:
         return False
-    monotonous = len(words) > 1 and len({plain(word) for word in words}) == 1
-    return stock or monotonous or avg_logprob < LOW_LOGPROB or (first < UNSURE and not _sure(words, probabilities))
+    monotonous = len(words) > 1 and len({normalised_text(word) for word in words}) == 1
+    return (
+        stock
+        or monotonous
+        or avg_logprob < LOW_LOGPROB
+        or (first < UNSURE_FIRST_WORD and not _is_sure(words, probabilities))
+    )
 
 
-def _sure(words: Sequence[str], probabilities: Sequence[float]) -> bool:
+def _is_sure(words: Sequence[str], probabilities: Sequence[float]) -> bool:
     """Whether the model knew these words, however it began."""
-    if len(probabilities) < SURE_WORDS or repetition(list(words)) is not None:
+    if len(probabilities) < SURE_WORDS or find_repetition(list(words)) is not None:
         return False
-    return sum(probabilities) / len(probabilities) >= SURE
+    return sum(probabilities) / len(probabilities) >= SURE_MEAN
