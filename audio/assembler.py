@@ -1,24 +1,25 @@
-"""What was understood of an answer so far: which readings are awaited, their words, and what of it is told.
+"""Assembles the transcript of an answer from the transcriptions of its windows, and reports it as events.
 
-Three kinds of readings: a partial feeds captions and may be lost; the reading of a closed window is final; the guess is
-the last window's, made in a pause, and is final if nobody goes on speaking.
+Three kinds of transcriptions are requested. A partial one is for live captions and may be lost. That of a closed window
+is final. That of the last window is made in each pause: it is the provisional transcript, and final if nobody resumes.
 """
 
 from __future__ import annotations
 
 from audio.captions import Captions
 from audio.outputs import MachineOutput, TranscriptionCancelled, TranscriptionRequested
-from audio.overlap import MAX_ATTEMPTS, WindowTranscription, WindowTranscriptions, join_words
+from audio.texts import join_words
+from audio.transcriptions import MAX_ATTEMPTS, WindowTranscription, WindowTranscriptions
 from audio.types import ProvisionalTranscript, ProvisionalWithdrawn, Purpose, Transcript, TranscriptionFailed, Word
 from audio.windows import WindowAudio
 
 
 class TranscriptAssembler:
-    """Words of one answer; what it has to say goes to the end of `out`.
+    """The transcript of one answer.
 
     Args:
         language: two-letter code.
-        out: where outputs are collected.
+        out: the list to which events and requests are appended.
     """
 
     def __init__(self, *, language: str, out: list[MachineOutput]) -> None:
@@ -35,17 +36,17 @@ class TranscriptAssembler:
 
     @property
     def unfinished_windows(self) -> int:
-        """Closed windows whose words are not known."""
+        """Number of closed windows whose words are not known yet."""
         return self._transcriptions.unmerged
 
     @property
     def complete(self) -> bool:
-        """Whether every word is known, up to those of the last window's reading if there is one."""
+        """Whether all words are known: of the closed windows, and of the last window if it was requested."""
         return self._transcriptions.all_known(self._last)
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """All words; they must be known."""
+        """All words; only while `complete`."""
         if self._words is None:
             self._words = self._transcriptions.words(self._last)
             self._text = join_words(self._words, self._language)
@@ -53,61 +54,62 @@ class TranscriptAssembler:
 
     @property
     def text(self) -> str:
-        """All words as text; they must be known."""
+        """All words as text; only while `complete`."""
         return self._text if self.words else ""
 
     @property
     def last_failed(self) -> bool:
-        """Whether the last window could not be read."""
+        """Whether the last window could not be transcribed."""
         return self._last is not None and self._last.failed
 
-    # -- readings
+    # -- requests
 
     def request_partial(self, audio: WindowAudio, until: int) -> None:
-        """Have a caption made, unless one is being made."""
+        """Request a partial transcription of the audio up to the position `until`, unless one is pending."""
         if self._partial is None:
             self._partial = WindowTranscription(audio, until, "partial")
             self._request(self._partial)
 
     def cancel_partial(self) -> None:
-        """No caption is needed now."""
+        """Cancel the pending partial transcription, if any."""
         partial, self._partial = self._partial, None
         if partial is not None:
             self._cancel(partial)
 
-    def request_window(self, audio: WindowAudio, until: int, edge: int) -> None:
-        """Have a window read that is over at the place `edge`."""
+    def request_window(self, audio: WindowAudio, until: int, end: int) -> None:
+        """Request the final transcription of a window that is closed at the position `end`."""
         transcription = WindowTranscription(audio, until, "final")
         self._request(transcription)
-        self._transcriptions.close(transcription, edge)
+        self._transcriptions.close(transcription, end)
 
     def request_last(self, audio: WindowAudio, until: int, purpose: Purpose) -> None:
-        """Have the last window read, as a guess or because the answer is over."""
-        self._last, self._words, self._provisional_reported = WindowTranscription(audio, until, purpose), None, False
+        """Request the transcription of the last window: a `guess` in a pause, `final` at the end of the answer."""
+        self._last, self._words = WindowTranscription(audio, until, purpose), None
+        self._provisional_reported = False
         self._request(self._last)
 
-    def close_last_window(self, at: int, edge: int) -> None:
-        """Somebody speaks again since `at`: the last window is over at the place `edge`, and its reading is final."""
-        last = self._withdraw_provisional(at)
+    def close_last_window(self, resumed: int, end: int) -> None:
+        """Speech has resumed at the position `resumed`: close the last window at `end`; its transcription is final."""
+        last = self._withdraw_provisional(resumed)
         if last is not None:
-            self._transcriptions.close(last, edge)
+            self._transcriptions.close(last, end)
             self._merge()
 
-    def discard_last(self, at: int) -> None:
-        """Somebody speaks again since `at`: the last window will be read anew."""
-        last = self._withdraw_provisional(at)
+    def discard_last(self, resumed: int) -> None:
+        """Speech has resumed at the position `resumed` in the last window, which will be transcribed anew."""
+        last = self._withdraw_provisional(resumed)
         if last is not None:
             self._cancel(last)
 
     def finish(self) -> None:
-        """The answer is over: nothing is told of it any more but its end."""
+        """The end of the answer is decided: no partial or provisional transcripts are reported any more."""
         self._finished = True
         self.cancel_partial()
 
-    # -- transcripts
+    # -- results
 
     def transcribed(self, request_id: int, transcript: Transcript) -> None:
-        """A transcription is there; one that nobody waits for is ignored."""
+        """A transcription has completed; one that is not pending is ignored."""
         transcription = self._transcriptions.take(request_id)
         if transcription is None:
             return
@@ -121,7 +123,7 @@ class TranscriptAssembler:
         self._report()
 
     def failed(self, request_id: int, error: str) -> None:
-        """A transcription failed: a partial is let go, others are tried once more."""
+        """A transcription has failed. A partial one is given up, others are attempted MAX_ATTEMPTS times."""
         transcription = self._transcriptions.take(request_id)
         if transcription is None:
             return
@@ -130,13 +132,10 @@ class TranscriptAssembler:
         elif transcription.attempts < MAX_ATTEMPTS:
             self._request(transcription)
         else:
-            transcription.words = self._captions.between(transcription.audio.window_start, transcription.until)
+            until = transcription.until
+            transcription.words = self._captions.between(transcription.audio.window_start, until)
             transcription.failed = True
-            self._out.append(
-                TranscriptionFailed(
-                    self._captions.partial_transcript(transcription.until).text, error, transcription.until
-                )
-            )
+            self._out.append(TranscriptionFailed(self._captions.partial_transcript(until).text, error, until))
             self._report()
 
     # -- inside

@@ -190,10 +190,6 @@ def remove_repetition(found: DecodedText) -> DecodedText:
     return replace(found, text=text, words=found.words[: again.start] + found.words[again.stop :])
 
 
-UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})
-"""Languages written without spaces between words."""
-
-
 def join_word_pieces(pieces: Sequence[DecodedWord], *, spaced: bool) -> tuple[DecodedWord, ...]:
     """Pieces of text as words without spaces around them: what begins with no space belongs to the word before.
 

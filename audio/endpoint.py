@@ -1,7 +1,7 @@
-"""When somebody speaks, when nobody does, and how much silence ends an answer. Counts audio, reads no clock.
+"""Endpointing: segments of speech, and how much silence ends an answer. All times are counted in audio.
 
-`SpeechSegmenter` turns a probability per frame into stretches of speech; `required_silence` says how long a silence must last
-after a text. A click or a short cough makes no stretch of speech and so changes nothing.
+`SpeechSegmenter` turns the probabilities of the frames into segments of speech, leaving out clicks and short coughs;
+`required_silence` is the silence that ends an answer, depending on its text.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from numpy.typing import NDArray
 from audio.types import RATE_HZ, samples_of
 
 FRAME_SAMPLES = 512
-"""What the rules see at once: 32 ms, the frame of the voice activity model."""
+"""Samples per frame, the unit of all decisions: 32 ms, the frame of the voice activity model."""
 
 Probabilities = NDArray[np.float32]
-"""Of speech, one per frame, in [0, 1]; shape `[n]`."""
+"""Probability of speech of each frame, in [0, 1]; shape `[n]`."""
 Patience = Literal["quick", "normal", "patient"]
 PATIENCE_MS: Mapping[Patience, int] = {"quick": 500, "normal": 900, "patient": 1800}
-"""Silence that ends an answer."""
+"""Silence that ends an answer, in ms, before the text is taken into account."""
 MAX_UNFINISHED_SILENCE_MS = 3000
-"""No silence after an unfinished sentence needs to be longer."""
+"""Most silence that is required after an unfinished sentence, unless the patience itself is longer."""
 UNFINISHED_FACTOR = 2.0
-"""An unfinished sentence is given so many times the silence."""
+"""Factor on the silence after an unfinished sentence."""
 COMPLETE_FACTOR = 0.85
-"""A complete sentence at the end of a long answer is given so much of it."""
+"""Factor on the silence after a complete sentence that ends a long answer."""
 LONG_ANSWER_S = 15
-"""Speech from which an answer counts as long."""
+"""Seconds of speech from which on an answer is long."""
 WORDLESS_MS = 1500
-"""Where there are no words nothing can be unfinished: whoever was not understood is told soon."""
+"""Most silence that is required where no word was recognised, so that the respondent is told soon."""
 
 SPEECH_ON = 0.5
-"""Probability from which a frame may begin speech."""
+"""Probability from which on a frame may begin a segment of speech."""
 SPEECH_OFF = 0.35
-"""Probability under which a frame of speech is silence."""
+"""Probability below which a frame within a segment of speech is silence."""
 ONSET_FRAMES = 3
-"""Frames at SPEECH_ON or more that make speech of a sound (96 ms); less is a click."""
+"""Frames at SPEECH_ON or more that begin a segment of speech (96 ms); fewer are a click."""
 ONSET_DIP_FRAMES = 3
-"""Frames that a beginning may dip under SPEECH_ON (96 ms) and go on."""
+"""Most frames in a row below SPEECH_ON between those that begin a segment (96 ms)."""
 PAUSE_FRAMES = 7
-"""Silence from which speech has stopped for now and its last window is read: the first frame end after 200 ms."""
+"""Frames of silence that end a segment of speech: the first end of a frame after 200 ms."""
 ONSET_TOLERANCE = samples_of(100)
-"""A word may be placed so much before the speech it belongs to."""
+"""How far before a segment of speech the middle of a word may be that belongs to it, in samples."""
 
 _ALWAYS_CONTINUED: Mapping[str, frozenset[str]] = {
     "en": frozenset(
@@ -65,7 +65,7 @@ _ALWAYS_CONTINUED: Mapping[str, frozenset[str]] = {
         "mis".split()
     ),
 }
-"""Last words after which something follows, full stop or not: speech models set one where they hear nothing more."""
+"""Last words of an unfinished sentence, even before a full stop: speech models write one wherever the audio ends."""
 _CONTINUED_UNLESS_CLOSED: Mapping[str, frozenset[str]] = {
     "en": frozenset(
         "so that which who when where while then than as like since to of for with from in on at by about into is are "
@@ -81,7 +81,7 @@ _CONTINUED_UNLESS_CLOSED: Mapping[str, frozenset[str]] = {
     ),
     "es": frozenset("entonces como donde cual quien yo tú él es son era para con en por muy también a".split()),
 }
-"""Last words after which something follows unless the sentence was closed."""
+"""Last words of an unfinished sentence, unless a full stop follows."""
 _FULL_STOPS = (".", "!", "?", "。", "！", "？", "؟", "।")
 _CONTINUATION_MARKS = ("...", "…", ",", ";", ":", "-", "–", "—", "、", "，")
 _CLOSING_QUOTES = "\"'”’»)] "
@@ -89,35 +89,35 @@ _LAST_WORD = re.compile(r"([^\W_]+(?:['’][^\W_]+)*)[^\w]*$")
 
 
 def is_unfinished(text: str, language: str) -> bool:
-    """Whether a sentence is left hanging: at a comma or dots, at "because", "and", "um", "of the" …
+    """Whether the text ends in an unfinished sentence: with a comma or dots, or with "because", "and", "um", "of the" …
 
-    Languages without a word list (`en`, `de`, `fr`, `es` have one) are judged by their punctuation.
+    There are word lists for `en`, `de`, `fr` and `es`; other languages are judged by their punctuation only.
     """
-    last_word = text.rstrip(_CLOSING_QUOTES)
-    if not last_word:
+    ending = text.rstrip(_CLOSING_QUOTES)
+    if not ending:
         return False
-    if last_word.endswith(_CONTINUATION_MARKS):
+    if ending.endswith(_CONTINUATION_MARKS):
         return True
-    found = _LAST_WORD.search(last_word)
+    found = _LAST_WORD.search(ending)
     if found is None:
         return False
     word = found.group(1).lower().replace("’", "'")
     if word in _ALWAYS_CONTINUED.get(language, ()):
         return True
-    return word in _CONTINUED_UNLESS_CLOSED.get(language, ()) and not last_word.endswith(_FULL_STOPS)
+    return word in _CONTINUED_UNLESS_CLOSED.get(language, ()) and not ending.endswith(_FULL_STOPS)
 
 
 def is_complete(text: str, language: str) -> bool:
-    """Whether the last sentence is closed by a full stop, a question or an exclamation mark."""
+    """Whether the last sentence is finished, with a full stop, a question mark or an exclamation mark."""
     return text.rstrip(_CLOSING_QUOTES).endswith(_FULL_STOPS) and not is_unfinished(text, language)
 
 
 def required_silence(patience: Patience, text: str | None, *, language: str, spoken: int) -> int:
-    """How long a silence ends an answer.
+    """The silence that ends an answer.
 
     Args:
         patience: the respondent's.
-        text: what was said so far; None where nobody could tell.
+        text: the answer so far; None where it could not be transcribed.
         language: two-letter code.
         spoken: samples of speech in the answer so far.
     Returns:
@@ -136,7 +136,7 @@ def required_silence(patience: Patience, text: str | None, *, language: str, spo
 
 
 def minimum_silence(patience: Patience, *, spoken: int) -> int:
-    """The least that `required_silence` can say whatever the text is, in samples."""
+    """The least value of `required_silence` for any text, in samples."""
     base_ms = PATIENCE_MS[patience]
     if spoken >= LONG_ANSWER_S * RATE_HZ:
         return samples_of(min(base_ms * COMPLETE_FACTOR, WORDLESS_MS))
@@ -144,20 +144,21 @@ def minimum_silence(patience: Patience, *, spoken: int) -> int:
 
 
 class SpeechSegmenter:
-    """Stretches of speech from one probability per frame.
+    """Segments of speech from one probability per frame.
 
-    Speech begins with ONSET_FRAMES frames at SPEECH_ON or more with dips of at most ONSET_DIP_FRAMES between them, at
-    the first of them; it stops after PAUSE_FRAMES frames under SPEECH_OFF. All numbers are frames from the start.
+    A segment begins with the first of ONSET_FRAMES frames at SPEECH_ON or more, between which at most ONSET_DIP_FRAMES
+    frames in a row are lower; it ends before PAUSE_FRAMES frames below SPEECH_OFF. All numbers are frames from the
+    start of the audio.
     """
 
     def __init__(self) -> None:
         self.speaking = False
         self.onset = 0
-        """First frame of the last stretch."""
+        """First frame of the last segment."""
         self.end = 0
-        """Frame after the last one with speech."""
+        """Frame after the last frame with speech."""
         self.speech_frames = 0
-        """Frames with speech in all."""
+        """Number of frames with speech in all segments."""
         self._frame = 0
         self._candidate: int | None = None
         self._candidate_frames = 0
@@ -165,11 +166,11 @@ class SpeechSegmenter:
 
     @property
     def pending(self) -> bool:
-        """Whether something has begun that may become speech."""
+        """Whether there may be an onset of speech that is not certain yet."""
         return self._candidate is not None
 
     def push(self, probability: float) -> Literal["onset", "pause"] | None:
-        """One frame more: `onset` where it makes speech certain, `pause` where it makes silence long enough."""
+        """Add a frame: `onset` if a segment of speech is now certain, `pause` if one has now ended."""
         frame, self._frame = self._frame, self._frame + 1
         if self.speaking:
             if probability >= SPEECH_OFF:
@@ -191,7 +192,7 @@ class SpeechSegmenter:
         return None
 
     def confirm(self) -> bool:
-        """Take what has begun for speech; False where nothing has."""
+        """Begin a segment of speech with the pending onset; False if there is none."""
         if self._candidate is None:
             return False
         self.speaking, self.onset, self.end = True, self._candidate, self._candidate_last + 1
@@ -200,12 +201,12 @@ class SpeechSegmenter:
         return True
 
 
-def last_spoken_end(stretches: Iterable[tuple[int, int]], last_word: int, *, default: int) -> int:
-    """Where the last speech with words in it ended: a cough after the last word does not count.
+def last_spoken_end(segments: Iterable[tuple[int, int]], last_word: int, *, default: int) -> int:
+    """The end of the segment of speech that has the last word; later segments, such as coughs, do not count.
 
     Args:
-        stretches: first and last place of each stretch of speech, in order.
-        said: middle of the last word.
-        default: where no stretch reaches back to it.
+        segments: start and end position of each segment of speech, in order.
+        last_word: position of the middle of the last word.
+        default: the result where every segment begins after the last word.
     """
-    return max((end for onset, end in stretches if onset - ONSET_TOLERANCE <= last_word), default=default)
+    return max((end for start, end in segments if start - ONSET_TOLERANCE <= last_word), default=default)

@@ -1,10 +1,10 @@
-"""Words that nobody said: what a speech model writes over silence, noise and music.
+"""The hallucination filter: detects words that a speech model writes over silence, noise and music.
 
-Whisper learned from subtitles, so what it makes up is what subtitles hold when nobody speaks: thanks, credits, sounds
-in brackets, one phrase over and over. No phrase alone proves anything ("Thank you." may be an answer): what counts is
-that the model itself doubts that anybody spoke. With the built-in model that probability is at least 0.62 for made-up
-words (median 0.92) and at most 0.56 for sentences at 0 dB noise; about one spoken word in a hundred exceeds 0.6, and
-most of those are sure of their first word, which made-up text never is.
+Whisper was trained on subtitles, so its hallucinations are what subtitles contain where nobody speaks: thanks, credits,
+names of sounds in brackets, repeated phrases. A phrase alone is no evidence ("Thank you." may be an answer); the
+model's own confidence decides. For the built-in model its probability of no speech is at least 0.62 over noise (median
+0.92) and at most 0.56 for sentences in noise of 0 dB; it exceeds 0.6 for about one single spoken word in a hundred,
+most of which have a first word of high probability, which hallucinations never have.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import re
 from collections.abc import Sequence
 
 from audio.repetitions import find_repetition
+from audio.texts import normalised_text
 
 MAX_NO_SPEECH = 0.6
-"""Above this the model thinks that nobody spoke; Whisper's own limit."""
+"""Probability of no speech above which a text is suspect; Whisper's own limit."""
 LOW_LOGPROB = -1.0
-"""Mean log probability per token under which a text is a guess; Whisper's own limit."""
+"""Mean log probability per token below which a suspect text is a hallucination; Whisper's own limit."""
 UNSURE_FIRST_WORD = 0.2
-"""Probability of the first word under which the model had no idea how to begin."""
+"""Probability of the first word below which a suspect text is a hallucination, unless its words are sure."""
 SURE_WORDS = 4
 SURE_MEAN = 0.75
-"""Mean probability of so many words or more that nobody makes up: over noise it is at most 0.70 where nothing repeats
-itself. A window may begin within a word, so that a whole sentence follows a first word that was a guess."""
+"""The words of a text are sure if there are at least SURE_WORDS with at least this mean probability: over noise it is at
+most 0.70 where nothing is repeated. A window may begin within a word, so that a sentence follows an unsure first word."""
 VERY_LOW_LOGPROB = -1.4
 VERY_LOW_LOGPROB_NO_SPEECH = 0.48
-"""A text that is a guess from beginning to end needs less doubt, which larger models show."""
+"""Below VERY_LOW_LOGPROB a text with an unsure first word is suspect from this probability of no speech on."""
 STOCK_PHRASE_NO_SPEECH = 0.45
 STOCK_PHRASE_UNSURE = 0.15
-"""A stock phrase needs less doubt."""
+"""The limits of the probabilities of no speech and of the first word for stock phrases; the former for repetitions, too."""
 
-_LETTERS = re.compile(r"[^\w\s']+")
 _STOCK_PHRASES = frozenset(
     """you
 thank you
@@ -68,18 +68,13 @@ _OPENING, _CLOSING = "[(*♪", "])*♪"
 _BETWEEN_PARTS = re.compile(r"[\s.,!]*")
 
 
-def normalised_text(text: str) -> str:
-    """The text in lower case, without punctuation, with single spaces."""
-    return " ".join(_LETTERS.sub(" ", text.lower().replace("’", "'")).split())
-
-
 def is_subtitle_artefact(text: str) -> bool:
-    """Whether the text is a subtitle's credit or the name of a sound in brackets, with which no answer begins."""
+    """Whether the text is a credit of subtitles, or nothing but names of sounds in brackets; no answer is."""
     return bool(_CREDITS.search(text)) or _is_bracketed(text)
 
 
 def _is_bracketed(text: str) -> bool:
-    """Whether the text is nothing but bracketed parts, the last of which may be left open; in linear time."""
+    """Whether the text consists of bracketed parts, the last of which may be unclosed. Takes linear time."""
     at, parts = 0, 0
     while True:
         at = _BETWEEN_PARTS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
@@ -95,7 +90,7 @@ def _is_bracketed(text: str) -> bool:
 
 
 def is_stock_phrase(text: str) -> bool:
-    """Whether the text consists of nothing but phrases that the model makes up over noise."""
+    """Whether each sentence of the text is a phrase that the model is known to write over noise; true for no sentence."""
     sentences = [normalised_text(part) for part in re.split(r"[.!?…]+", text)]
     return all(part in _STOCK_PHRASES for part in sentences if part)
 
@@ -107,13 +102,13 @@ def is_hallucination(
     avg_logprob: float,
     probabilities: Sequence[float] = (),
 ) -> bool:
-    """Whether these words were made up.
+    """Whether the model wrote this text although nobody said it.
 
     Args:
-        text: what the model wrote.
-        no_speech: its probability that nobody spoke, in [0, 1].
-        avg_logprob: its mean log probability per token.
-        probabilities: of the words, in [0, 1]; empty where unknown.
+        text: what the model wrote; an empty one is no hallucination, one of mere punctuation is.
+        no_speech: the model's probability that there is no speech, in [0, 1].
+        avg_logprob: its mean log probability per token, at most 0.
+        probabilities: those of the words, in [0, 1], in order; empty where unknown.
     """
     if not normalised_text(text):
         return bool(text.strip())
@@ -130,17 +125,17 @@ def is_hallucination(
         return True
     if no_speech <= MAX_NO_SPEECH:
         return False
-    monotonous = len(words) > 1 and len({normalised_text(word) for word in words}) == 1
+    one_word_repeated = len(words) > 1 and len({normalised_text(word) for word in words}) == 1
     return (
         stock
-        or monotonous
+        or one_word_repeated
         or avg_logprob < LOW_LOGPROB
         or (first < UNSURE_FIRST_WORD and not _is_sure(words, probabilities))
     )
 
 
 def _is_sure(words: Sequence[str], probabilities: Sequence[float]) -> bool:
-    """Whether the model knew these words, however it began."""
+    """Whether the words are sure enough to be spoken although the first one is not."""
     if len(probabilities) < SURE_WORDS or find_repetition(list(words)) is not None:
         return False
     return sum(probabilities) / len(probabilities) >= SURE_MEAN

@@ -1,12 +1,12 @@
-"""One answer as a machine without I/O: samples, probabilities and transcripts in, events and wishes out.
+"""The state machine of one spoken answer, without I/O: it turns samples, probabilities and transcripts into events.
 
-Frames are taken one by one in their order. Where a decision needs words that are not there yet (may this silence end
-the answer?) the machine stands still and what follows waits in a queue. So started, stopped, almost up, ended and every
-text depend on the audio alone, not on its chunks nor on when a reading came; commands count from the sample before
-which they came. What is only told on the way depends on time, too: captions, and guesses that were refuted before they
-were read are not told at all.
+Frames are processed one by one. Where a decision depends on words that are not known yet (may this silence end the
+answer?) the machine waits, and later frames and commands are queued. So `SpeechStarted`, `SpeechStopped`,
+`TimeAlmostUp`, `AnswerEnded` and the final text depend on the audio alone, not on the size of its chunks or the time
+that transcriptions take; a command takes effect at the sample before which it was given. Partial transcripts depend on
+that time, and so does whether a provisional transcript is reported before it is void.
 
-After `AnswerEnded` the machine takes nothing more; what lay beyond the end is in `leftover`.
+No frames are processed after `AnswerEnded`; the audio after the end is in `leftover`.
 """
 
 from __future__ import annotations
@@ -45,46 +45,52 @@ from audio.types import (
 from audio.windows import Frame, WindowBuffer
 
 WARNING_S = 30
-"""How long before the longest answer is reached it is told; half of it where it is under a minute."""
+"""`TimeAlmostUp` is sent this many seconds before the longest answer is reached, but not before half of it."""
 NEXT_ANSWER_LEAD_FRAMES = 15
-"""Of the silence that ended an answer the next one gets the last 480 ms, in which its first word may have begun."""
+"""Frames at the end of the silence that ended an answer (480 ms) that the next answer gets, for the onset of its speech."""
 MAX_SEGMENTS = 64
-"""Stretches of speech that are remembered to find the last one with words."""
+"""Number of segments of speech that are remembered, to find the last one with words."""
 
 Reason = Literal["silence", "stop", "too_long"]
 
 
 @dataclass(frozen=True, slots=True)
 class _SetPatience:
+    """A command: change the patience."""
+
     patience: Patience
 
 
 @dataclass(frozen=True, slots=True)
 class _HoldUntil:
+    """A command: no silence ends the answer before the position `until`."""
+
     until: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Stop:
+    """A command: end the answer; `rest` are the samples of an incomplete frame before it."""
+
     rest: Samples
 
 
 @dataclass(frozen=True, slots=True)
 class _PendingEnd:
-    """An answer that is over as soon as all its words are known."""
+    """The decision to end the answer at the position `at`; it is carried out once all words are known."""
 
     reason: Reason
     at: int
 
 
 class SpeechMachine:
-    """One answer.
+    """The state of one answer.
 
     Args:
         language: two-letter code.
-        patience: how long a silence ends the answer.
-        max_answer_s: longest answer in seconds from its first speech; None for no limit.
-        partial_every_ms: speech between captions; 0 for none.
+        patience: how long a silence must be to end the answer.
+        max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
+        partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
     """
 
     def __init__(
@@ -97,7 +103,7 @@ class SpeechMachine:
     ) -> None:
         self._language = language
         self._patience: Patience = patience
-        self._longest = None if max_answer_s is None else max(FRAME_SAMPLES, int(max_answer_s * RATE_HZ))
+        self._max_samples = None if max_answer_s is None else max(FRAME_SAMPLES, int(max_answer_s * RATE_HZ))
         self._partial_every = samples_of(partial_every_ms)
         self._queue: deque[Frame | _SetPatience | _HoldUntil | _Stop] = deque()
         self._incomplete_frame: Samples = np.zeros(0, np.int16)
@@ -121,54 +127,54 @@ class SpeechMachine:
         self._after_end: list[Samples] = []
         self._fed_after_end: list[Samples] = []
 
-    # -- what is known from outside
+    # -- state
 
     @property
     def ended(self) -> bool:
-        """Whether `AnswerEnded` was said."""
+        """Whether `AnswerEnded` was returned."""
         return self._ended
 
     @property
     def closed(self) -> bool:
-        """Whether the end is decided or asked for: what is fed from now on belongs to the next answer."""
+        """Whether the end is decided or requested: audio that is fed from now on belongs to the next answer."""
         return self._stop_requested or self._end is not None
 
     @property
     def needs_provisional(self) -> bool:
-        """Whether what was asked for as a guess is needed now: silence may be the end, it is, or speech went on."""
+        """Whether a requested `guess` is needed now: the silence may be or is the end, or speech has resumed after it."""
         return self._awaiting_words or self._end is not None or not self._paused
 
     @property
     def queued_samples(self) -> int:
-        """Samples that wait for words."""
+        """Samples in the queue, which wait until words are known."""
         return sum(len(item.samples) for item in self._queue if isinstance(item, Frame))
 
     @property
     def held_samples(self) -> int:
-        """Samples in memory, those that wait included."""
+        """Samples in memory, including the queue, which bounds the memory that an answer takes."""
         return self.queued_samples + self._windows.held_samples
 
     @property
     def unfinished_windows(self) -> int:
-        """Windows that are being read, the last one not counted."""
+        """Number of closed windows whose words are not known yet."""
         return self._assembler.unfinished_windows
 
     def leftover(self) -> Samples:
-        """What was taken beyond the end, to begin the next answer with; nothing before the end."""
+        """The samples after the end, with which the next answer begins; empty until the answer has ended."""
         if not self._ended:
             return np.zeros(0, np.int16)
         return np.concatenate([np.zeros(0, np.int16), *self._after_end, *self._fed_after_end])
 
-    # -- what happens to it
+    # -- inputs; each returns the events and requests that follow from it
 
     def feed(self, samples: Samples, probabilities: Probabilities | Sequence[float]) -> list[MachineOutput]:
-        """Take samples and the probabilities of the frames that they complete.
+        """Add samples.
 
         Args:
-            samples: any number, mono at RATE_HZ.
-            probabilities: one for each frame of FRAME_SAMPLES that is now complete; not looked at once it is closed.
+            samples: any number, mono, at RATE_HZ.
+            probabilities: that of speech for each newly completed frame of FRAME_SAMPLES; ignored once `closed`.
         Raises:
-            ValueError: the numbers don't fit.
+            ValueError: the number of probabilities is not that of the frames.
         """
         self._samples_fed += len(samples)
         if self.closed:
@@ -186,19 +192,19 @@ class SpeechMachine:
         return self._process_queue()
 
     def transcribed(self, request_id: int, transcript: Transcript) -> list[MachineOutput]:
-        """A transcription that was wanted is there; one that nobody waits for is ignored."""
+        """A requested transcription has completed; one that is not pending is ignored."""
         if not self._ended:
             self._assembler.transcribed(request_id, transcript)
         return self._process_queue()
 
     def failed(self, request_id: int, error: str) -> list[MachineOutput]:
-        """A transcription that was wanted failed. A partial is let go, others are tried once more."""
+        """A requested transcription has failed. A partial one is given up, others are requested once more."""
         if not self._ended:
             self._assembler.failed(request_id, error)
         return self._process_queue()
 
     def stop(self) -> list[MachineOutput]:
-        """The answer ends here, whatever the silence."""
+        """End the answer here, without a silence."""
         if not self.closed:
             self._stop_requested = True
             self._queue.append(_Stop(self._incomplete_frame))
@@ -206,18 +212,18 @@ class SpeechMachine:
         return self._process_queue()
 
     def hold(self, samples: int) -> list[MachineOutput]:
-        """No silence ends the answer within so many samples from here."""
+        """No silence ends the answer within this many samples from here."""
         if not self.closed:
             self._queue.append(_HoldUntil(self._samples_fed + samples))
         return self._process_queue()
 
     def set_patience(self, patience: Patience) -> list[MachineOutput]:
-        """From here on another patience."""
+        """Change the patience from here on."""
         if not self.closed:
             self._queue.append(_SetPatience(patience))
         return self._process_queue()
 
-    # -- frames and commands in their order
+    # -- frames and commands, in order
 
     def _process_queue(self) -> list[MachineOutput]:
         if self._awaiting_words:
@@ -255,7 +261,7 @@ class SpeechMachine:
             self._check_silence()
 
     def _speech_started(self, before: int) -> None:
-        """Speech is certain since `self._runs.onset`; `before` is where the last speech ended."""
+        """A segment of speech has begun; `before` is the frame at which the last one ended."""
         onset = self._speech.onset
         if self._first_onset is None:
             self._first_onset = onset * FRAME_SAMPLES
@@ -264,9 +270,9 @@ class SpeechMachine:
             return
         self._paused = False
         if self._windows.is_long:
-            edge = max(before + PAUSE_FRAMES, (before + onset) // 2)
-            self._windows.start_window(edge, cut_in_speech=False)
-            self._assembler.close_last_window(onset * FRAME_SAMPLES, edge * FRAME_SAMPLES)
+            cut = max(before + PAUSE_FRAMES, (before + onset) // 2)
+            self._windows.start_window(cut, cut_in_speech=False)
+            self._assembler.close_last_window(onset * FRAME_SAMPLES, cut * FRAME_SAMPLES)
         else:
             self._assembler.discard_last(onset * FRAME_SAMPLES)
 
@@ -291,11 +297,11 @@ class SpeechMachine:
             self._assembler.request_partial(self._windows.partial_audio(), self._position)
 
     def _check_length(self) -> bool:
-        """Tell that the longest answer is nearly reached, and end it where it is."""
-        if self._longest is None or self._first_onset is None:
+        """Report that the longest answer is nearly reached, and end the answer once it is; whether it has ended."""
+        if self._max_samples is None or self._first_onset is None:
             return False
-        left = self._first_onset + self._longest - self._position
-        if not self._warned and left <= min(WARNING_S * RATE_HZ, self._longest // 2):
+        left = self._first_onset + self._max_samples - self._position
+        if not self._warned and left <= min(WARNING_S * RATE_HZ, self._max_samples // 2):
             self._warned = True
             self._out.append(TimeAlmostUp(max(0, left), self._position))
         if left > 0:
@@ -311,7 +317,7 @@ class SpeechMachine:
         return True
 
     def _check_silence(self) -> None:
-        """End the answer if the silence is long enough; stand still where only the words can tell."""
+        """End the answer if the silence is long enough; wait where that depends on words that are not known yet."""
         self._awaiting_words = False
         if not self._paused or self._speech.pending or self._position < self._hold_until:
             return
@@ -327,23 +333,24 @@ class SpeechMachine:
             self._close("silence", self._position, self._after_silence())
 
     def _sound_end(self) -> int:
-        """Where the speech that has just stopped was last heard."""
+        """The position of the last sound of the segment of speech that has just ended."""
         end = self._speech.end
-        recent = self._windows.frames_since(max(self._speech.onset, end - SEARCHED_SAMPLES // FRAME_SAMPLES))
-        before = [frame.samples for frame in recent if frame.index < end]
-        after = [frame.samples for frame in recent if frame.index >= end]
+        frames = self._windows.frames_since(max(self._speech.onset, end - SEARCHED_SAMPLES // FRAME_SAMPLES))
+        before = [frame.samples for frame in frames if frame.index < end]
+        after = [frame.samples for frame in frames if frame.index >= end]
         if not before or not after:
             return end * FRAME_SAMPLES
         found = find_sound_end(np.concatenate(before), np.concatenate(after))
         return (end - len(before)) * FRAME_SAMPLES + found
 
     def _speech_end(self) -> int:
+        """The position of the end of the last speech with words, or of any speech where there are no words."""
         last = self._segments[-1][1] if self._segments else self._speech.end * FRAME_SAMPLES
         words = self._assembler.words
         return last_spoken_end(self._segments, word_middle(words[-1]), default=last) if words else last
 
     def _after_silence(self) -> int:
-        """The frame from which a silence belongs to the next answer."""
+        """The frame from which on the silence at the end belongs to the next answer."""
         return max(self._speech.end + PAUSE_FRAMES, self._position // FRAME_SAMPLES - NEXT_ANSWER_LEAD_FRAMES)
 
     def _stop(self, rest: Samples) -> None:
@@ -363,7 +370,7 @@ class SpeechMachine:
     # -- the end
 
     def _close(self, reason: Reason, at: int, after: int | None) -> None:
-        """Nothing more is taken; from frame `after` on what is known belongs to the next answer."""
+        """Decide to end the answer at the position `at`; frames from `after` on (None: queued ones only) are left over."""
         self._end = _PendingEnd(reason, at)
         self._assembler.finish()
         if after is not None:
@@ -375,6 +382,7 @@ class SpeechMachine:
         self._incomplete_frame = np.zeros(0, np.int16)
 
     def _finish(self) -> None:
+        """Report the end if it is decided and all words are known."""
         end = self._end
         if end is None or self._ended or not self._assembler.complete:
             return

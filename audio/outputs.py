@@ -1,4 +1,4 @@
-"""What an answer's machine says: events for whoever listens, and wishes to whoever drives it."""
+"""What the state machine of an answer returns: speech events, and requests for transcriptions to its driver."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from audio.types import Purpose, Samples, SpeechEvent
 
 @dataclass(frozen=True, slots=True)
 class TranscriptionRequested:
-    """These samples are to be transcribed: say `decoded` or `failed` with this id, in any order.
+    """These samples are to be transcribed; the driver then calls `transcribed` or `failed` with this id, in any order.
 
-    `offset` is the place of the first sample, to be handed to the transcriber.
+    `offset` is the position of the first sample in the answer, for the transcriber.
     """
 
     request_id: int
@@ -22,7 +22,7 @@ class TranscriptionRequested:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptionCancelled:
-    """Nobody waits for this transcription any more; a `decoded` for it does nothing."""
+    """This transcription is no longer needed; a `transcribed` or `failed` for it has no effect."""
 
     request_id: int
 

@@ -1,137 +1,50 @@
-"""The readings of windows and how their words are put together: none split, none lost, none twice."""
+"""Joins the words of two overlapping windows, so that no word is split, lost or doubled."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp
 
-from audio.types import Purpose, Word, samples_of
+from audio.texts import comparison_key
+from audio.types import Word, samples_of
 from audio.windows import WindowAudio
 
 MAX_DISTANCE = samples_of(1000)
-"""Two readings of one word lie at most so far apart."""
-MISSED_OVERLAP_WORDS = 3
-"""A reading that has none of so many words of its tail left the tail out, and stretched its first words over it."""
+"""Greatest distance between the positions of one word in two transcriptions: 1 s."""
 TYPICAL_DISTANCE = samples_of(200)
-"""Two readings of one word mostly lie closer than this, two words farther."""
+"""Two transcriptions of one word mostly lie closer than this, two different words farther apart."""
+MISSED_OVERLAP_WORDS = 3
+"""If a transcription shares none of this many words of its overlap, it left the overlap out, and its first words were
+stretched over it."""
 SPLIT_WORD_MARGIN = samples_of(200)
-"""A word that ends so near to a cut within speech may be half a word."""
+"""A word that ends this close to a cut within speech may be half a word."""
 TIMING_JITTER = samples_of(100)
-"""A word that reaches so little over a cut in a pause lies before it."""
-MAX_ATTEMPTS = 2
-"""How often a reading that counts is tried."""
-
-
-@dataclass(eq=False, slots=True)
-class WindowTranscription:
-    """One stretch that is being read or was: `until` is how far it reaches, `words` None until they are known.
-
-    `troubled`: the transcriber failed, so the words are what had been understood before.
-    """
-
-    audio: WindowAudio
-    until: int
-    purpose: Purpose
-    words: tuple[Word, ...] | None = None
-    attempts: int = 0
-    failed: bool = False
-
-
-class WindowTranscriptions:
-    """Which transcriptions are awaited, and the words of the windows that are closed."""
-
-    def __init__(self) -> None:
-        self._ids = 0
-        self._awaited: dict[int, WindowTranscription] = {}
-        self._closed: list[tuple[WindowTranscription, int]] = []
-        self._merged: tuple[Word, ...] = ()
-        self._merged_until = 0
-
-    @property
-    def unmerged(self) -> int:
-        """Closed windows whose words are not in `merged` yet."""
-        return len(self._closed)
-
-    @property
-    def merged_words(self) -> tuple[Word, ...]:
-        """The words of the first closed windows."""
-        return self._merged
-
-    @property
-    def merged_until(self) -> int:
-        """Place in the answer up to which `merged` reaches."""
-        return self._merged_until
-
-    def register(self, reading: WindowTranscription) -> int:
-        """An id under which the words of a reading are awaited."""
-        self._ids += 1
-        reading.attempts += 1
-        self._awaited[self._ids] = reading
-        return self._ids
-
-    def take(self, request_id: int) -> WindowTranscription | None:
-        """What was awaited under an id; None if nobody waits for it any more."""
-        return self._awaited.pop(request_id, None)
-
-    def cancel(self, reading: WindowTranscription) -> list[int]:
-        """Await a reading no longer; returns the ids it had."""
-        ids = [request_id for request_id, awaited in self._awaited.items() if awaited is reading]
-        for request_id in ids:
-            del self._awaited[request_id]
-        return ids
-
-    def close(self, reading: WindowTranscription, edge: int) -> None:
-        """The window of this reading is over at the place `edge`; the reading is its last."""
-        self._closed.append((reading, edge))
-
-    def merge(self) -> bool:
-        """Join the words that are known by now, window after window; whether there were any."""
-        merged = False
-        while self._closed and self._closed[0][0].words is not None:
-            reading, self._merged_until = self._closed.pop(0)
-            self._merged = self._merged_with(reading)
-            merged = True
-        return merged
-
-    def all_known(self, last: WindowTranscription | None) -> bool:
-        """Whether all words up to those of the last reading, if any, are known."""
-        return not self._closed and (last is None or last.words is not None)
-
-    def words(self, last: WindowTranscription | None) -> tuple[Word, ...]:
-        """All words of the closed windows and of the last reading, if any; they must be known."""
-        return self._merged if last is None else self._merged_with(last)
-
-    def _merged_with(self, reading: WindowTranscription) -> tuple[Word, ...]:
-        return join_overlapping(self._merged, reading.words or (), reading.audio)
-
-
-def comparison_key(text: str) -> str:
-    """A word as it is compared: lower case, letters and digits only."""
-    return "".join(c for c in text.lower() if c.isalnum())
+"""A word that reaches over a cut in a pause by no more than this lies before the cut."""
 
 
 def word_middle(word: Word) -> int:
-    """The middle of a word's place."""
+    """The position of the middle of a word."""
     return (word.start + word.end) // 2
 
 
 def join_overlapping(left: Sequence[Word], right: Sequence[Word], audio: WindowAudio) -> tuple[Word, ...]:
-    """The words of two readings that overlap, each once.
+    """The words of an answer up to a cut and those of the window after it, each word once.
+
+    In a cut within speech the last words of `left` may be halves: from the last word on which both agree, `right`
+    counts. Around a cut in a pause both have whole words: `left` counts up to the cut and `right` after it, and the
+    words on which they agree show which is which where positions are inexact. What follows the last word of `left` in
+    `right` is new, whatever its position.
 
     Args:
-        left: all words up to the cut, as read without what follows it.
-        right: the words of `stretch`, which begins before the cut, at `stretch.own`.
-        stretch: what `right` was read from.
+        left: all words up to the cut, transcribed without the audio after it.
+        right: the words of `audio`.
+        audio: the window after the cut and its overlap: the cut is at `audio.window_start`, or `right` begins there.
     Returns:
-        Words in order. Of a cut within speech the left reading's last words may be halves: from the last word that
-        both agree on the right reading counts. In a pause both heard whole words: the left reading counts up to the
-        cut, the right one after it, and agreement says which is which where the times are off. What follows the left
-        reading's last word in the right one is new, wherever it was placed.
+        The words in order.
     """
-    cut, tail = audio.window_start, audio.offset
+    cut, overlap_start = audio.window_start, audio.offset
     trusted = [word for word in left if not audio.cut_in_speech or word.end <= cut - SPLIT_WORD_MARGIN]
-    first = next((n for n, word in enumerate(trusted) if word.end > tail), len(trusted))
+    first = next((n for n, word in enumerate(trusted) if word.end > overlap_start), len(trusted))
     pairs = align_words(trusted[first:], [word for word in right if word.start < cut + MAX_DISTANCE])
     if pairs:
         last, begin = first + pairs[-1][0], pairs[-1][1] + 1
@@ -141,8 +54,8 @@ def join_overlapping(left: Sequence[Word], right: Sequence[Word], audio: WindowA
     if len(trusted) - first >= MISSED_OVERLAP_WORDS:
         new = list(right)
     elif audio.cut_in_speech or first == len(trusted):
-        edge = trusted[-1].end if trusted else tail
-        new = [word for word in right if word_middle(word) >= edge]
+        trusted_end = trusted[-1].end if trusted else overlap_start
+        new = [word for word in right if word_middle(word) >= trusted_end]
     else:
         new = [word for word in right if word.end > cut + TIMING_JITTER]
     halves = [word for word in left[len(trusted) :] if not new or word.end <= new[0].start]
@@ -152,21 +65,26 @@ def join_overlapping(left: Sequence[Word], right: Sequence[Word], audio: WindowA
 def align_words(
     left: Sequence[Word], right: Sequence[Word], *, max_distance: int | None = MAX_DISTANCE
 ) -> list[tuple[int, int]]:
-    """The words that two readings have in common: pairs of equal words in order, as many and as close as can be.
+    """The words that two transcriptions have in common.
+
+    The pairs are those with the greatest total similarity. Equal words have the similarity
+    exp(-(distance / TYPICAL_DISTANCE)²), so that a repeated word is paired with itself.
 
     Args:
-        left: one reading.
+        left: one transcription.
         right: the other.
-        near: how many samples apart the middles of a pair may be; the farther apart they are the less a pair is worth,
-            exp(-(distance / TYPICAL_DISTANCE)²), so that a repeated word is paired with itself. None: places don't matter.
+        max_distance: greatest distance between the middles of a pair, in samples; None: positions are ignored and all
+            equal words have the similarity 1.
+    Returns:
+        Pairs of indices of equal words, both ascending.
     """
-    ours, theirs = [comparison_key(word.text) for word in left], [comparison_key(word.text) for word in right]
+    left_keys, right_keys = [comparison_key(word.text) for word in left], [comparison_key(word.text) for word in right]
 
     def similarity(i: int, j: int) -> float:
-        if not ours[i] or ours[i] != theirs[j]:
+        if not left_keys[i] or left_keys[i] != right_keys[j]:
             return 0.0
-        apart = abs(word_middle(left[i]) - word_middle(right[j])) if max_distance else 0
-        return exp(-((apart / TYPICAL_DISTANCE) ** 2)) if not max_distance or apart <= max_distance else 0.0
+        distance = abs(word_middle(left[i]) - word_middle(right[j])) if max_distance else 0
+        return exp(-((distance / TYPICAL_DISTANCE) ** 2)) if not max_distance or distance <= max_distance else 0.0
 
     pair = [[similarity(i, j) for j in range(len(right))] for i in range(len(left))]
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
@@ -185,14 +103,3 @@ def align_words(
         else:
             j += 1
     return pairs
-
-
-UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})
-"""Languages written without spaces between words."""
-
-
-def join_words(words: Sequence[Word], language: str) -> str:
-    """The words as a text."""
-    if any(word.text[:1].isspace() for word in words):
-        return "".join(word.text for word in words).strip()
-    return ("" if language in UNSPACED else " ").join(word.text for word in words)

@@ -1,6 +1,6 @@
-"""Text that repeats itself: what a speech model writes when it has lost the thread.
+"""The repetition filter: detects text in which a speech model has fallen into a loop.
 
-The two limits are those of the measurements in docs/performance.md: clean speech stays far below both.
+Speech recorded in quiet stays far below all limits.
 """
 
 from __future__ import annotations
@@ -9,31 +9,31 @@ import re
 import zlib
 
 MAX_COMPRESSION_RATIO = 2.0
-"""zlib compresses ordinary speech of this length by less; Whisper's own limit is 2.4."""
+"""Limit of `compression_ratio`. Whisper's own is 2.4, for segments of 30 s."""
 MIN_CHARS = 40
-"""Shorter texts compress too unevenly to tell."""
+"""Texts up to this length are not judged by their compression, which varies too much there."""
 MAX_WORDS_PER_S = 5.5
-"""Fast speakers reach 5."""
+"""Words per second of audio; fast speakers reach 5."""
 MIN_ROUNDS = 3
-"""So many equal runs of words in a row are a loop and not emphasis."""
+"""Number of equal runs of words in a row that are a repetition and not emphasis."""
 MIN_ROUNDS_IN_VARIED_TEXT = 4
-"""A run of words that comes so often is a loop even in a text that is varied otherwise; numbers are dictated so."""
+"""Number of equal runs that make a whole text repetitive, however varied the rest is. Runs of digits do not count."""
 
 _WORD = re.compile(r"[\w'’]+")
 
 
 def compression_ratio(text: str) -> float:
-    """Length of the UTF-8 text ÷ its zlib-compressed length; 0 for empty text."""
+    """Length of the UTF-8 text divided by its zlib-compressed length; 0 for empty text."""
     data = text.encode("utf-8")
     return len(data) / len(zlib.compress(data)) if data else 0.0
 
 
 def is_repetitive(text: str, duration_s: float) -> bool:
-    """Whether the text repeats itself too much, as a whole or in one place, or is more than anybody says in that time.
+    """Whether the text repeats itself too much, as a whole or in one place, or has more words than fit into the audio.
 
     Args:
-        text: what a model wrote.
-        duration_s: length of the audio it is about.
+        text: what the model wrote.
+        duration_s: length of the audio, in seconds.
     """
     text = text.strip()
     if len(text) > MIN_CHARS and compression_ratio(text) > MAX_COMPRESSION_RATIO:
@@ -41,14 +41,18 @@ def is_repetitive(text: str, duration_s: float) -> bool:
     words = text.split()
     if len(words) > 3 and len(words) > MAX_WORDS_PER_S * max(duration_s, 0.1):
         return True
-    again = find_repetition(words, MIN_ROUNDS_IN_VARIED_TEXT)
-    return again is not None and any(c.isalpha() for word in words[again.start : again.stop] for c in word)
+    repeated = find_repetition(words, MIN_ROUNDS_IN_VARIED_TEXT)
+    return repeated is not None and any(c.isalpha() for word in words[repeated.start : repeated.stop] for c in word)
 
 
 def find_repetition(words: list[str], min_rounds: int = MIN_ROUNDS) -> range | None:
-    """Which words of a list only say again what was just said: a run of 1 to 8 words from its second round to its last.
+    """The words that repeat the words before them: all rounds of a run of 1 to 8 words but the first.
 
-    Runs of one word must come `times` + 2 times ("no, no, no" is said by people). None where nothing is repeated.
+    Args:
+        words: of a text, in order; case and punctuation are ignored.
+        min_rounds: least number of rounds of a run; a run of one word needs two more, because people say "no, no, no".
+    Returns:
+        Indices of the repeated words of the first such run; None where there is none.
     """
     normalised = [" ".join(_WORD.findall(word.lower())) for word in words]
     for start in range(len(normalised)):

@@ -1,4 +1,4 @@
-"""One answer from a live stream: samples in, speech events out; runs the voice activity and the transcriber.
+"""One answer from an audio stream: runs voice activity detection, the state machine and the transcriber.
 
     async with SpeechStream(transcriber, activity, language="en") as stream:
         async for event in stream.events():     # ends after `AnswerEnded`, or when the stream is closed
@@ -27,31 +27,31 @@ from audio.types import RATE_HZ, AnswerEnded, PartialTranscript, Purpose, Sample
 from audio.vad import VoiceActivityDetector
 
 DEADLINES_S: Mapping[Purpose, float] = {"partial": 10.0, "guess": 20.0, "final": 20.0, "recording": 600.0}
-"""After so long a transcription counts as failed."""
+"""Time after which a transcription counts as failed."""
 MAX_QUEUED_SAMPLES = 30 * RATE_HZ
-"""Audio that may wait for words before `feed` waits."""
+"""With more samples in the queue of the state machine, `feed` waits."""
 MAX_UNFINISHED_WINDOWS = 3
-"""Windows that may be in reading before `feed` waits: audio may come faster than it is understood."""
+"""With this many unfinished windows, `feed` waits: audio arrives faster than it is transcribed."""
 MAX_EVENTS = 256
-"""Events nobody has taken before `feed` waits."""
+"""With this many events that were not taken, `feed` waits."""
 MAX_LEFTOVER_SAMPLES = 60 * RATE_HZ
-"""Audio that is kept for the next answer."""
+"""Most samples after the end of the answer that are accepted for the next one, before `feed` fails."""
 
 
 class SpeechStream:
-    """One answer.
+    """The stream of one answer, an asynchronous context manager.
 
     Args:
-        transcriber: speech → words.
-        voice_activity: shared by all streams.
+        transcriber: turns speech into words.
+        detector: voice activity detection, shared by all streams.
         language: two-letter code.
-        patience: how long a silence ends the answer.
-        max_answer_s: longest answer in seconds from its first speech; None for no limit.
-        partial_every_ms: speech between captions; 0 for none.
-        whole: it is a whole recording: its transcriptions come after those of people who wait.
-        ahead: whether a pause is read at once, while it is not certain that the answer is over; else when it may be.
-        executor: threads for the voice activity; None for the event loop's own.
-        deadlines_s: how long a transcription may take, the wait for its turn included.
+        patience: how long a silence must be to end the answer.
+        max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
+        partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
+        is_recording: whether this is an uploaded recording, whose transcriptions yield to those of live speakers.
+        speculate: whether each pause is transcribed at once; if not, it is when the silence may be the end.
+        executor: threads for voice activity detection; None for the event loop's own.
+        deadlines_s: how long a transcription of each purpose may take, in seconds, including the wait for a worker.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class SpeechStream:
         else:
             await self._group.__aexit__(kind, exc, trace)
 
-    # -- what is known
+    # -- state
 
     @property
     def ended(self) -> bool:
@@ -113,13 +113,13 @@ class SpeechStream:
         return self._machine.ended
 
     def leftover(self) -> bytes:
-        """After `AnswerEnded`: the audio taken beyond the end, to feed the next answer's stream first."""
+        """After `AnswerEnded`: the audio after the end, which is to be fed first to the stream of the next answer."""
         return self._machine.leftover().astype("<i2").tobytes()
 
     async def events(self) -> AsyncIterator[SpeechEvent]:
-        """What happens, in order, up to and including `AnswerEnded`; for one reader.
+        """The events, in order, up to and including `AnswerEnded`, or until the stream is closed; for one reader.
 
-        Of captions that were not taken in time only the latest is kept, of other events all.
+        Of successive partial transcripts that were not taken yet only the latest is kept.
         """
         while True:
             while self._events:
@@ -133,16 +133,18 @@ class SpeechStream:
             self._event_added.clear()
             await self._event_added.wait()
 
-    # -- what happens to it
+    # -- inputs
 
     async def feed(self, pcm: bytes) -> None:
-        """Take audio: 16-bit little-endian mono at RATE_HZ, any length, in order.
+        """Add audio: 16-bit little-endian mono at RATE_HZ, any length, in order.
 
-        Waits while too much is unread or untaken. Whoever cancels it may go on feeding after: nothing is taken by half.
+        Waits while too much is not transcribed, or too many events were not taken. If this call is cancelled, the
+        audio is still added as a whole, and more may be fed.
 
         Raises:
-            AudioFormat: half a sample.
-            AudioTooLong: the answer is over, and there is more after it than is kept.
+            AudioFormat: not a whole number of samples.
+            AudioTooLong: the answer is over, and more than MAX_LEFTOVER_SAMPLES follow it.
+            RuntimeError: the stream is not open.
         """
         if len(pcm) % 2:
             raise AudioFormat(f"{len(pcm)} bytes are no whole number of samples")
@@ -151,19 +153,19 @@ class SpeechStream:
         await self._run_in_order(self._feed(np.frombuffer(pcm, "<i2").astype(np.int16)))
 
     async def stop(self) -> None:
-        """The audio ends here: what was said is read to its end, then comes `AnswerEnded` (reason "stop")."""
+        """End the answer here: once all of it is transcribed, `AnswerEnded` follows, with the reason "stop"."""
         await self._run_in_order(self._do_stop())
 
     async def hold(self, seconds: float) -> None:
-        """Take your time: no silence ends the answer within so many seconds of audio from here."""
+        """No silence ends the answer within this many seconds of audio from here."""
         await self._run_in_order(self._do_hold(int(seconds * RATE_HZ)))
 
     async def set_patience(self, patience: Patience) -> None:
-        """From here on another patience."""
+        """Change the patience from here on."""
         await self._run_in_order(self._do_set_patience(patience))
 
     async def aclose(self) -> None:
-        """Let go of everything; `events` ends after what has happened."""
+        """Cancel all transcriptions; `events` ends after the events so far."""
         self._closed = True
         for task in self._tasks.values():
             task.cancel()

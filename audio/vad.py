@@ -1,7 +1,7 @@
-"""How likely it is that somebody speaks: Silero VAD v6, frame by frame, and a gate for what is too quiet to be speech.
+"""Voice activity detection: the probability of speech in each frame of 32 ms, by Silero VAD v6.
 
-One model serves any number of streams; what it remembers of a stream lies in the stream's own state, so streams are
-independent and may be asked from different threads (each stream from one thread at a time).
+One model serves any number of streams. Each stream has its own recurrent state, so streams are independent and may be
+used from different threads (each stream from one thread at a time).
 """
 
 from __future__ import annotations
@@ -19,35 +19,42 @@ from audio.errors import ModelMissing
 from audio.types import Samples
 
 CONTEXT_SAMPLES = 64
-"""The model sees the end of the frame before: 4 ms."""
+"""The model is given the last 4 ms of the previous frame, too."""
 STATE_SIZE = 128
+"""Width of the recurrent state."""
 MAX_BATCH_FRAMES = 256
-"""Frames given to the model at once (8 s): bounds memory for a whole recording."""
+"""Most frames that are given to the model at once (8 s), which bounds the memory for a long recording."""
 MIN_SPEECH_DBFS = -84.0
-"""Under this (2 of 32 768) nobody speaks: a muted microphone, whatever the model remembers of the last word."""
+"""Frames below this loudness (a sample value of 2) are not speech, whatever the model says: the microphone is muted."""
 
 
 class VoiceActivityStream(Protocol):
-    """Voice activity of one stream of audio."""
+    """Voice activity detection in one stream of audio."""
 
     def push(self, samples: Samples) -> Probabilities:
-        """Probabilities in [0, 1] of the frames that these samples (any number, mono at RATE_HZ) complete, `[n]`."""
+        """The probability of speech, in [0, 1], of each frame that is now complete.
+
+        Args:
+            samples: the next ones, any number, mono, at RATE_HZ.
+        Returns:
+            Shape `[n]`, for `n` newly completed frames of FRAME_SAMPLES.
+        """
         ...
 
 
 class VoiceActivityDetector(Protocol):
-    """Makes streams; one for the whole process."""
+    """Voice activity detection for a whole process; opens streams."""
 
     def open(self) -> VoiceActivityStream:
-        """A stream that has heard nothing yet."""
+        """Open a new stream."""
         ...
 
 
 def packaged_vad_model() -> Path:
-    """The model that faster-whisper carries; its code is not imported.
+    """The path of the model inside the package faster-whisper, which is not imported.
 
     Raises:
-        ModelMissing: it is not installed or carries none.
+        ModelMissing: the package is not installed or does not contain the model.
     """
     found = importlib.util.find_spec("faster_whisper")
     for folder in (found.submodule_search_locations or ()) if found else ():
@@ -58,8 +65,10 @@ def packaged_vad_model() -> Path:
 
 
 class SileroDetector:
-    """Silero VAD v6 in onnxruntime, one thread per call.
+    """Silero VAD v6 in onnxruntime; each call takes one thread.
 
+    Args:
+        model: path of the ONNX file; None for the one inside faster-whisper.
     Raises:
         ModelMissing: there is no such file.
     """
@@ -77,12 +86,12 @@ class SileroDetector:
         )
 
     def open(self) -> SileroStream:
-        """A stream that has heard nothing yet."""
+        """Open a new stream."""
         return SileroStream(self._session)
 
 
 class SileroStream:
-    """One stream: the model's memory, the last 64 samples, and what does not fill a frame yet."""
+    """One stream: the recurrent state, the end of the last frame, and the samples of an incomplete frame."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -92,7 +101,7 @@ class SileroStream:
         self._rest = np.zeros(0, np.int16)
 
     def push(self, samples: Samples) -> Probabilities:
-        """Probabilities in [0, 1] of the frames that these samples complete, shape `[n]`."""
+        """As `VoiceActivityStream.push`."""
         joined = np.concatenate([self._rest, samples])
         count = len(joined) // FRAME_SAMPLES
         self._rest = joined[count * FRAME_SAMPLES :].copy()
@@ -112,10 +121,10 @@ class SileroStream:
 
 
 def is_audible(frames: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """For frames `[n, FRAME_SAMPLES]` in [-1, 1]: whether each is loud enough to be speech, `[n]`.
+    """Whether each frame is loud enough to be speech; `[n, FRAME_SAMPLES]` in [-1, 1] → `[n]`.
 
-    A threshold above the measured noise floor would cost a third of the speech at 0 dB and gain nothing: the model
-    itself says nothing on noise, hum, music and clicks.
+    A threshold relative to the noise floor would cost a third of the speech in noise of 0 dB and gain nothing: the
+    model itself reports no speech for noise, hum, music and clicks.
     """
-    heard: NDArray[np.bool_] = np.mean(np.square(frames), axis=1) >= 10.0 ** (MIN_SPEECH_DBFS / 10.0)
-    return heard
+    loud_enough: NDArray[np.bool_] = np.mean(np.square(frames), axis=1) >= 10.0 ** (MIN_SPEECH_DBFS / 10.0)
+    return loud_enough

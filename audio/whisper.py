@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from audio.admission import AdmissionLimits, AdmissionQueue, Ticket, TranscriberLoad
 from audio.decoding import (
     FULL_CONTEXT_S,
-    UNSPACED_LANGUAGES,
     DecodedText,
     DecodedWord,
     DecodingEngine,
@@ -34,6 +33,7 @@ from audio.decoding import (
 )
 from audio.errors import ModelMissing, TranscriberDropped, TranscriberFailed, TranscriberUnavailable
 from audio.models import SpeechModel
+from audio.texts import UNSPACED_LANGUAGES
 from audio.types import RATE_HZ, Purpose, Samples, Transcript
 
 FRAMES_PER_S = 100

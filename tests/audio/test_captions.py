@@ -1,4 +1,4 @@
-"""Captions: what two readings agree on stays."""
+"""Captions: words on which two partial transcriptions agree do not change any more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readings that overlap: each word once, none split."""
+"""Transcriptions of overlapping windows are joined: each word once, none split."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ from hypothesis import strategies as st
 
 from audio.overlap import (
     SPLIT_WORD_MARGIN,
-    WindowTranscription,
-    WindowTranscriptions,
     align_words,
-    comparison_key,
     join_overlapping,
-    join_words,
 )
 from audio.types import RATE_HZ, Word
 from audio.windows import WindowAudio
 
 
-def stretch(own_s: float, tail_s: float, *, forced: bool = False) -> WindowAudio:
-    """A window from `own_s` on with its tail from `tail_s` on."""
-    return WindowAudio(np.zeros(0, np.int16), np.array([int(tail_s * RATE_HZ)]), int(own_s * RATE_HZ), forced)
+def window(start_s: float, overlap_s: float, *, in_speech: bool = False) -> WindowAudio:
+    """A window from `start_s` on, with an overlap from `overlap_s` on."""
+    return WindowAudio(np.zeros(0, np.int16), np.array([int(overlap_s * RATE_HZ)]), int(start_s * RATE_HZ), in_speech)
 
 
 def words(*placed: tuple[str, float, float]) -> list[Word]:
@@ -39,59 +35,59 @@ LEFT = words(("he", 8.0, 8.2), ("was", 8.2, 8.5), ("not", 8.5, 9.0), ("ill.", 9.
 
 def test_join_in_a_pause_takes_each_word_once() -> None:
     right = words(("was", 8.2, 8.5), ("not", 8.5, 9.0), ("ill.", 9.0, 9.7), ("He", 10.3, 10.5), ("was", 10.5, 10.7))
-    assert joined(LEFT, right, stretch(10, 8)) == "he was not ill. He was"
+    assert joined(LEFT, right, window(10, 8)) == "he was not ill. He was"
 
 
 def test_join_in_a_pause_believes_the_left_reading_of_its_own_words() -> None:
     right = words(("not", 8.5, 9.0), ("old", 9.0, 9.2), ("sport.", 9.2, 9.6), ("He", 10.3, 10.5))
-    assert joined(LEFT, right, stretch(10, 8.4)) == "he was not ill. He"
+    assert joined(LEFT, right, window(10, 8.4)) == "he was not ill. He"
 
 
 def test_join_in_a_pause_knows_a_word_that_was_stretched_over_the_cut() -> None:
     right = words(("not", 8.5, 9.0), ("ill.", 9.0, 10.2), ("He", 10.2, 10.5))
-    assert joined(LEFT, right, stretch(10, 8.4)) == "he was not ill. He"
+    assert joined(LEFT, right, window(10, 8.4)) == "he was not ill. He"
 
 
 def test_join_in_a_pause_keeps_a_new_word_that_was_stretched_back() -> None:
     right = words(("not", 8.5, 9.0), ("ill.", 9.0, 9.5), ("He", 9.5, 10.5), ("was", 10.5, 10.7))
-    assert joined(LEFT, right, stretch(10, 8.4)) == "he was not ill. He was"
+    assert joined(LEFT, right, window(10, 8.4)) == "he was not ill. He was"
 
 
 def test_join_in_a_pause_keeps_new_words_that_were_all_placed_before_the_cut() -> None:
     right = words(("ill.", 9.0, 9.5), ("He", 9.5, 9.7), ("was", 9.7, 10.0), ("old.", 11.0, 11.4))
-    assert joined(LEFT, right, stretch(10, 8.9)) == "he was not ill. He was old."
+    assert joined(LEFT, right, window(10, 8.9)) == "he was not ill. He was old."
 
 
 def test_join_in_a_pause_hears_from_the_right_reading_what_the_left_one_stopped_before() -> None:
     right = words(("Nobody", 10.2, 10.6), ("knew.", 10.6, 11.0), ("He", 12.4, 12.6), ("was", 12.6, 12.8))
-    assert joined(LEFT, right, stretch(12, 10.0)) == "he was not ill. Nobody knew. He was"
+    assert joined(LEFT, right, window(12, 10.0)) == "he was not ill. Nobody knew. He was"
 
 
 def test_join_where_the_right_reading_left_its_tail_out_keeps_all_it_has() -> None:
     right = words(("She", 8.1, 9.0), ("is", 9.0, 10.6), ("fine.", 10.6, 11))
-    assert joined(LEFT, right, stretch(10, 8.1)) == "he was not ill. She is fine."
+    assert joined(LEFT, right, window(10, 8.1)) == "he was not ill. She is fine."
 
 
 def test_join_within_speech_hears_the_split_word_whole() -> None:
     left = words(("a", 8.0, 8.2), ("very", 8.2, 8.5), ("good", 8.5, 9.0), ("S", 9.0, 9.2))
     right = words(("very", 8.2, 8.5), ("good", 8.5, 9.0), ("S-not", 9.0, 9.6), ("idea", 9.6, 9.9))
-    assert joined(left, right, stretch(9.2, 8.1, forced=True)) == "a very good S-not idea"
+    assert joined(left, right, window(9.2, 8.1, in_speech=True)) == "a very good S-not idea"
 
 
 def test_join_within_speech_without_agreement_goes_by_places() -> None:
     left = words(("good", 8.5, 9.0), ("S", 9.0, 9.2))
     right = words(("wood", 8.6, 9.0), ("snot", 9.0, 9.6))
-    assert joined(left, right, stretch(9.2, 8.4, forced=True)) == "good snot"
+    assert joined(left, right, window(9.2, 8.4, in_speech=True)) == "good snot"
 
 
 def test_join_of_a_first_reading_is_that_reading() -> None:
-    assert joined([], LEFT, stretch(0, 7.5)) == "he was not ill."
+    assert joined([], LEFT, window(0, 7.5)) == "he was not ill."
 
 
 def test_join_with_an_empty_reading_keeps_the_other() -> None:
-    assert joined(LEFT, [], stretch(10, 8)) == "he was not ill."
-    assert joined(LEFT, [], stretch(9.5, 8, forced=True)) == "he was not ill."
-    assert joined([], [], stretch(10, 8)) == ""
+    assert joined(LEFT, [], window(10, 8)) == "he was not ill."
+    assert joined(LEFT, [], window(9.5, 8, in_speech=True)) == "he was not ill."
+    assert joined([], [], window(10, 8)) == ""
 
 
 vocabulary = st.sampled_from(["a", "b", "very", "tea,", "Tea"])
@@ -126,7 +122,7 @@ def test_join_of_readings_with_places_a_little_off_has_each_word_once(
     if forced and 0 < cut < len(texts):
         left += words(("~", own - 0.05, own))
     right = reading(begin, len(texts))
-    assert joined(left, right, stretch(own, place(begin) - 0.025, forced=forced)).split() == texts
+    assert joined(left, right, window(own, place(begin) - 0.025, in_speech=forced)).split() == texts
 
 
 def test_agreement_pairs_a_repeated_word_with_itself() -> None:
@@ -142,30 +138,6 @@ def test_agreement_takes_no_pair_that_lies_too_far_apart() -> None:
 
 def test_agreement_compares_letters_only() -> None:
     assert align_words(words(("Tea,", 1, 1.2), ("…", 1.2, 1.3)), words(("tea", 1, 1.2), ("…", 1.2, 1.3))) == [(0, 0)]
-    assert comparison_key("Ann’s!") == "anns"
-
-
-def test_readings_are_merged_in_the_order_of_their_windows() -> None:
-    readings = WindowTranscriptions()
-    first, second = (WindowTranscription(stretch(n, n), 0, "final") for n in (0, 10))
-    ids = [readings.register(first), readings.register(second)]
-    readings.close(first, 10 * RATE_HZ)
-    readings.close(second, 20 * RATE_HZ)
-    second.words = tuple(words(("two", 11, 12)))
-    assert (readings.merge(), readings.unmerged, readings.all_known(None)) == (False, 2, False)
-    first.words = tuple(words(("one", 1, 2)))
-    assert (readings.merge(), readings.unmerged, readings.all_known(None)) == (True, 0, True)
-    assert join_words(readings.merged_words, "en") == "one two"
-    assert readings.merged_until == 20 * RATE_HZ
-    assert (readings.take(ids[0]), readings.take(ids[0])) == (first, None)
-    assert (readings.cancel(second), readings.take(ids[1])) == ([ids[1]], None)
-
-
-def test_text_of_words_is_spaced_as_the_language_is() -> None:
-    assert join_words(words(("one", 0, 1), ("two.", 1, 2)), "en") == "one two."
-    assert join_words(words((" well", 0, 1), ("-known", 1, 2), (" man", 2, 3)), "en") == "well-known man"
-    assert join_words(words(("你", 0, 1), ("好", 1, 2)), "zh") == "你好"
-    assert join_words([], "en") == ""
 
 
 def test_split_is_shorter_than_a_word() -> None:
