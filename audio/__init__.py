@@ -1,1 +1,1 @@
-"""Speech input: audio frames, voice activity detection, endpointing, transcription. Independent of the other packages."""
+"""Speech input: audio frames, voice activity detection, endpointing and transcription. Imports no other package."""

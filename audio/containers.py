@@ -1,7 +1,7 @@
-"""Whole recordings (wav, flac, webm, ogg, mp3, m4a) → mono int16 at RATE_HZ.
+"""Decodes recordings (wav, flac, webm, ogg, mp3, m4a) to mono int16 at RATE_HZ.
 
-Blocking: call it from a worker thread. What a file is follows from its first bytes, never from its name, and only the
-demuxer of that kind is asked: FFmpeg's own guess would also follow play lists to other files.
+All functions block: call them from a worker thread. The kind of a file is detected by its first bytes, not by its name,
+and only the demuxer of that kind is used: FFmpeg's own detection would also follow playlists to other files.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from audio.types import RATE_HZ, Samples
 
 ContainerKind = Literal["wav", "flac", "matroska", "ogg", "mp3", "mov"]
 HEADER_BYTES = 16
-"""First bytes that tell what a file is."""
+"""Number of first bytes by which the kind of a file is detected."""
 READABLE_KINDS = "wav, flac, webm, ogg, mp3 and m4a"
 MAX_BAD_PACKETS = 100
-"""A file with more broken packets in a row than this is given up."""
+"""Decoding ends after more damaged packets in a row than this."""
 LENGTH_TOLERANCE_S = 0.5
-"""By so much the length that a file states of itself may be off."""
+"""How many seconds a complete recording may be shorter than the file states."""
 UNKNOWN_LENGTH_BYTES = 0x7FFF_0000
-"""Writers that can't know the length yet state this much or more, or nothing."""
+"""Least length in the header of a wav file that means that the writer did not know the length."""
 MAX_CHUNKS = 64
-"""In a wav file, so many are looked at to find the sound."""
+"""Most chunks of a wav file among which the one with the samples is searched."""
 OGG_PAGE_BYTES = 27 + 255 + 255 * 255
-"""The largest page of an ogg file: head, table, and body."""
+"""Size of the largest page of an ogg file: header, segment table and body."""
 OGG_HEADER_BYTES = 27
 OGG_LAST_PAGE = 0x04
-"""Marks the last page of a stream."""
+"""Flag in the header of the last page of a stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A decoded recording; `complete` is false where the file is broken off or damaged and a part is missing."""
+    """A decoded recording; `complete` is false if a part is missing, because the file is truncated or damaged."""
 
     samples: Samples
     kind: ContainerKind
@@ -51,7 +51,7 @@ class Recording:
 
 
 def detect_kind(head: bytes) -> ContainerKind | None:
-    """What a file is by its first bytes; None: nothing that is read here."""
+    """The kind of a file by its first bytes; None if it is not supported."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return "wav"
     if head[:4] == b"fLaC":
@@ -68,14 +68,14 @@ def detect_kind(head: bytes) -> ContainerKind | None:
 
 
 def read_recording(source: Path | BinaryIO, *, max_s: float) -> Recording:
-    """The whole recording, decoded as a stream: never more than `max_s` of it is held.
+    """Decode a recording; never more than `max_s` of it is in memory.
 
     Args:
-        source: a file, or an object that can be read and sought.
-        max_s: longest recording, in seconds.
+        source: a path, or a binary file that can be read and sought.
+        max_s: length of the longest recording that is accepted, in seconds.
     Raises:
-        AudioFormat: empty, of no kind that can be read, or without any sound in it.
-        AudioTooLong: longer than `max_s`.
+        AudioFormat: the file is empty, of an unsupported kind, damaged at its beginning, or without audio.
+        AudioTooLong: it is longer than `max_s`.
     """
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
@@ -100,14 +100,14 @@ def _read_kind(file: BinaryIO) -> ContainerKind:
 
 
 def _is_truncated(file: BinaryIO, kind: ContainerKind) -> bool:
-    """Whether a part is missing at the end of a file whose length FFmpeg takes for what was meant."""
+    """Whether the end is missing, for the kinds for which FFmpeg does not report it."""
     if kind == "wav":
         return _is_wav_truncated(file)
     return kind == "ogg" and _is_ogg_truncated(file)
 
 
 def _is_ogg_truncated(file: BinaryIO) -> bool:
-    """Whether the last page of an ogg file is not whole, or not marked as the last one."""
+    """Whether the last page of an ogg file is incomplete, or not marked as the last one."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 2 * OGG_PAGE_BYTES))
     tail = file.read()
@@ -125,7 +125,7 @@ def _is_ogg_truncated(file: BinaryIO) -> bool:
 
 
 def _is_wav_truncated(file: BinaryIO) -> bool:
-    """Whether a wav file states more sound than it has."""
+    """Whether a wav file has less audio than its header states."""
     size = file.seek(0, io.SEEK_END)
     at = 12
     early = False
@@ -152,7 +152,7 @@ class _Decoder:
         self.complete = True
 
     def blocks(self, file: BinaryIO) -> Iterator[Samples]:
-        """Mono int16 blocks at RATE_HZ, in order; raises as `read_recording`."""
+        """Blocks of mono int16 at RATE_HZ, in order. Raises as `read_recording`."""
         try:
             container = av.open(file, mode="r", format=self._kind)
         except (av.FFmpegError, ValueError, OSError) as exc:
@@ -175,7 +175,7 @@ class _Decoder:
                 self.complete = False
 
     def _refuse_too_long(self, container: InputContainer) -> None:
-        """By what the file says of itself, where it does; the decoder counts again."""
+        """Raise AudioTooLong if the length that the file states is clearly too long; `blocks` counts precisely."""
         if container.duration is not None and container.duration / av.time_base > self._max_s * 1.02 + 1:
             raise self._too_long()
 
@@ -183,7 +183,7 @@ class _Decoder:
         return AudioTooLong(f"The recording is longer than {self._max_s:g} s, which is the most one answer may take.")
 
     def _frames(self, container: InputContainer) -> Iterator[AudioFrame]:
-        """Decoded frames of the first audio stream; broken packets are left out, a broken file ends early."""
+        """The decoded frames of the first audio stream, without damaged packets; too many of these end it."""
         stream = next(iter(container.streams.audio), None)
         if stream is None:
             raise AudioFormat("There is no sound in this recording.")
@@ -206,9 +206,9 @@ class _Decoder:
 
 
 class MonoResampler:
-    """Frames of any rate, format and number of channels → mono int16 at RATE_HZ.
+    """Converts frames of any rate, format and number of channels to mono int16 at RATE_HZ.
 
-    The channels are averaged; a change of rate or channels in the middle of a file is followed.
+    The channels are averaged; rate, format and channels may change within a file.
     """
 
     def __init__(self) -> None:
@@ -217,7 +217,7 @@ class MonoResampler:
         self._channels = 1
 
     def resample(self, frame: AudioFrame | None) -> Iterator[Samples]:
-        """Blocks that are ready after this frame; None flushes."""
+        """Add a frame; yields the blocks that are ready. None flushes."""
         if frame is not None:
             frame.pts = None
             shape = (frame.format.name, frame.sample_rate, frame.layout.nb_channels)

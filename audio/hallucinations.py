@@ -23,14 +23,14 @@ UNSURE_FIRST_WORD = 0.2
 """Probability of the first word below which a suspect text is a hallucination, unless its words are sure."""
 SURE_WORDS = 4
 SURE_MEAN = 0.75
-"""The words of a text are sure if there are at least SURE_WORDS with at least this mean probability: over noise it is at
-most 0.70 where nothing is repeated. A window may begin within a word, so that a sentence follows an unsure first word."""
+"""The words of a text are sure if there are at least SURE_WORDS, with at least this mean probability: over noise it is
+at most 0.70 where nothing is repeated. A window may begin within a word; then a sentence follows an unsure word."""
 VERY_LOW_LOGPROB = -1.4
 VERY_LOW_LOGPROB_NO_SPEECH = 0.48
 """Below VERY_LOW_LOGPROB a text with an unsure first word is suspect from this probability of no speech on."""
 STOCK_PHRASE_NO_SPEECH = 0.45
 STOCK_PHRASE_UNSURE = 0.15
-"""The limits of the probabilities of no speech and of the first word for stock phrases; the former for repetitions, too."""
+"""Limits of the probabilities of no speech and of the first word for stock phrases; the former for repetitions, too."""
 
 _STOCK_PHRASES = frozenset(
     """you
@@ -90,7 +90,7 @@ def _is_bracketed(text: str) -> bool:
 
 
 def is_stock_phrase(text: str) -> bool:
-    """Whether each sentence of the text is a phrase that the model is known to write over noise; true for no sentence."""
+    """Whether each sentence of the text is a phrase that the model is known to write over noise."""
     sentences = [normalised_text(part) for part in re.split(r"[.!?…]+", text)]
     return all(part in _STOCK_PHRASES for part in sentences if part)
 

@@ -47,7 +47,7 @@ from audio.windows import Frame, WindowBuffer
 WARNING_S = 30
 """`TimeAlmostUp` is sent this many seconds before the longest answer is reached, but not before half of it."""
 NEXT_ANSWER_LEAD_FRAMES = 15
-"""Frames at the end of the silence that ended an answer (480 ms) that the next answer gets, for the onset of its speech."""
+"""Frames at the end of the silence that ended an answer (480 ms) that belong to the next one, for its first word."""
 MAX_SEGMENTS = 64
 """Number of segments of speech that are remembered, to find the last one with words."""
 
@@ -141,7 +141,7 @@ class SpeechMachine:
 
     @property
     def needs_provisional(self) -> bool:
-        """Whether a requested `guess` is needed now: the silence may be or is the end, or speech has resumed after it."""
+        """Whether a requested `guess` is needed now: the silence may be or is the end, or speech has resumed."""
         return self._awaiting_words or self._end is not None or not self._paused
 
     @property
@@ -370,7 +370,7 @@ class SpeechMachine:
     # -- the end
 
     def _close(self, reason: Reason, at: int, after: int | None) -> None:
-        """Decide to end the answer at the position `at`; frames from `after` on (None: queued ones only) are left over."""
+        """Decide to end the answer at the position `at`; frames from `after` on are left over (None: queued ones)."""
         self._end = _PendingEnd(reason, at)
         self._assembler.finish()
         if after is not None:

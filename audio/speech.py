@@ -1,11 +1,11 @@
 """One answer from an audio stream: runs voice activity detection, the state machine and the transcriber.
 
-    async with SpeechStream(transcriber, activity, language="en") as stream:
+    async with SpeechStream(transcriber, detector, language="en") as stream:
         async for event in stream.events():     # ends after `AnswerEnded`, or when the stream is closed
             ...
 
-`feed`, `stop`, `hold`, `set_patience` and `aclose` may be called from other tasks; they take effect in the
-order of their calls. All rules are in `audio.machine`.
+`feed`, `stop`, `hold`, `set_patience` and `aclose` may be called from other tasks; they take effect in the order of
+their calls. All rules are in `audio.machine`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SpeechStream:
         max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
         partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
         is_recording: whether this is an uploaded recording, whose transcriptions yield to those of live speakers.
-        speculate: whether each pause is transcribed at once; if not, it is when the silence may be the end.
+        speculate: whether every pause is transcribed at once, or only silences that may be the end of the answer.
         executor: threads for voice activity detection; None for the event loop's own.
         deadlines_s: how long a transcription of each purpose may take, in seconds, including the wait for a worker.
     """
@@ -69,7 +69,7 @@ class SpeechStream:
         deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
     ) -> None:
         self._transcriber = transcriber
-        self._detector = detector.open()
+        self._detection = detector.open()
         self._language = language
         self._is_recording = is_recording
         self._speculate = speculate
@@ -197,7 +197,7 @@ class SpeechStream:
                 self._machine.feed(samples, ())
                 return
             loop = asyncio.get_running_loop()
-            probabilities = await loop.run_in_executor(self._executor, self._detector.push, samples)
+            probabilities = await loop.run_in_executor(self._executor, self._detection.push, samples)
             self._apply(self._machine.feed(samples, probabilities))
 
     async def _do_stop(self) -> None:
@@ -232,10 +232,10 @@ class SpeechStream:
                     task.cancel()
             else:
                 self._emit(output)
-        for wanted in list(self._deferred.values()):
-            if self._speculate or wanted.purpose != "guess" or self._machine.needs_provisional:
-                del self._deferred[wanted.request_id]
-                self._tasks[wanted.request_id] = self._group.create_task(self._transcribe(wanted))
+        for request in list(self._deferred.values()):
+            if self._speculate or request.purpose != "guess" or self._machine.needs_provisional:
+                del self._deferred[request.request_id]
+                self._tasks[request.request_id] = self._group.create_task(self._transcribe(request))
         self._capacity_changed.set()
 
     def _emit(self, event: SpeechEvent) -> None:
@@ -244,22 +244,22 @@ class SpeechStream:
         self._events.append(event)
         self._event_added.set()
 
-    async def _transcribe(self, wanted: TranscriptionRequested) -> None:
-        purpose: Purpose = "recording" if self._is_recording else wanted.purpose
+    async def _transcribe(self, request: TranscriptionRequested) -> None:
+        purpose: Purpose = "recording" if self._is_recording else request.purpose
         deadline_s = self._deadlines_s[purpose]
         try:
             async with asyncio.timeout(deadline_s):
                 transcript = await self._transcriber.transcribe(
-                    wanted.samples,
+                    request.samples,
                     language=self._language,
                     purpose=purpose,
-                    offset=wanted.offset,
+                    offset=request.offset,
                 )
         except TimeoutError:
-            outputs = self._machine.failed(wanted.request_id, f"no words within {deadline_s:g} s")
+            outputs = self._machine.failed(request.request_id, f"no words within {deadline_s:g} s")
         except AudioError as exc:
-            outputs = self._machine.failed(wanted.request_id, str(exc) or type(exc).__name__)
+            outputs = self._machine.failed(request.request_id, str(exc) or type(exc).__name__)
         else:
-            outputs = self._machine.transcribed(wanted.request_id, transcript)
-        self._tasks.pop(wanted.request_id, None)
+            outputs = self._machine.transcribed(request.request_id, transcript)
+        self._tasks.pop(request.request_id, None)
         self._apply(outputs)

@@ -28,8 +28,8 @@ Samples = NDArray[np.int16]
 Purpose = Literal["partial", "guess", "final", "recording"]
 """What a transcription is for.
 
-`partial`: a live caption; dropped first under load. `guess`: a provisional transcript, made in a pause. `final`: a part of
-the answer that is certain. `recording`: a part of an uploaded recording, for which nobody is waiting.
+`partial`: a live caption, dropped first under load. `guess`: a provisional transcript, made in a pause. `final`: a part
+of the answer that is certain. `recording`: a part of an uploaded recording, for which nobody is waiting.
 """
 
 
@@ -57,8 +57,8 @@ class Word:
 class Transcript:
     """The words in some audio.
 
-    `no_speech` is the model's probability, in [0, 1], that there is no speech; `avg_logprob` its mean natural logarithm of
-    the probability per token, at most 0.
+    `no_speech` is the model's probability, in [0, 1], that there is no speech; `avg_logprob` its mean log probability
+    (natural logarithm) per token, at most 0.
     """
 
     text: str

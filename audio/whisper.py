@@ -1,7 +1,7 @@
-"""faster-whisper in worker threads: one model in memory, one CPU thread each, many sessions.
+"""Transcription by faster-whisper: one model in memory, worker threads of one CPU thread each, many sessions.
 
-The encoder and the decoder are called directly, because the encoder's context is cut to the audio's length, which the
-library's own loop over 30 s does not do; the calls are those of faster-whisper 1.2, which is why its minor is pinned.
+The encoder and the decoder are called directly, because the library itself always encodes 30 s, and here the encoder's
+context is cut to the length of the audio. The calls are those of faster-whisper 1.2, whose minor version is pinned.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from audio.texts import UNSPACED_LANGUAGES
 from audio.types import RATE_HZ, Purpose, Samples, Transcript
 
 FRAMES_PER_S = 100
-"""Mel frames."""
+"""Mel frames per second of audio."""
 MAX_TOKENS = 448
-"""Whisper's decoder holds so many, prompt and text together."""
+"""Most tokens that Whisper's decoder takes, prompt and text together."""
 TIMESTAMP_STEP_S = 0.02
-"""What the model counts time in."""
+"""Unit of the model's timestamps, in seconds."""
 MAX_INITIAL_TIMESTAMP = 50
-"""The first sentence begins within so many steps of 20 ms: Whisper's own limit."""
+"""Latest timestamp of the first sentence, in units of 20 ms; Whisper's own limit."""
 TOKENS_PER_S = 12
-"""Nobody speaks faster; a decode that would go on is a loop."""
+"""Most tokens per second of audio, which nobody exceeds; decoding stops there, because the text is repetitive."""
 
 
 class FasterWhisper:
     """A CTranslate2 Whisper model that `workers` threads may use at once."""
 
     def __init__(self, model: SpeechModel, *, workers: int, compute: str = "auto") -> None:
-        """Load it.
+        """Load the model.
 
         Args:
-            model: where it lies.
-            workers: calls that may run at once, one CPU thread each.
-            compute: a CTranslate2 computation type; `auto`: int8 on a CPU, float16 on CUDA.
+            model: its name and directory.
+            workers: number of calls that may run at once, one CPU thread each.
+            compute: a CTranslate2 computation type; `auto` is int8 on a CPU and float16 on CUDA.
         Raises:
-            ModelMissing: the files are there and can't be used.
+            ModelMissing: the files cannot be loaded.
         """
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
         kind = compute if compute != "auto" else {"cpu": "int8", "cuda": "float16"}[device]
@@ -80,16 +80,16 @@ class FasterWhisper:
 
     @property
     def model_id(self) -> str:
-        """Identifies model, precision and device."""
+        """Identifies the model, its precision and the device."""
         return self._id
 
     @property
     def languages(self) -> frozenset[str] | None:
-        """Two-letter codes that the model knows."""
+        """Two-letter codes of the languages that the model supports."""
         return frozenset(self._whisper.supported_languages)
 
     def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
-        """As `Engine.decode`."""
+        """As `DecodingEngine.decode`."""
         tokenizer, suppressed = self._tokenizer_for(language)
         features, frames = self._mel_features(audio, context_s)
         encoded = self._whisper.model.encode(get_ctranslate2_storage(features[None]))
@@ -119,7 +119,7 @@ class FasterWhisper:
         )
 
     def _tokenizer_for(self, language: str) -> tuple[Tokenizer, list[int]]:
-        """The tokenizer of a language and the tokens that are no speech; threads may both make it, to the same end."""
+        """The tokenizer of a language and its tokens for other sounds than speech; two threads may make equal ones."""
         known = self._tokenizers.get(language)
         if known is None:
             multilingual = self._whisper.model.is_multilingual
@@ -129,7 +129,7 @@ class FasterWhisper:
         return known
 
     def _mel_features(self, audio: NDArray[np.float32], context_s: int) -> tuple[NDArray[np.float32], int]:
-        """Log-mel frames, zero-padded to the context, shape [n_mels, 100 · context_s]; and how many are audio."""
+        """Log-mel frames, zero-padded, shape `[n_mels, 100 * context_s]`, and how many of them are of the audio."""
         room = context_s * FRAMES_PER_S
         padded = np.zeros((self._n_mels, room), dtype=np.float32)
         if not audio.size:
@@ -139,7 +139,7 @@ class FasterWhisper:
         return padded, found.shape[1]
 
     def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[DecodedWord, ...]:
-        """The words of these text tokens, placed by the decoder's attention."""
+        """The words of these text tokens, with times from the decoder's attention."""
         found = self._whisper.find_alignment(tokenizer, [tokens], encoded, frames)[0]
         pieces = [
             DecodedWord(str(piece["word"]), float(piece["start"]), float(piece["end"]), float(piece["probability"]))
@@ -149,7 +149,7 @@ class FasterWhisper:
 
 
 def _stopped_at_s(written: Sequence[int], first_timestamp: int) -> float | None:
-    """Where the model began a sentence that it did not write, in seconds: it ends with an end and a beginning."""
+    """The start of a sentence that the model did not write, in seconds: its output then ends with two timestamps."""
     if len(written) < 2 or min(written[-2:]) < first_timestamp:
         return None
     return (written[-1] - first_timestamp) * TIMESTAMP_STEP_S
@@ -157,16 +157,18 @@ def _stopped_at_s(written: Sequence[int], first_timestamp: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class BeamSizes:
-    """Hypotheses followed: for partials, and for guesses and finals where there is time."""
+    """Numbers of hypotheses in beam search: `partial` for partials, `final` for others below the load `final_busy`."""
 
     partial: int = 1
     final: int = 5
     final_busy: float = 0.6
-    """Share of the workers' time above which finals follow one hypothesis too."""
+    """Load, in [0, 1], above which all transcriptions have `partial` hypotheses."""
 
 
 @dataclass(slots=True)
 class _Job:
+    """A transcription that is waiting or running."""
+
     samples: Samples
     language: str
     offset: int
@@ -176,7 +178,7 @@ class _Job:
 
 
 class WhisperTranscriber:
-    """A `Transcriber` over an engine and `workers` threads. Belongs to one event loop."""
+    """A `Transcriber` that runs an engine in worker threads. Belongs to one event loop."""
 
     def __init__(
         self,
@@ -186,13 +188,13 @@ class WhisperTranscriber:
         limits: AdmissionLimits | None = None,
         beam_sizes: BeamSizes | None = None,
     ) -> None:
-        """Start the threads when they are needed.
+        """Threads are started when they are needed.
 
         Args:
-            engine: runs the model; may be used by `workers` threads at once.
-            workers: decodes at once.
-            limits: who is dropped when.
-            beams: how many hypotheses are followed.
+            engine: runs the model; must allow `workers` calls at once.
+            workers: number of threads.
+            limits: when transcriptions are dropped or refused.
+            beam_sizes: numbers of hypotheses.
         """
         self._engine = engine
         self._admission = AdmissionQueue(workers, limits or AdmissionLimits())
@@ -211,27 +213,27 @@ class WhisperTranscriber:
         limits: AdmissionLimits | None = None,
         beam_sizes: BeamSizes | None = None,
     ) -> WhisperTranscriber:
-        """Load the model and warm it; blocks for a second or so. Raises ModelMissing."""
+        """Load the model and run it once; blocks for about a second. Raises ModelMissing."""
         engine = FasterWhisper(model, workers=workers, compute=compute)
         engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam_size=1, language="en")
         return cls(engine, workers=workers, limits=limits, beam_sizes=beam_sizes)
 
     @property
     def model_id(self) -> str:
-        """Identifies model and precision."""
+        """As `DecodingEngine.model_id`."""
         return self._engine.model_id
 
     @property
     def languages(self) -> frozenset[str] | None:
-        """Two-letter codes that can be transcribed; None: any."""
+        """As `DecodingEngine.languages`."""
         return self._engine.languages
 
     def current_load(self) -> TranscriberLoad:
-        """How busy the workers are, and what was dropped."""
+        """The load of the workers, and counts of what was done and dropped."""
         return self._admission.load(time.monotonic())
 
     def for_session(self, session: Hashable) -> SessionTranscriber:
-        """The same transcriber for one session, which has at most one guess and one partial at work."""
+        """A view of this transcriber for one session, which has at most one guess and one partial running."""
         return SessionTranscriber(self, session)
 
     async def transcribe(
@@ -243,14 +245,14 @@ class WhisperTranscriber:
         offset: int = 0,
         session: Hashable = None,
     ) -> Transcript:
-        """As `Transcriber.transcribe`; calls without a `session` are each other's strangers.
+        """As `Transcriber.transcribe`; each call without a `session` counts as a session of its own.
 
-        A cancelled call that waits is forgotten; one that runs keeps its worker until the thread returns.
+        A waiting call that is cancelled leaves the queue; a running one keeps its worker until the thread returns.
 
         Raises:
-            TranscriberDropped: there was no time: a partial, or more work than the workers will ever do.
-            TranscriberFailed: the model failed.
-            TranscriberUnavailable: the transcriber is closed, or does not know the language.
+            TranscriberDropped: the load is too high, for a partial or for any work.
+            TranscriberFailed: the model failed, or the audio is longer than 30 s.
+            TranscriberUnavailable: the transcriber is closed, or the model does not support the language.
         """
         if self._closed:
             raise TranscriberUnavailable("The transcriber is closed.")
@@ -275,7 +277,7 @@ class WhisperTranscriber:
                 self._abandon(ticket)
 
     async def aclose(self) -> None:
-        """Refuse what waits, and return when the threads have returned."""
+        """Fail the waiting calls, and return once the running ones have returned."""
         self._closed = True
         for ticket, job in list(self._jobs.items()):
             if ticket.state == "waiting":
@@ -291,7 +293,7 @@ class WhisperTranscriber:
         return self._beam_sizes.final
 
     def _start_due(self, now: float) -> None:
-        """Give free workers what is due."""
+        """Drop partials that waited too long, and start transcriptions while there are free workers."""
         loop = asyncio.get_running_loop()
         for late in self._admission.expire(now):
             dropped = self._jobs.pop(late)
@@ -300,10 +302,10 @@ class WhisperTranscriber:
         while (ticket := self._admission.next(now)) is not None:
             job = self._jobs[ticket]
             work = self._threads.submit(self._decode, job)
-            work.add_done_callback(partial(self._hand_back, loop, ticket))
+            work.add_done_callback(partial(self._return_result, loop, ticket))
 
     def _decode(self, job: _Job) -> Transcript:
-        """On a worker's thread."""
+        """Runs in a worker thread."""
         return decode_filtered(
             self._engine,
             job.samples,
@@ -313,8 +315,8 @@ class WhisperTranscriber:
             is_cancelled=job.is_cancelled.is_set,
         )
 
-    def _hand_back(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Transcript]) -> None:
-        """On a worker's thread: hand the result to the loop, if there still is one."""
+    def _return_result(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Transcript]) -> None:
+        """Runs in a worker thread: pass the result to the event loop, unless that is closed."""
         try:
             loop.call_soon_threadsafe(self._finish, ticket, done)
         except RuntimeError:
@@ -336,7 +338,7 @@ class WhisperTranscriber:
         self._start_due(now)
 
     def _abandon(self, ticket: Ticket) -> None:
-        """The caller is gone."""
+        """The caller was cancelled: remove the waiting job, or ask the running one to make no further run."""
         job = self._jobs.get(ticket)
         if job is None:
             return

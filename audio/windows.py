@@ -1,8 +1,8 @@
 """Cuts an answer into windows for transcription.
 
-A window is at most 28 s of audio, cut in a pause where there is one. It is transcribed together with an overlap, the end
-of the window before it, so that a word at the cut is whole in one of them (`audio.overlap` joins the words). Long
-silences are left out; the frames of a window know their positions in the answer, which words are mapped back to.
+A window is at most 28 s of audio, cut in a pause where there is one. It is transcribed together with an overlap, the
+end of the window before it, so that a word at the cut is whole in one of them (`audio.overlap` joins the words). Long
+silences are left out; the positions of the remaining frames are kept, and words are mapped back to the answer by them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ MAX_WINDOW_FRAMES = 28 * RATE_HZ // FRAME_SAMPLES
 MAX_TRANSCRIBED_FRAMES = 30 * RATE_HZ // FRAME_SAMPLES
 """Most frames of a window and its overlap."""
 CUT_AT_PAUSE_FRAMES = 12 * RATE_HZ // FRAME_SAMPLES
-"""From this length on, 12 s, a window ends at the first pause. Shorter windows give a word less context (cut from 8 s on,
-the word error rate was half a point higher), longer ones take longer: cut from 14 s on, one answer in ten was not
+"""From this length on, 12 s, a window ends at the first pause. Shorter windows give a word less context: from 8 s on,
+the word error rate was half a point higher. Longer ones take longer: from 14 s on, one answer in ten was not
 transcribed before the silence that ended it was over. 18 s with the overlap take the smallest model 0.5 s of one core,
 with five hypotheses and word timestamps."""
 CUT_SEARCH_FRAMES = 6 * RATE_HZ // FRAME_SAMPLES
@@ -31,8 +31,8 @@ CUT_SEARCH_FRAMES = 6 * RATE_HZ // FRAME_SAMPLES
 MIN_OVERLAP_FRAMES = 2 * RATE_HZ // FRAME_SAMPLES
 MAX_OVERLAP_FRAMES = 6 * RATE_HZ // FRAME_SAMPLES
 TARGET_TRANSCRIBED_FRAMES = 8 * RATE_HZ // FRAME_SAMPLES
-"""An overlap is 2 to 6 s, long enough to make 8 s together with its window where possible. Twice these 8 s would lower the
-word error rate by 0.1 points where there are pauses, and would too often take longer than the silence lasts."""
+"""An overlap is 2 to 6 s, long enough to make 8 s together with its window where possible. Twice these 8 s would lower
+the word error rate by 0.1 points where there are pauses, and would too often take longer than the silence lasts."""
 OVERLAP_PAUSE_SEARCH_FRAMES = 2 * RATE_HZ // FRAME_SAMPLES
 """How much longer an overlap may be to begin in a pause."""
 OVERLAP_QUIET_SEARCH_FRAMES = RATE_HZ // FRAME_SAMPLES

@@ -54,7 +54,8 @@ def test_answer_with_a_pause_tells_what_happens_in_order() -> None:
     done = perform(said, partial_every_ms=0)
     kinds = [type(event) for event in done.events if not isinstance(event, PartialTranscript)]
     assert kinds == [
-        SpeechStarted, SpeechStopped, ProvisionalTranscript, SpeechStarted, ProvisionalWithdrawn, SpeechStopped, ProvisionalTranscript, AnswerEnded,
+        SpeechStarted, SpeechStopped, ProvisionalTranscript, SpeechStarted, ProvisionalWithdrawn,
+        SpeechStopped, ProvisionalTranscript, AnswerEnded,
     ]  # fmt: skip
     assert done.of(SpeechStarted) == [SpeechStarted(first * FRAME_SAMPLES), SpeechStarted(resumed * FRAME_SAMPLES)]
     assert done.of(SpeechStopped) == [SpeechStopped(paused * FRAME_SAMPLES), SpeechStopped(last * FRAME_SAMPLES)]
