@@ -7,9 +7,10 @@ There are no threads and no clock here: the caller passes the time. The rules by
   lasts ranks with finals.
 - Parts of recordings, for which nobody is waiting, may start much later, leave one worker free where there are several,
   and are never refused.
-- A partial starts only if nothing else waits and one worker stays free. It is dropped after a short wait, and refused
-  while the workers are nearly busy.
-- A session has at most one guess and one partial running; cancelled work counts until its worker is free.
+- A partial starts after everything else, and only if one worker stays free. It is dropped after a short wait, and
+  refused under high load.
+- A session has at most one guess, one partial and one part of a recording running; cancelled ones count until their
+  worker is free.
 """
 
 from __future__ import annotations
@@ -197,7 +198,7 @@ class AdmissionQueue:
         return ahead <= self.limits.partial_wait_s * max(1, self.workers - 1)
 
     def _backlog(self, now: float) -> float:
-        """Predicted wait of a final, in seconds: what is running and waiting, divided by the number of workers."""
+        """Predicted wait of a final, in seconds: the time for all running and waiting work over the number of workers."""
         if len(self._running) < self.workers:
             return 0.0
         left = sum(max(0.0, each.cost_s - (now - each.started_at)) for each in self._running)

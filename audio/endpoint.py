@@ -32,7 +32,7 @@ COMPLETE_FACTOR = 0.85
 LONG_ANSWER_S = 15
 """Seconds of speech from which on an answer is long."""
 WORDLESS_MS = 1500
-"""Most silence that is required where no word was recognised, so that the respondent is told soon."""
+"""Most silence that is required where no word was recognised, so that the respondent soon learns of it."""
 
 SPEECH_ON = 0.5
 """Probability from which on a frame may begin a segment of speech."""

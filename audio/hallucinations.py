@@ -102,7 +102,7 @@ def is_hallucination(
     avg_logprob: float,
     probabilities: Sequence[float] = (),
 ) -> bool:
-    """Whether the model wrote this text although nobody said it.
+    """Whether the model wrote this text without its being said.
 
     Args:
         text: what the model wrote; an empty one is no hallucination, one of mere punctuation is.

@@ -1,4 +1,4 @@
-"""The repetition filter: detects text in which a speech model has fallen into a loop.
+"""The repetition filter: detects text in which a speech model repeats itself instead of transcribing.
 
 Speech recorded in quiet stays far below all limits.
 """

@@ -45,7 +45,7 @@ TIMESTAMP_STEP_S = 0.02
 MAX_INITIAL_TIMESTAMP = 50
 """Latest timestamp of the first sentence, in units of 20 ms; Whisper's own limit."""
 TOKENS_PER_S = 12
-"""Most tokens per second of audio, which nobody exceeds; decoding stops there, because the text is repetitive."""
+"""Most tokens per second of audio. No speech has more, so decoding that reaches this limit is a repetition."""
 
 
 class FasterWhisper:
@@ -250,7 +250,7 @@ class WhisperTranscriber:
         A waiting call that is cancelled leaves the queue; a running one keeps its worker until the thread returns.
 
         Raises:
-            TranscriberDropped: the load is too high, for a partial or for any work.
+            TranscriberDropped: the load is too high for a partial, or for any transcription.
             TranscriberFailed: the model failed, or the audio is longer than 30 s.
             TranscriberUnavailable: the transcriber is closed, or the model does not support the language.
         """
