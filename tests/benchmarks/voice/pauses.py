@@ -15,8 +15,8 @@ from audio.models import find_model
 from audio.types import RATE_HZ
 from audio.whisper import FasterWhisper
 from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording, Utterance
-from tests.benchmarks.voice.hearing import model_name
 from tests.benchmarks.voice.scoring import steps, words_of
+from tests.benchmarks.voice.streaming import model_name
 from tests.support.speech_sounds import FRAME, Sound, at_dbfs, coloured, frames_of, loudness
 
 LONGEST_S = 29.0
