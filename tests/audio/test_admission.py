@@ -230,7 +230,7 @@ def test_recordings_come_behind_whoever_waits_and_leave_a_worker_free() -> None:
     assert begin(admission, 7.0) == ["final"]
 
 
-def test_recordings_are_never_refused_and_nobody_who_speaks_counts_them() -> None:
+def test_recordings_are_never_refused_and_do_not_delay_speakers() -> None:
     admission = AdmissionQueue(1, AdmissionLimits(final_wait_s=1.0))
     occupy(admission)
     for number in range(50):

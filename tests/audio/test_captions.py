@@ -19,27 +19,27 @@ def shown(captions: Captions) -> tuple[str, str]:
     return heard.text[: heard.stable], heard.text[heard.stable :].strip()
 
 
-def test_captions_first_reading_is_not_stable() -> None:
+def test_captions_first_transcription_is_not_stable() -> None:
     captions = Captions("en")
     captions.add_transcription(placed("I like"), 0)
     assert shown(captions) == ("", "I like")
 
 
-def test_captions_what_two_readings_agree_on_is_stable() -> None:
+def test_captions_what_two_transcriptions_agree_on_is_stable() -> None:
     captions = Captions("en")
     for text in ("I like", "I like teeth", "I like tea and"):
         captions.add_transcription(placed(text), 0)
     assert shown(captions) == ("I like", "tea and")
 
 
-def test_captions_stable_words_stay_though_a_later_reading_says_otherwise() -> None:
+def test_captions_stable_words_stay_though_a_later_transcription_says_otherwise() -> None:
     captions = Captions("en")
     for text in ("I like tea", "I like tea and", "Eye like tea and milk", "Eye like tea and milk too"):
         captions.add_transcription(placed(text), 0)
     assert shown(captions) == ("I like tea and milk", "too")
 
 
-def test_captions_readings_from_a_later_place_leave_what_lies_before() -> None:
+def test_captions_transcriptions_from_a_later_place_leave_what_lies_before() -> None:
     captions = Captions("en")
     captions.add_transcription(placed("one two three four"), 0)
     captions.add_transcription(placed("one two three four five"), 0)
@@ -49,7 +49,7 @@ def test_captions_readings_from_a_later_place_leave_what_lies_before() -> None:
     assert shown(captions) == ("one two three four five six", "seven")
 
 
-def test_captions_settled_by_a_final_reading_take_its_words() -> None:
+def test_captions_take_the_words_of_a_final_transcription() -> None:
     captions = Captions("en")
     captions.add_transcription(placed("one too three four"), 0)
     captions.set_final(placed("one two three"), 300)
@@ -58,7 +58,7 @@ def test_captions_settled_by_a_final_reading_take_its_words() -> None:
     assert shown(captions) == ("one two three four", "five")
 
 
-def test_captions_replaced_by_a_whole_reading_show_it() -> None:
+def test_captions_replaced_by_a_whole_transcription_show_it() -> None:
     captions = Captions("en")
     captions.set_final(placed("one two"), 200)
     captions.add_transcription(placed("three for", 200), 200)
@@ -67,7 +67,7 @@ def test_captions_replaced_by_a_whole_reading_show_it() -> None:
     assert [word.text for word in captions.words] == ["one", "two", "three", "four"]
 
 
-def test_captions_between_two_places_leave_out_what_is_settled() -> None:
+def test_captions_between_two_places_leave_out_final_words() -> None:
     captions = Captions("en")
     captions.set_final(placed("one two"), 200)
     captions.add_transcription(placed("three four five", 200), 200)

@@ -110,38 +110,38 @@ def test_words_past_the_end_or_out_of_order_are_placed_inside_and_in_order() -> 
     assert [w.probability for w in words] == [1.0, 0.5, 0.0]
 
 
-def test_loop_is_decoded_again_with_the_full_context() -> None:
+def test_repetition_is_decoded_again_with_the_full_context() -> None:
     engine = ScriptedEngine([LOOP, "It is the end of it."])
     found = decode(engine, 8.0)
     assert engine.asked == [(11, 5), (30, 5)]
     assert found.text == "It is the end of it."
 
 
-def test_loop_that_stays_is_cut_after_its_first_round() -> None:
+def test_repetition_that_stays_is_cut_after_its_first_round() -> None:
     found = decode(ScriptedEngine(["Well, " + LOOP]), 9.0)
     assert found.text == "Well, and then the end of it,"
     assert [word.text for word in found.words] == found.text.split()
 
 
-def test_loop_with_the_full_context_is_not_decoded_twice() -> None:
+def test_repetition_with_the_full_context_is_not_decoded_twice() -> None:
     engine = ScriptedEngine([LOOP * 2])
     decode(engine, 29.0)
     assert len(engine.asked) == 1
 
 
-def test_loop_that_nobody_waits_for_is_not_decoded_again() -> None:
+def test_repetition_is_not_decoded_again_for_a_cancelled_request() -> None:
     engine = ScriptedEngine([LOOP])
     decode(engine, 8.0, is_cancelled=True)
     assert len(engine.asked) == 1
 
 
-def test_phantom_leaves_no_words_but_the_models_doubts() -> None:
+def test_hallucination_leaves_no_words_but_the_models_confidence() -> None:
     found = decode(ScriptedEngine(["Thank you."], no_speech=0.9, avg_logprob=-0.6, first=0.05), 2.0)
     assert (found.text, found.words) == ("", ())
     assert (found.no_speech, found.avg_logprob) == (0.9, -0.6)
 
 
-def test_loop_over_noise_is_a_phantom_and_not_cut_to_words() -> None:
+def test_repetition_over_noise_is_a_hallucination_and_not_cut_to_words() -> None:
     found = decode(ScriptedEngine([LOOP], no_speech=0.58, avg_logprob=-0.6), 25.0)
     assert (found.text, found.words) == ("", ())
 
@@ -171,21 +171,21 @@ def test_pieces_stay_apart_where_the_language_has_none() -> None:
     assert [word.text for word in words] == ["我", "喜欢", "咖啡。"]
 
 
-def test_loop_without_spaces_is_cut_in_text_and_words() -> None:
+def test_repetition_without_spaces_is_cut_in_text_and_words() -> None:
     found = DecodedText("我喜欢喜欢喜欢喜欢喜欢喜欢", tuple(pieces("我", *["喜欢"] * 6)), 0.1, -0.1)
     cut = remove_repetition(found)
     assert cut.text == "我喜欢"
     assert [word.text for word in cut.words] == ["我", "喜欢"]
 
 
-def test_what_follows_a_loop_stays_in_text_and_words() -> None:
+def test_what_follows_a_repetition_stays_in_text_and_words() -> None:
     said = "It is open source. Open source. Open source. Open source. And free."
     cut = remove_repetition(DecodedText(said, tuple(pieces(*said.split())), 0.1, -0.1))
     assert cut.text == "It is open source. And free."
     assert " ".join(word.text for word in cut.words) == cut.text
 
 
-def test_reading_that_left_off_is_continued_where_it_did() -> None:
+def test_decoding_that_stopped_early_is_continued_there() -> None:
     engine = HastyEngine(["I like it", "and buy it"], stopped_at_s=[6.0, None])
     found = decode(engine, 12.0)
     assert found.text == "I like it and buy it"
@@ -193,13 +193,13 @@ def test_reading_that_left_off_is_continued_where_it_did() -> None:
     assert [(w.start - 800) / RATE_HZ for w in found.words] == [0, 2, 4, 6, 8, 10]
 
 
-def test_reading_that_left_off_in_the_last_silence_is_whole() -> None:
+def test_decoding_that_stopped_in_the_last_silence_is_complete() -> None:
     engine = HastyEngine(["I like it"], stopped_at_s=[11.5])
     assert decode(engine, 12.0).text == "I like it"
     assert len(engine.asked) == 1
 
 
-def test_rest_in_which_nobody_spoke_adds_no_words() -> None:
+def test_rest_without_speech_adds_no_words() -> None:
     class Doubtful(HastyEngine):
         def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
             found = super().decode(audio, context_s=context_s, beam_size=beam_size, language=language)
@@ -210,7 +210,7 @@ def test_rest_in_which_nobody_spoke_adds_no_words() -> None:
     assert len(engine.asked) == 2
 
 
-def test_reading_that_keeps_leaving_off_ends() -> None:
+def test_decoding_that_keeps_stopping_early_ends() -> None:
     engine = HastyEngine(["again"], stopped_at_s=[1.0] * 9)
     decode(engine, 28.0)
     assert len(engine.asked) == 4

@@ -77,7 +77,7 @@ def test_unfinished_closed_sentence_is_not(language: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("patience", PATIENCES)
-def test_silence_needed_follows_the_patience_and_the_sentence(patience: Patience) -> None:
+def test_required_silence_follows_the_patience_and_the_sentence(patience: Patience) -> None:
     base = PATIENCE_MS[patience]
     needed = {
         text: ms(required_silence(patience, text, language="en", spoken=RATE_HZ)) for text in (None, "Yes.", "and", "")
@@ -89,7 +89,7 @@ def test_silence_needed_follows_the_patience_and_the_sentence(patience: Patience
 
 @pytest.mark.parametrize("patience", PATIENCES)
 @pytest.mark.parametrize("spoken", [0, LONG - 1, LONG, 10 * LONG])
-def test_least_silence_is_reached_by_some_text_and_passed_by_none(patience: Patience, spoken: int) -> None:
+def test_minimum_silence_is_reached_by_some_text_and_passed_by_none(patience: Patience, spoken: int) -> None:
     texts = (None, "", "Yes.", "and", "well", "It was fine.")
     needed = [required_silence(patience, text, language="en", spoken=spoken) for text in texts]
     assert minimum_silence(patience, spoken=spoken) == min(needed)

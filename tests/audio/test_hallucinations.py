@@ -60,7 +60,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("text", "no_speech", "avg_logprob", "first"), HALLUCINATIONS)
-def test_phantom_is_seen(text: str, no_speech: float, avg_logprob: float, first: float) -> None:
+def test_hallucination_is_detected(text: str, no_speech: float, avg_logprob: float, first: float) -> None:
     assert is_hallucination(text, no_speech=no_speech, avg_logprob=avg_logprob, probabilities=[first])
 
 
@@ -87,11 +87,11 @@ def test_text_without_probabilities_is_judged_by_the_rest() -> None:
 
 
 @pytest.mark.parametrize("text", ["Thank you.", "thank you... Bye!", "Thank you. You", "I’ll see you next time."])
-def test_stock_phrases_are_known_in_any_dress(text: str) -> None:
+def test_stock_phrases_are_known_in_any_spelling(text: str) -> None:
     assert is_stock_phrase(text)
 
 
 @pytest.mark.parametrize("text", ["Thank you, I like it.", "You know, the smell.", "Music helps me."])
-def test_stock_phrase_in_an_answer_is_none(text: str) -> None:
+def test_stock_phrase_in_a_longer_sentence_is_none(text: str) -> None:
     assert not is_stock_phrase(text)
     assert not is_subtitle_artefact(text)

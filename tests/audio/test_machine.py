@@ -68,7 +68,7 @@ def test_answer_with_a_pause_tells_what_happens_in_order() -> None:
     assert done.ended.speech_end == last * FRAME_SAMPLES
 
 
-def test_guess_is_read_after_two_hundred_milliseconds_of_silence() -> None:
+def test_guess_is_requested_after_two_hundred_milliseconds_of_silence() -> None:
     said = script("one two.")
     done = perform(said, partial_every_ms=0)
     ((purpose, frames),) = done.reads
@@ -268,7 +268,7 @@ def test_answer_without_any_pause_loses_no_word_at_its_cuts() -> None:
     assert [purpose for purpose, _ in done.reads].count("final") >= 4
 
 
-def test_answer_that_comes_too_long_is_told_and_ends_between_words() -> None:
+def test_answer_that_comes_too_long_is_reported_and_ends_between_words() -> None:
     said = with_dips(script(many(200), tail_s=0.0))
     done = perform(said, max_answer_s=45, partial_every_ms=0)
     (warning,) = done.of(TimeAlmostUp)
@@ -280,7 +280,7 @@ def test_answer_that_comes_too_long_is_told_and_ends_between_words() -> None:
     assert done.left == list(range(done.ended.at // FRAME_SAMPLES, said.frames))
 
 
-def test_answer_that_comes_too_long_is_told_half_a_minute_before() -> None:
+def test_answer_that_comes_too_long_is_reported_half_a_minute_before() -> None:
     done = perform(with_dips(script(many(400), tail_s=0.0)), max_answer_s=100, partial_every_ms=0)
     (warning,) = done.of(TimeAlmostUp)
     assert isinstance(warning, TimeAlmostUp) and ms(warning.left) == pytest.approx(30_000, abs=FRAME_MS)
@@ -342,7 +342,7 @@ def test_captions_stay_short_however_long_somebody_speaks() -> None:
     assert heard[-1].text == done.ended.text
 
 
-def test_captions_keep_what_two_readings_agreed_on() -> None:
+def test_captions_keep_what_two_transcriptions_agreed_on() -> None:
     done = perform(script(many(40)))
     heard = [event for event in done.of(PartialTranscript) if isinstance(event, PartialTranscript)]
     assert heard[0].stable == 0
@@ -369,7 +369,7 @@ def test_failure_of_a_guess_is_tried_again(late: int) -> None:
     assert (done.ended.text, done.of(TranscriptionFailed)) == ("one two.", [])
 
 
-def test_failure_of_all_tries_keeps_what_was_understood_and_is_told_before_the_end() -> None:
+def test_failure_of_all_tries_keeps_what_was_understood_and_is_reported_before_the_end() -> None:
     said = script(many(12))
     plain = perform(said)
     guess = [purpose for purpose, _ in plain.reads].index("guess")
@@ -392,7 +392,7 @@ def test_failure_of_a_window_leaves_the_other_windows_their_words() -> None:
     assert kept == [word for word in whole if word in kept] and len(kept) < 300
 
 
-def test_reading_that_nobody_waits_for_changes_nothing() -> None:
+def test_transcription_that_is_not_pending_changes_nothing() -> None:
     machine = SpeechMachine()
     assert machine.transcribed(7, Transcript("nobody said this")) == []
     assert machine.failed(7, "nobody asked") == []

@@ -164,7 +164,9 @@ def test_joined_model_that_was_damaged_is_written_again(
     assert (again.path / "model.bin").read_bytes() == b"first half, second half"
 
 
-def test_parts_that_cannot_be_joined_are_told(no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_that_cannot_be_joined_are_reported(
+    no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     packaged = in_two_parts(monkeypatch, tmp_path / "site")
     (tmp_path / "store").write_text("a file where the directory should be")
     with pytest.raises(ModelMissing, match="can't be joined"):
@@ -208,7 +210,7 @@ def test_notes_that_are_damaged_or_of_another_digest_are_not_believed(tmp_path: 
     assert str(path) in json.loads((store / "checked.json").read_text())
 
 
-def test_check_without_a_place_for_notes_still_checks(tmp_path: Path) -> None:
+def test_verification_without_a_writable_store_still_verifies(tmp_path: Path) -> None:
     path, store = tmp_path / "model.bin", tmp_path / "store"
     path.write_bytes(b"pinned")
     store.write_text("a file where the directory should be")

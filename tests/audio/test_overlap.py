@@ -38,7 +38,7 @@ def test_join_in_a_pause_takes_each_word_once() -> None:
     assert joined(LEFT, right, window(10, 8)) == "he was not ill. He was"
 
 
-def test_join_in_a_pause_believes_the_left_reading_of_its_own_words() -> None:
+def test_join_in_a_pause_believes_the_left_transcription_of_its_own_words() -> None:
     right = words(("not", 8.5, 9.0), ("old", 9.0, 9.2), ("sport.", 9.2, 9.6), ("He", 10.3, 10.5))
     assert joined(LEFT, right, window(10, 8.4)) == "he was not ill. He"
 
@@ -58,12 +58,12 @@ def test_join_in_a_pause_keeps_new_words_that_were_all_placed_before_the_cut() -
     assert joined(LEFT, right, window(10, 8.9)) == "he was not ill. He was old."
 
 
-def test_join_in_a_pause_hears_from_the_right_reading_what_the_left_one_stopped_before() -> None:
+def test_join_in_a_pause_takes_from_the_right_transcription_what_the_left_one_stopped_before() -> None:
     right = words(("Nobody", 10.2, 10.6), ("knew.", 10.6, 11.0), ("He", 12.4, 12.6), ("was", 12.6, 12.8))
     assert joined(LEFT, right, window(12, 10.0)) == "he was not ill. Nobody knew. He was"
 
 
-def test_join_where_the_right_reading_left_its_tail_out_keeps_all_it_has() -> None:
+def test_join_where_the_right_transcription_left_its_overlap_out_keeps_all_it_has() -> None:
     right = words(("She", 8.1, 9.0), ("is", 9.0, 10.6), ("fine.", 10.6, 11))
     assert joined(LEFT, right, window(10, 8.1)) == "he was not ill. She is fine."
 
@@ -74,17 +74,17 @@ def test_join_within_speech_hears_the_split_word_whole() -> None:
     assert joined(left, right, window(9.2, 8.1, in_speech=True)) == "a very good S-not idea"
 
 
-def test_join_within_speech_without_agreement_goes_by_places() -> None:
+def test_join_within_speech_without_agreement_goes_by_positions() -> None:
     left = words(("good", 8.5, 9.0), ("S", 9.0, 9.2))
     right = words(("wood", 8.6, 9.0), ("snot", 9.0, 9.6))
     assert joined(left, right, window(9.2, 8.4, in_speech=True)) == "good snot"
 
 
-def test_join_of_a_first_reading_is_that_reading() -> None:
+def test_join_of_a_first_transcription_is_that_transcription() -> None:
     assert joined([], LEFT, window(0, 7.5)) == "he was not ill."
 
 
-def test_join_with_an_empty_reading_keeps_the_other() -> None:
+def test_join_with_an_empty_transcription_keeps_the_other() -> None:
     assert joined(LEFT, [], window(10, 8)) == "he was not ill."
     assert joined(LEFT, [], window(9.5, 8, in_speech=True)) == "he was not ill."
     assert joined([], [], window(10, 8)) == ""
@@ -100,7 +100,7 @@ vocabulary = st.sampled_from(["a", "b", "very", "tea,", "Tea"])
     forced=st.booleans(),
     data=st.data(),
 )
-def test_join_of_readings_with_places_a_little_off_has_each_word_once(
+def test_join_of_transcriptions_with_inexact_positions_has_each_word_once(
     texts: list[str], cut: int, tail: int, forced: bool, data: st.DataObject
 ) -> None:
     """Words of 250 ms; in a pause cut half a second lies between the words before and after it."""

@@ -84,7 +84,7 @@ def test_ids_that_are_no_file_names_are_refused(tmp_path: Path, name: str) -> No
     assert not (tmp_path / "in").exists()
 
 
-def test_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "s1").write_text("a file where the session's folder should be")
     with pytest.raises(OSError) as caught:
         Recordings(tmp_path).keep("s1", 1, "a", tone(0.1, RATE_HZ))

@@ -37,13 +37,13 @@ LOOPS = [
 
 
 @pytest.mark.parametrize(("text", "duration_s"), ANSWERS)
-def test_answer_is_no_loop(text: str, duration_s: float) -> None:
+def test_answer_is_no_repetition(text: str, duration_s: float) -> None:
     assert not is_repetitive(text, duration_s)
     assert find_repetition(text.split()) is None
 
 
 @pytest.mark.parametrize(("text", "duration_s"), LOOPS)
-def test_loop_is_seen(text: str, duration_s: float) -> None:
+def test_repetition_is_detected(text: str, duration_s: float) -> None:
     assert is_repetitive(text, duration_s)
 
 
@@ -56,7 +56,7 @@ def test_loop_is_seen(text: str, duration_s: float) -> None:
         ("Nothing, nothing. NOTHING nothing nothing", "Nothing,"),
     ],
 )
-def test_loop_is_cut_after_its_first_round(text: str, kept: str) -> None:
+def test_repetition_is_cut_after_its_first_round(text: str, kept: str) -> None:
     words = text.split()
     cut = find_repetition(words)
     assert cut is not None
@@ -84,7 +84,7 @@ def test_what_follows_a_repetition_is_kept() -> None:
     )
 
 
-def test_dictated_numbers_are_no_loop() -> None:
+def test_dictated_numbers_are_no_repetition() -> None:
     assert not is_repetitive("My number is 12 34 12 34 12 34 12 34, and that of my sister is nearly the same.", 9.0)
 
 

@@ -157,7 +157,7 @@ async def test_stream_transcriber_that_fails_once_is_asked_again() -> None:
     assert [purpose for purpose, _ in transcriber.calls] == ["guess", "guess"]
 
 
-async def test_stream_transcriber_that_keeps_failing_is_told_and_the_words_so_far_are_kept() -> None:
+async def test_stream_transcriber_that_keeps_failing_is_reported_and_the_words_so_far_are_kept() -> None:
     said = script("one two three four", 0.3)
     transcriber = ScriptedTranscriber(said, failures=[1, 2])
     events = await answer(said, SpeechStream(transcriber, ScriptedActivity(said)), chunk=FRAME_SAMPLES)
@@ -262,7 +262,7 @@ async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:
     assert isinstance(events[-1], AnswerEnded) and events[-1].text == "one two."
 
 
-async def test_stream_captions_nobody_took_are_replaced_by_later_ones() -> None:
+async def test_stream_captions_not_taken_are_replaced_by_later_ones() -> None:
     said = script(" ".join(f"w{n}" for n in range(60)), tail_s=0.0)
     stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
     async with opened(stream):
@@ -276,7 +276,7 @@ async def test_stream_captions_nobody_took_are_replaced_by_later_ones() -> None:
     assert isinstance(events[-1], PartialTranscript) and events[-1].at > 18 * 16_000
 
 
-async def test_stream_unheard_events_make_feed_wait() -> None:
+async def test_stream_events_not_taken_make_feed_wait() -> None:
     parts: list[str | float] = [part for _ in range(MAX_EVENTS) for part in ("a", 0.25)]
     said = script(*parts, word_frames=4)
     activity = ScriptedActivity(said)

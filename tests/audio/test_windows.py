@@ -91,7 +91,7 @@ def test_windows_are_full_at_twenty_eight_seconds() -> None:
     assert filled(MAX_WINDOW_FRAMES).is_full
 
 
-def test_windows_cut_keep_a_tail_and_nothing_more() -> None:
+def test_windows_cut_keep_a_overlap_and_nothing_more() -> None:
     windows = filled(MAX_WINDOW_FRAMES)
     windows.start_window(800, cut_in_speech=True)
     own = MAX_WINDOW_FRAMES - 800
@@ -102,7 +102,7 @@ def test_windows_cut_keep_a_tail_and_nothing_more() -> None:
 
 
 @pytest.mark.parametrize("own", [0, 1 * SECOND, 3 * SECOND, 5 * SECOND, 7 * SECOND, 20 * SECOND, MAX_WINDOW_FRAMES])
-def test_windows_tail_is_longer_for_a_short_window(own: int) -> None:
+def test_windows_overlap_is_longer_for_a_short_window(own: int) -> None:
     windows = filled(400)
     windows.start_window(400, cut_in_speech=False)
     speak(windows, own, 400)
@@ -114,7 +114,7 @@ def test_windows_tail_is_longer_for_a_short_window(own: int) -> None:
     assert len(frames) <= MAX_TRANSCRIBED_FRAMES
 
 
-def test_windows_tail_begins_in_a_pause_where_there_is_one() -> None:
+def test_windows_overlap_begins_in_a_pause_where_there_is_one() -> None:
     windows = filled(400)
     windows.note_pause(300)
     windows.note_pause(330)
@@ -123,7 +123,7 @@ def test_windows_tail_begins_in_a_pause_where_there_is_one() -> None:
     assert read(windows.window_audio())[0] == 300
 
 
-def test_windows_tail_begins_where_it_is_quiet_where_there_is_no_pause() -> None:
+def test_windows_overlap_begins_where_it_is_quiet_where_there_is_no_pause() -> None:
     windows = filled(300)
     speak(windows, 1, 300, probability=0.4)
     speak(windows, 99, 301)
@@ -148,7 +148,7 @@ def test_windows_partial_is_twelve_seconds_at_most_and_begins_in_a_pause() -> No
     assert read(windows.partial_audio()) == list(range(150, MAX_PARTIAL_FRAMES + 100))
 
 
-def test_windows_partial_has_no_tail() -> None:
+def test_windows_partial_has_no_overlap() -> None:
     windows = filled(400)
     windows.start_window(390, cut_in_speech=False)
     assert read(windows.partial_audio()) == list(range(390, 400))
@@ -184,7 +184,7 @@ def test_quietest_prefers_silence_to_sound_of_the_same_probability() -> None:
     assert quietest_index(frames) == 5
 
 
-def test_stretch_words_without_places_are_spread_evenly() -> None:
+def test_audio_words_without_positions_are_spread_evenly() -> None:
     audio = filled(8, first=10).window_audio()
     words = audio.place_words(Transcript("a b c d"))
     assert [(word.text, word.start // FRAME_SAMPLES, word.end // FRAME_SAMPLES) for word in words] == [
@@ -192,13 +192,13 @@ def test_stretch_words_without_places_are_spread_evenly() -> None:
     ]  # fmt: skip
 
 
-def test_stretch_word_beyond_its_end_is_placed_at_its_end() -> None:
+def test_audio_word_beyond_its_end_is_placed_at_its_end() -> None:
     audio = filled(4, first=10).window_audio()
     offset = 10 * FRAME_SAMPLES
     (word,) = audio.place_words(Transcript("a", (Word("a", offset + 100, offset + 10**6, 0.5),)))
     assert (word.start, word.end) == (offset + 100, 14 * FRAME_SAMPLES)
 
 
-def test_stretch_of_nothing_has_no_words() -> None:
+def test_empty_audio_has_no_words() -> None:
     assert WindowBuffer().window_audio().place_words(Transcript("a", (Word("a", 0, 1, 0.5),))) == ()
     assert WindowBuffer().window_audio().offset == 0
