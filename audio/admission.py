@@ -198,7 +198,7 @@ class AdmissionQueue:
         return ahead <= self.limits.partial_wait_s * max(1, self.workers - 1)
 
     def _backlog(self, now: float) -> float:
-        """Predicted wait of a final, in seconds: the time for all running and waiting work over the number of workers."""
+        """Predicted wait of a final, in seconds: the time for running and waiting work over the number of workers."""
         if len(self._running) < self.workers:
             return 0.0
         left = sum(max(0.0, each.cost_s - (now - each.started_at)) for each in self._running)

@@ -128,7 +128,7 @@ def _is_wav_truncated(file: BinaryIO) -> bool:
     """Whether a wav file has less audio than its header states."""
     size = file.seek(0, io.SEEK_END)
     at = 12
-    early = False
+    truncated = False
     for _ in range(MAX_CHUNKS):
         file.seek(at)
         head = file.read(8)
@@ -137,10 +137,10 @@ def _is_wav_truncated(file: BinaryIO) -> bool:
         length = int.from_bytes(head[4:], "little")
         at += 8 + length + length % 2
         if head[:4] == b"data":
-            early = length < UNKNOWN_LENGTH_BYTES and at - length % 2 > size
+            truncated = length < UNKNOWN_LENGTH_BYTES and at - length % 2 > size
             break
     file.seek(0)
-    return early
+    return truncated
 
 
 class _Decoder:

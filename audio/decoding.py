@@ -185,9 +185,9 @@ def remove_repetition(found: DecodedText) -> DecodedText:
     spans: list[tuple[int, int]] = []
     length = 0
     for word in found.words:
-        place = max(length, found.text.find(word.text, length))
-        length = min(len(found.text), place + len(word.text))
-        spans.append((place, length))
+        start = max(length, found.text.find(word.text, length))
+        length = min(len(found.text), start + len(word.text))
+        spans.append((start, length))
     text = found.text[: spans[repeated.start - 1][1]]
     if repeated.stop < len(spans):
         text += found.text[spans[repeated.stop - 1][1] :]

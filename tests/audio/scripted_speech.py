@@ -1,4 +1,4 @@
-"""Scripted answers: audio that carries its own places, probabilities to go with it, and who transcribes it.
+"""Scripted answers: audio that contains its own positions, its probabilities of speech, and its transcriber.
 
 Each frame's first samples hold the frame's number, so what is transcribed says which part of the answer it is, however
 it was cut and joined.
@@ -34,7 +34,7 @@ MARK = 3
 """Samples at the start of a frame that hold its number: a sign and two digits of base DIGIT."""
 SIGN, DIGIT = -12_345, 10_000
 WORD_FRAMES = 10
-"""A scripted word takes 320 ms, and follows on the last one at once."""
+"""Length of a scripted word (320 ms); words follow each other without gaps."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Script:
-    """An answer: words, and how likely speech is in each frame."""
+    """An answer: its words, and the probability of speech in each frame."""
 
     words: tuple[Said, ...]
     probabilities: Probabilities
@@ -71,14 +71,14 @@ class Script:
 
 
 def marked(frame: int, length: int = FRAME_SAMPLES) -> Samples:
-    """A frame that says its number."""
+    """A frame that contains its number."""
     samples = np.full(length, 1000, np.int16)
     samples[:MARK] = (SIGN, frame // DIGIT, frame % DIGIT)
     return samples
 
 
 def marks(samples: Samples) -> list[int]:
-    """The numbers of the frames in a stretch."""
+    """The numbers of the frames in some audio."""
     starts = [n for n in np.flatnonzero(samples == SIGN) if n + 2 < len(samples)]
     return [int(samples[n + 1]) * DIGIT + int(samples[n + 2]) for n in starts]
 
@@ -103,7 +103,7 @@ def script(*parts: str | float, word_frames: int = WORD_FRAMES, tail_s: float = 
 
 
 class ScriptedTranscriber:
-    """Hears the words of a script whose frames it is given; of a word cut in two it hears a half."""
+    """Transcribes the words of a script in the frames that it is given; of a word cut in two it finds a half."""
 
     def __init__(self, answer: Script, *, failures: Sequence[int] = ()) -> None:
         self._answer = answer
@@ -111,7 +111,7 @@ class ScriptedTranscriber:
         self.calls: list[tuple[Purpose, tuple[int, ...]]] = []
 
     def read(self, samples: Samples, offset: int) -> Transcript:
-        """The words in these samples, placed as a transcriber places them."""
+        """The words in these samples, with the positions that a transcriber gives them."""
         frames = marks(samples)
         where = {frame: n for n, frame in enumerate(frames)}
         found: list[Word] = []
@@ -133,12 +133,12 @@ class ScriptedTranscriber:
 
 
 def half(text: str, *, first: bool) -> str:
-    """What is heard of a word of which a part is missing: never a word of any script."""
+    """What is transcribed of a word of which a part is missing: never a word of any script."""
     return f"{text[:1]}~" if first else f"~{text[-1:]}"
 
 
 class ScriptedStream:
-    """Says the script's probabilities, frame after frame; silence after the script."""
+    """Gives the probabilities of the script, frame by frame; silence after its end."""
 
     def __init__(self, answer: Script) -> None:
         self._answer = answer
@@ -175,7 +175,7 @@ Command = Callable[[SpeechMachine], list[MachineOutput]]
 
 @dataclass
 class Performance:
-    """What came of a script: events in order, and the frames of every reading that was asked for, by purpose."""
+    """The result of a script: events in order, and the purpose and frames of every requested transcription."""
 
     events: list[SpeechEvent] = field(default_factory=list)
     reads: list[tuple[Purpose, list[int]]] = field(default_factory=list)
@@ -190,7 +190,7 @@ class Performance:
 
     @property
     def decisive(self) -> list[SpeechEvent]:
-        """Without what depends on when readings come."""
+        """The events that do not depend on the time at which transcriptions complete."""
         return [
             event
             for event in self.events

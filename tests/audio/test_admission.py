@@ -1,4 +1,4 @@
-"""Who gets a worker. The clock is a number; nothing waits."""
+"""Admission control: which transcription gets a worker. The time is a number that the test sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole recordings of every kind, whole, broken off, damaged, too long, or no recordings at all."""
+"""Recordings of every kind: complete, truncated, damaged, too long, or not recordings at all."""
 
 from __future__ import annotations
 

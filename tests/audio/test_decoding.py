@@ -1,4 +1,4 @@
-"""What is asked of a speech model, and what of its words is believed."""
+"""Decoding of a window: how the model is run, and which of its words are kept."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class HastyEngine(ScriptedEngine):
         return replace(found, words=tuple(words), stopped_at_s=place)
 
 
-LOOP = "and then the end of it, " * 8
+REPETITION = "and then the end of it, " * 8
 
 
 def decode(engine: ScriptedEngine, seconds: float, *, is_cancelled: bool = False) -> Transcript:
@@ -111,26 +111,26 @@ def test_words_past_the_end_or_out_of_order_are_placed_inside_and_in_order() -> 
 
 
 def test_repetition_is_decoded_again_with_the_full_context() -> None:
-    engine = ScriptedEngine([LOOP, "It is the end of it."])
+    engine = ScriptedEngine([REPETITION, "It is the end of it."])
     found = decode(engine, 8.0)
     assert engine.asked == [(11, 5), (30, 5)]
     assert found.text == "It is the end of it."
 
 
 def test_repetition_that_stays_is_cut_after_its_first_round() -> None:
-    found = decode(ScriptedEngine(["Well, " + LOOP]), 9.0)
+    found = decode(ScriptedEngine(["Well, " + REPETITION]), 9.0)
     assert found.text == "Well, and then the end of it,"
     assert [word.text for word in found.words] == found.text.split()
 
 
 def test_repetition_with_the_full_context_is_not_decoded_twice() -> None:
-    engine = ScriptedEngine([LOOP * 2])
+    engine = ScriptedEngine([REPETITION * 2])
     decode(engine, 29.0)
     assert len(engine.asked) == 1
 
 
 def test_repetition_is_not_decoded_again_for_a_cancelled_request() -> None:
-    engine = ScriptedEngine([LOOP])
+    engine = ScriptedEngine([REPETITION])
     decode(engine, 8.0, is_cancelled=True)
     assert len(engine.asked) == 1
 
@@ -142,7 +142,7 @@ def test_hallucination_leaves_no_words_but_the_models_confidence() -> None:
 
 
 def test_repetition_over_noise_is_a_hallucination_and_not_cut_to_words() -> None:
-    found = decode(ScriptedEngine([LOOP], no_speech=0.58, avg_logprob=-0.6), 25.0)
+    found = decode(ScriptedEngine([REPETITION], no_speech=0.58, avg_logprob=-0.6), 25.0)
     assert (found.text, found.words) == ("", ())
 
 

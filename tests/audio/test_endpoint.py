@@ -1,4 +1,4 @@
-"""Endpoints: what counts as speech, what as unfinished, and how long a silence must be."""
+"""Endpointing: segments of speech, unfinished sentences, and the silence that ends an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that nobody said, against short answers that somebody gave.
+"""The hallucination filter: hallucinations, and short answers that must pass.
 
 The numbers are what the built-in model and `base` said: of noise, hum, music, keys, coughs and breath (`PHANTOMS`), and
 of short answers spoken clearly, quietly or into noise (`ANSWERS`).

@@ -1,4 +1,4 @@
-"""Sound as it comes: overloaded microphones and loud rooms, through detector and built-in model."""
+"""Overloaded microphones and noise, with voice activity detection and the built-in model."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def samples(sound: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Samples:
     return (np.clip(sound, -1.0, 1.0) * 32767).astype(np.int16)
 
 
-async def heard(transcriber: WhisperTranscriber, sound: Samples) -> AnswerEnded:
+async def transcribed(transcriber: WhisperTranscriber, sound: Samples) -> AnswerEnded:
     """How the answer ended."""
     stream = SpeechStream(transcriber, SileroDetector())
     async with stream, asyncio.TaskGroup() as group:
@@ -89,7 +89,7 @@ def share(text: str) -> float:
 async def test_overloaded_microphone_costs_few_words(
     transcriber: WhisperTranscriber, clean: np.ndarray[tuple[int], np.dtype[np.float64]], gain: float
 ) -> None:
-    end = await heard(transcriber, samples(clean * gain))
+    end = await transcribed(transcriber, samples(clean * gain))
     assert share(end.text) >= 0.8
 
 
@@ -103,7 +103,7 @@ async def test_speech_in_noise_ends_where_it_ends_and_its_words_tell_their_doubt
 ) -> None:
     spoken = clean[RATE_HZ : -2 * RATE_HZ]
     rms = float(np.sqrt(np.mean(spoken**2))) / 10 ** (ratio_db / 20)
-    end = await heard(transcriber, samples(clean + noise(len(clean), rms)))
+    end = await transcribed(transcriber, samples(clean + noise(len(clean), rms)))
     assert end.reason == "silence"
     assert abs(end.speech_end - (len(clean) - 2 * RATE_HZ)) < RATE_HZ / 2
     assert share(end.text) >= least
@@ -111,5 +111,5 @@ async def test_speech_in_noise_ends_where_it_ends_and_its_words_tell_their_doubt
 
 
 async def test_noise_alone_is_no_answer(transcriber: WhisperTranscriber) -> None:
-    end = await heard(transcriber, samples(noise(12 * RATE_HZ, 0.1)))
+    end = await transcribed(transcriber, samples(noise(12 * RATE_HZ, 0.1)))
     assert (end.text, end.words) == ("", ())

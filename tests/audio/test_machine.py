@@ -36,10 +36,6 @@ def silence_applied(done: Performance) -> int:
     return ms(done.ended.at - done.ended.speech_end)
 
 
-def done_now(machine: SpeechMachine) -> list[object]:
-    return list(machine.stop())
-
-
 def many(count: int, prefix: str = "w") -> str:
     return " ".join(f"{prefix}{n}" for n in range(count))
 
@@ -336,26 +332,26 @@ def test_captions_are_skipped_while_one_is_being_made() -> None:
 
 def test_captions_stay_short_however_long_somebody_speaks() -> None:
     done = perform(script(many(85)))
-    partials = [len(frames) * FRAME_MS for purpose, frames in done.reads if purpose == "partial"]
-    assert max(partials) <= 12_000
-    heard = [event for event in done.of(PartialTranscript) if isinstance(event, PartialTranscript)]
-    assert heard[-1].text == done.ended.text
+    lengths_ms = [len(frames) * FRAME_MS for purpose, frames in done.reads if purpose == "partial"]
+    assert max(lengths_ms) <= 12_000
+    partials = [event for event in done.of(PartialTranscript) if isinstance(event, PartialTranscript)]
+    assert partials[-1].text == done.ended.text
 
 
 def test_captions_keep_what_two_transcriptions_agreed_on() -> None:
     done = perform(script(many(40)))
-    heard = [event for event in done.of(PartialTranscript) if isinstance(event, PartialTranscript)]
-    assert heard[0].stable == 0
-    for earlier, later in pairwise(heard):
+    partials = [event for event in done.of(PartialTranscript) if isinstance(event, PartialTranscript)]
+    assert partials[0].stable == 0
+    for earlier, later in pairwise(partials):
         assert later.text.startswith(earlier.text[: earlier.stable])
         assert later.stable >= earlier.stable
-    assert heard[5].stable > len(many(10))
+    assert partials[5].stable > len(many(10))
 
 
 # -- failures
 
 
-def test_failure_of_a_caption_is_let_go() -> None:
+def test_failure_of_a_caption_is_ignored() -> None:
     done = perform(script(many(12)), failures=[0, 1])
     assert done.ended.text == many(12)
     assert done.of(TranscriptionFailed) == []

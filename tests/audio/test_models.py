@@ -1,4 +1,4 @@
-"""Where speech models are found, and which files are believed."""
+"""Speech models: where they are found, and how their files are verified."""
 
 from __future__ import annotations
 
@@ -164,9 +164,7 @@ def test_joined_model_that_was_damaged_is_written_again(
     assert (again.path / "model.bin").read_bytes() == b"first half, second half"
 
 
-def test_parts_that_cannot_be_joined_are_reported(
-    no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_that_cannot_be_joined_fail(no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packaged = in_two_parts(monkeypatch, tmp_path / "site")
     (tmp_path / "store").write_text("a file where the directory should be")
     with pytest.raises(ModelMissing, match="can't be joined"):

@@ -1,4 +1,4 @@
-"""Spoken answers that are kept, and that nothing is left of them once erased."""
+"""Recordings of spoken answers: kept as they are, and erased completely."""
 
 from __future__ import annotations
 

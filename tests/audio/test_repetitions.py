@@ -1,4 +1,4 @@
-"""Texts that repeat themselves."""
+"""The repetition filter: repetitive texts, and answers that must pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANSWERS = [
     ),
     ("", 1.0),
 ]
-LOOPS = [
+REPETITIONS = [
     (
         "I'm going to the end of the game, and I'm going to the end of the game, and I'm going to the end of the game",
         25,
@@ -42,7 +42,7 @@ def test_answer_is_no_repetition(text: str, duration_s: float) -> None:
     assert find_repetition(text.split()) is None
 
 
-@pytest.mark.parametrize(("text", "duration_s"), LOOPS)
+@pytest.mark.parametrize(("text", "duration_s"), REPETITIONS)
 def test_repetition_is_detected(text: str, duration_s: float) -> None:
     assert is_repetitive(text, duration_s)
 

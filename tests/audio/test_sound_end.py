@@ -1,4 +1,4 @@
-"""Where a sound stops within its last frames."""
+"""The end of speech by loudness."""
 
 from __future__ import annotations
 

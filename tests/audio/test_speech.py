@@ -1,4 +1,4 @@
-"""SpeechStream: the machine with a transcriber and voice activity around it, on an event loop."""
+"""SpeechStream: the state machine with a transcriber and voice activity detection, on an event loop."""
 
 from __future__ import annotations
 

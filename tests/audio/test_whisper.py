@@ -1,4 +1,4 @@
-"""The pool of transcribers over an engine that answers when it is told to; and the built-in model itself."""
+"""WhisperTranscriber over an engine that returns when the test lets it, and the built-in model itself."""
 
 from __future__ import annotations
 

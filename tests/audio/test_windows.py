@@ -1,4 +1,4 @@
-"""Windows: what of an answer is kept, where it is cut, and what is read."""
+"""Windows: which audio of an answer is kept, where it is cut, and what is transcribed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However audio is cut and however late its readings come: the same events and words, nothing lost or doubled."""
+"""For any sizes of chunks and delays of transcriptions: the same events and words, none lost or doubled."""
 
 from __future__ import annotations
 
