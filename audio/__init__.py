@@ -1,1 +1,1 @@
-"""Speech in: frames, voice activity, endpoints and transcribers. Knows nothing of interviews or servers."""
+"""Speech input: audio frames, voice activity detection, endpointing and transcription. Imports no other package."""

@@ -1,12 +1,16 @@
-"""Who gets a transcriber's next free worker, and who gets none.
+"""Admission control: which transcription gets the next free worker, and which is refused or dropped.
 
-Rules without threads or clocks: the caller says what time it is. Earliest deadline first among confirmed work and
-guesses, so that a guess that waited as long as an endpoint takes ranks with finals. Parts of whole recordings, for
-which nobody sits and waits, come behind both, leave a worker free where there are several, and are never refused. A
-partial begins only when nobody
-else waits and one worker stays free, waits a moment at most, and is not taken at all while the measured load approaches
-what the workers can do. A session has one guess and one partial at work: work that nobody wants any more still counts
-until its worker returns.
+There are no threads and no clock here: the caller passes the time. The rules by purpose:
+
+- Finals, guesses and parts of recordings start in the order of the latest times at which they should. A guess may start
+  somewhat later than a final that was requested at the same time, so that one that has waited as long as a silence
+  lasts ranks with finals.
+- Parts of recordings, for which nobody is waiting, may start much later, leave one worker free where there are several,
+  and are never refused.
+- A partial starts after everything else, and only if one worker stays free. It is dropped after a short wait, and
+  refused under high load.
+- A session has at most one guess, one partial and one part of a recording running; cancelled ones count until their
+  worker is free.
 """
 
 from __future__ import annotations
@@ -18,50 +22,51 @@ from typing import Literal
 
 from audio.types import Purpose
 
-State = Literal["waiting", "running", "over"]
-SLACK_S: Mapping[Purpose, float] = {"final": 0.0, "guess": 0.7, "partial": 2.0, "recording": 10.0}
-"""How much later than a final asked for at the same time each may begin."""
-WINDOW_S = 10.0
-"""Time constant of the measured load."""
-FIRST_COST_S = 0.35
-"""Assumed for a decode before one was measured."""
+TicketState = Literal["waiting", "running", "over"]
+START_SLACK_S: Mapping[Purpose, float] = {"final": 0.0, "guess": 0.7, "partial": 2.0, "recording": 10.0}
+"""How much later each may start than a final that is requested at the same time, in seconds."""
+LOAD_HALF_LIFE_S = 10.0
+"""Half-life of past values in the measured load, in seconds."""
+INITIAL_COST_S = 0.35
+"""Assumed duration of a transcription before one was measured, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much may wait, in seconds of predicted waiting, and how busy the workers may be."""
+class AdmissionLimits:
+    """Limits beyond which transcriptions are dropped or refused."""
 
     partial_wait_s: float = 0.8
-    """A partial that has not begun after so long is dropped: what it would say is old."""
+    """Seconds after which a partial that has not started is dropped, because it would be out of date."""
     partial_load: float = 0.85
-    """Share of the workers' time above which no partial is taken."""
+    """Load, in [0, 1], above which partials are refused."""
     final_wait_s: float = 20.0
-    """Finals and guesses that would wait longer are refused at once."""
+    """Predicted wait in seconds above which finals and guesses are refused."""
 
 
 @dataclass(eq=False, slots=True)
 class Ticket:
-    """One piece of work: what it is for, for whom, and when it came (seconds of the caller's clock)."""
+    """A transcription in the queue; times are seconds of the caller's clock, `cost_s` is its expected duration."""
 
     purpose: Purpose
     session: Hashable
-    asked_at: float
+    requested_at: float
     cost_s: float
-    state: State = "waiting"
+    state: TicketState = "waiting"
     started_at: float = 0.0
 
     @property
-    def due(self) -> float:
-        """What waiting work is ordered by."""
-        return self.asked_at + SLACK_S[self.purpose]
+    def start_by(self) -> float:
+        """The latest time at which it should start, by which the queue is ordered."""
+        return self.requested_at + START_SLACK_S[self.purpose]
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """How busy the workers are.
+class TranscriberLoad:
+    """The load of a transcriber's workers.
 
-    `busy` is the share of their time spent lately, in [0, 1]; `backlog_s` the predicted wait of a final asked for now.
-    The mappings count since the start, by purpose.
+    `running` and `waiting` are numbers of transcriptions. `busy` is the recent share of the workers' time that was
+    used, in [0, 1]; `backlog_s` is the predicted wait, in seconds, of a final that were requested now. `done`,
+    `dropped` (including refused) and `cancelled` are counts since the start, by purpose.
     """
 
     workers: int
@@ -75,11 +80,11 @@ class Load:
 
 
 @dataclass(slots=True)
-class Admission:
-    """The queue before `workers` equal workers."""
+class AdmissionQueue:
+    """The queue of transcriptions for a number of equal workers."""
 
     workers: int
-    limits: Limits = field(default_factory=Limits)
+    limits: AdmissionLimits = field(default_factory=AdmissionLimits)
     _waiting: list[Ticket] = field(default_factory=list)
     _running: list[Ticket] = field(default_factory=list)
     _done: Counter[Purpose] = field(default_factory=Counter)
@@ -87,30 +92,32 @@ class Admission:
     _cancelled: Counter[Purpose] = field(default_factory=Counter)
     _costs: dict[Purpose, float] = field(default_factory=dict)
     _busy: float = 0.0
-    _measured_at: float | None = None
+    _updated_at: float | None = None
 
-    def ask(self, purpose: Purpose, session: Hashable, now: float) -> Ticket | None:
-        """A ticket that waits for its turn, or None: dropped, and counted.
+    def request(self, purpose: Purpose, session: Hashable, now: float) -> Ticket | None:
+        """Queue a transcription.
 
         Args:
-            purpose: what the work is for.
-            session: whose it is; a session has at most one guess and one partial at work.
-            now: seconds of a clock that never goes back.
+            purpose: what it is for.
+            session: the session that it belongs to.
+            now: seconds of a monotonic clock.
+        Returns:
+            Its ticket; None if it is refused, which is counted as dropped.
         """
-        self._measure(now)
-        ticket = Ticket(purpose, session, now, self._cost(purpose))
-        if not self._takes(purpose, session, now):
+        self._update_load(now)
+        ticket = Ticket(purpose, session, now, self._expected_cost_s(purpose))
+        if not self._admits(purpose, session, now):
             self._dropped[purpose] += 1
             return None
         self._waiting.append(ticket)
         return ticket
 
     def expire(self, now: float) -> list[Ticket]:
-        """Partials that waited too long; they are dropped, and counted."""
+        """Drop the partials that have waited too long; returns their tickets."""
         late = [
             ticket
             for ticket in self._waiting
-            if ticket.purpose == "partial" and now - ticket.asked_at > self.limits.partial_wait_s
+            if ticket.purpose == "partial" and now - ticket.requested_at > self.limits.partial_wait_s
         ]
         for ticket in late:
             self._waiting.remove(ticket)
@@ -119,22 +126,22 @@ class Admission:
         return late
 
     def next(self, now: float) -> Ticket | None:
-        """The ticket whose work begins now; None while nothing may begin."""
-        self._measure(now)
+        """Start the next transcription: returns its ticket, None if none may start now."""
+        self._update_load(now)
         if len(self._running) >= self.workers:
             return None
-        ready = [ticket for ticket in self._waiting if not self._held(ticket)]
+        ready = [ticket for ticket in self._waiting if not self._must_wait(ticket)]
         if not ready:
             return None
-        ticket = min(ready, key=lambda each: (each.purpose == "partial", each.due))
+        ticket = min(ready, key=lambda each: (each.purpose == "partial", each.start_by))
         self._waiting.remove(ticket)
         self._running.append(ticket)
         ticket.state, ticket.started_at = "running", now
         return ticket
 
     def finish(self, ticket: Ticket, now: float) -> None:
-        """The worker of this ticket is free again, however its work ended."""
-        self._measure(now)
+        """The transcription has returned or failed: its worker is free again."""
+        self._update_load(now)
         self._running.remove(ticket)
         ticket.state = "over"
         self._done[ticket.purpose] += 1
@@ -143,7 +150,7 @@ class Admission:
         self._costs[ticket.purpose] = spent if known is None else 0.8 * known + 0.2 * spent
 
     def cancel(self, ticket: Ticket) -> None:
-        """Nobody wants this any more. Work that runs keeps its worker until `finish`."""
+        """The transcription is no longer needed. A running one keeps its worker until `finish`."""
         if ticket.state == "over":
             return
         self._cancelled[ticket.purpose] += 1
@@ -151,10 +158,10 @@ class Admission:
             self._waiting.remove(ticket)
             ticket.state = "over"
 
-    def load(self, now: float) -> Load:
-        """How busy the workers are."""
-        self._measure(now)
-        return Load(
+    def load(self, now: float) -> TranscriberLoad:
+        """The load at the time `now`."""
+        self._update_load(now)
+        return TranscriberLoad(
             workers=self.workers,
             running=len(self._running),
             waiting=len(self._waiting),
@@ -165,8 +172,8 @@ class Admission:
             cancelled=dict(self._cancelled),
         )
 
-    def _held(self, ticket: Ticket) -> bool:
-        """Whether a ticket waits although a worker is free: for its session's own, or not to take the last one."""
+    def _must_wait(self, ticket: Ticket) -> bool:
+        """Whether a ticket waits although a worker is free: for its own session, or to leave the last worker free."""
         if ticket.purpose == "final":
             return False
         if any(each.session == ticket.session and each.purpose == ticket.purpose for each in self._running):
@@ -176,12 +183,12 @@ class Admission:
     def _spares_a_worker(self) -> bool:
         return len(self._running) < max(1, self.workers - 1)
 
-    def _takes(self, purpose: Purpose, session: Hashable, now: float) -> bool:
+    def _admits(self, purpose: Purpose, session: Hashable, now: float) -> bool:
         if purpose == "partial":
-            return self._takes_partial(session)
+            return self._admits_partial(session)
         return purpose == "recording" or self._backlog(now) <= self.limits.final_wait_s
 
-    def _takes_partial(self, session: Hashable) -> bool:
+    def _admits_partial(self, session: Hashable) -> bool:
         if self._busy > self.limits.partial_load:
             return False
         mine = [each for each in (*self._waiting, *self._running) if each.session == session]
@@ -191,20 +198,20 @@ class Admission:
         return ahead <= self.limits.partial_wait_s * max(1, self.workers - 1)
 
     def _backlog(self, now: float) -> float:
-        """Predicted wait of a final, in seconds: what runs and what waits, over the workers."""
+        """Predicted wait of a final, in seconds: the time for running and waiting work over the number of workers."""
         if len(self._running) < self.workers:
             return 0.0
         left = sum(max(0.0, each.cost_s - (now - each.started_at)) for each in self._running)
         ahead = sum(each.cost_s for each in self._waiting if each.purpose in ("final", "guess"))
         return (left + ahead) / self.workers
 
-    def _cost(self, purpose: Purpose) -> float:
-        return self._costs.get(purpose, FIRST_COST_S)
+    def _expected_cost_s(self, purpose: Purpose) -> float:
+        return self._costs.get(purpose, INITIAL_COST_S)
 
-    def _measure(self, now: float) -> None:
-        """Move the measured load towards the share of workers at work since the last look."""
-        if self._measured_at is not None and now > self._measured_at:
-            passed = now - self._measured_at
-            keep = 2.0 ** (-passed / WINDOW_S)
+    def _update_load(self, now: float) -> None:
+        """Update the measured load with the share of workers that were busy since the last update."""
+        if self._updated_at is not None and now > self._updated_at:
+            passed = now - self._updated_at
+            keep = 2.0 ** (-passed / LOAD_HALF_LIFE_S)
             self._busy = keep * self._busy + (1.0 - keep) * len(self._running) / self.workers
-        self._measured_at = now
+        self._updated_at = now

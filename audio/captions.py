@@ -1,7 +1,7 @@
-"""What is shown while somebody speaks: what two successive readings agree on stays as it is.
+"""Live captions: the words on which two successive partial transcriptions agree do not change any more.
 
-Readings for captions need not place their words, so they are compared as texts; places only decide where texts have
-nothing in common. Source of the rule: LocalAgreement-2, Liu et al. 2020, "Low-Latency Sequence-to-Sequence Speech
+Partial transcriptions may have inexact positions, so they are compared as texts; positions only decide where the texts
+have nothing in common. Source of the rule: LocalAgreement-2, Liu et al. 2020, "Low-Latency Sequence-to-Sequence Speech
 Recognition and Translation by Partial Hypothesis Selection".
 """
 
@@ -9,96 +9,104 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audio.readings import agreement, middle, plain, text_of
-from audio.types import Heard, Word
+from audio.overlap import align_words, word_middle
+from audio.texts import comparison_key, join_words
+from audio.types import PartialTranscript, Word
 
 COMPARED_WORDS = 80
-"""So many words at the end of a text are compared with what comes next: more than a window of 28 s has, mostly."""
+"""Number of words at the end of a text that are compared with the captions: a window of 28 s rarely has more."""
 
 
 class Captions:
-    """Words in three parts: `settled` by the final readings of windows, `stable` by agreement, and the rest."""
+    """The captions of one answer, which consist of three parts in this order.
+
+    Final words come from the final transcriptions of windows; stable words are those on which two partial
+    transcriptions agreed; unstable words come from the last partial transcription alone.
+    """
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._settled: tuple[Word, ...] = ()
+        self._final: tuple[Word, ...] = ()
         self._stable: list[Word] = []
-        self._rest: list[Word] = []
-        self._start = 0
+        self._unstable: list[Word] = []
+        self._transcribed_from = 0
         self._frozen = 0
+        """Number of stable words that lie before `_transcribed_from`."""
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """Everything understood so far."""
-        return (*self._settled, *self._stable, *self._rest)
+        """All words so far."""
+        return (*self._final, *self._stable, *self._unstable)
 
     def between(self, start: int, end: int) -> tuple[Word, ...]:
-        """What was understood from one place in the answer to another and is not settled."""
-        return tuple(word for word in (*self._stable, *self._rest) if start <= middle(word) < end)
+        """The words between two positions in the answer that are not final."""
+        return tuple(word for word in (*self._stable, *self._unstable) if start <= word_middle(word) < end)
 
-    def heard(self, at: int) -> Heard:
-        """What to show for the audio up to `at`."""
-        text = text_of(self.words, self._language)
-        stable = text_of((*self._settled, *self._stable), self._language)
-        return Heard(text, len(stable), at)
+    def partial_transcript(self, at: int) -> PartialTranscript:
+        """The captions as an event, for the audio up to the position `at`."""
+        text = join_words(self.words, self._language)
+        stable = join_words((*self._final, *self._stable), self._language)
+        return PartialTranscript(text, len(stable), at)
 
-    def read(self, words: Sequence[Word], start: int) -> None:
-        """A reading of the audio from `start` to now: what it and the last one agree on becomes stable.
+    def add_transcription(self, words: Sequence[Word], start: int) -> None:
+        """Add a partial transcription of the audio from the position `start` on.
 
-        What was understood before `start` is stable, too, as nobody reads it again for a caption.
+        The words on which it and the one before it agree become stable. So do all words before `start`, since later
+        partial transcriptions do not include them.
         """
-        if start != self._start:
-            self._start = start
+        if start != self._transcribed_from:
+            self._transcribed_from = start
             self._freeze(words, start)
         known = self._stable[self._frozen :]
-        new = list(words[_shared(known, words) :])
-        agreed = _common(self._rest, new)
+        new = list(words[_known_prefix(known, words) :])
+        agreed = _common_prefix(self._unstable, new)
         self._stable += new[:agreed]
-        self._rest = new[agreed:]
+        self._unstable = new[agreed:]
 
-    def settle(self, words: Sequence[Word], edge: int) -> None:
-        """The final words up to the place `edge` are known; what was understood after it stays."""
-        old = [*self._stable, *self._rest]
-        pairs = agreement(old, words[-COMPARED_WORDS:], near=None)
+    def set_final(self, words: Sequence[Word], until: int) -> None:
+        """Set the final words up to the position `until`; words after it are kept as they are."""
+        old = [*self._stable, *self._unstable]
+        pairs = align_words(old, words[-COMPARED_WORDS:], max_distance=None)
         first = pairs[-1][0] + 1 if pairs else 0
-        kept = [n for n in range(first, len(old)) if middle(old[n]) >= edge]
-        self._settled = tuple(words)
-        self._rest = [old[n] for n in kept if n >= len(self._stable)]
+        kept = [n for n in range(first, len(old)) if word_middle(old[n]) >= until]
+        self._final = tuple(words)
+        self._unstable = [old[n] for n in kept if n >= len(self._stable)]
         self._stable = [old[n] for n in kept if n < len(self._stable)]
-        self._start, self._frozen = edge, 0
+        self._transcribed_from, self._frozen = until, 0
 
-    def replace(self, words: Sequence[Word]) -> None:
-        """Everything was read anew: what was understood before in the same way stays stable."""
-        settled = _common(self._settled, words)
-        agreed = settled + _common([*self._stable, *self._rest], words[settled:])
-        self._settled = tuple(words[:settled])
-        self._stable, self._rest = list(words[settled:agreed]), list(words[agreed:])
-        self._frozen = sum(middle(word) < self._start for word in self._stable)
+    def replace_all(self, words: Sequence[Word]) -> None:
+        """Replace all words by a new transcription of the answer; those that are the same as before are stable."""
+        final = _common_prefix(self._final, words)
+        agreed = final + _common_prefix([*self._stable, *self._unstable], words[final:])
+        self._final = tuple(words[:final])
+        self._stable, self._unstable = list(words[final:agreed]), list(words[agreed:])
+        self._frozen = sum(word_middle(word) < self._transcribed_from for word in self._stable)
 
     def _freeze(self, words: Sequence[Word], start: int) -> None:
-        """Readings begin at `start` from now on; `words` is the first of them."""
-        old = [*self._stable, *self._rest]
-        pairs = agreement(old, words, near=None)
+        """Partial transcriptions begin at the position `start` from now on; `words` is the first of them."""
+        old = [*self._stable, *self._unstable]
+        pairs = align_words(old, words, max_distance=None)
         if pairs:
             frozen = max(0, pairs[0][0] - pairs[0][1])
         else:
-            frozen = next((n for n, word in enumerate(old) if middle(word) >= start), len(old))
+            frozen = next((n for n, word in enumerate(old) if word_middle(word) >= start), len(old))
         stable = max(frozen, len(self._stable))
-        self._frozen, self._stable, self._rest = frozen, old[:stable], old[stable:]
+        self._frozen, self._stable, self._unstable = frozen, old[:stable], old[stable:]
 
 
-def _common(one: Sequence[Word], other: Sequence[Word]) -> int:
-    return next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if plain(a.text) != plain(b.text)),
-        min(len(one), len(other)),
-    )
+def _common_prefix(one: Sequence[Word], other: Sequence[Word]) -> int:
+    """Number of words at the start that are the same in both, punctuation and case aside."""
+    for n, (a, b) in enumerate(zip(one, other, strict=False)):
+        if comparison_key(a.text) != comparison_key(b.text):
+            return n
+    return min(len(one), len(other))
 
 
-def _shared(known: Sequence[Word], words: Sequence[Word]) -> int:
-    """How many words at the start of a reading say what is known already, be it in other words."""
-    if _common(known, words) == len(known):
+def _known_prefix(known: Sequence[Word], words: Sequence[Word]) -> int:
+    """Number of words at the start of a transcription that correspond to the known words, be they the same or not."""
+    if _common_prefix(known, words) == len(known):
         return len(known)
-    pairs = agreement(known, words, near=None)
+    pairs = align_words(known, words, max_distance=None)
     if not pairs:
         return len(known)
     return pairs[-1][1] + len(known) - pairs[-1][0]

@@ -1,7 +1,7 @@
-"""Whole recordings (wav, flac, webm, ogg, mp3, m4a) → mono int16 at RATE_HZ.
+"""Decodes recordings (wav, flac, webm, ogg, mp3, m4a) to mono int16 at RATE_HZ.
 
-Blocking: call it from a worker thread. What a file is follows from its first bytes, never from its name, and only the
-demuxer of that kind is asked: FFmpeg's own guess would also follow play lists to other files.
+All functions block: call them from a worker thread. The kind of a file is detected by its first bytes, not by its name,
+and only the demuxer of that kind is used: FFmpeg's own detection would also follow playlists to other files.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from av.container import InputContainer
 from audio.errors import AudioFormat, AudioTooLong
 from audio.types import RATE_HZ, Samples
 
-Kind = Literal["wav", "flac", "matroska", "ogg", "mp3", "mov"]
-SNIFFED = 16
-"""First bytes that tell what a file is."""
-READABLE = "wav, flac, webm, ogg, mp3 and m4a"
+ContainerKind = Literal["wav", "flac", "matroska", "ogg", "mp3", "mov"]
+HEADER_BYTES = 16
+"""Number of first bytes by which the kind of a file is detected."""
+READABLE_KINDS = "wav, flac, webm, ogg, mp3 and m4a"
 MAX_BAD_PACKETS = 100
-"""A file with more broken packets in a row than this is given up."""
-TOLERANCE_S = 0.5
-"""By so much the length that a file states of itself may be off."""
-UNKNOWN_BYTES = 0x7FFF_0000
-"""Writers that can't know the length yet state this much or more, or nothing."""
-MOST_CHUNKS = 64
-"""In a wav file, so many are looked at to find the sound."""
+"""Decoding ends after more damaged packets in a row than this."""
+LENGTH_TOLERANCE_S = 0.5
+"""How many seconds a complete recording may be shorter than the file states."""
+UNKNOWN_LENGTH_BYTES = 0x7FFF_0000
+"""Least length in the header of a wav file that means that the writer did not know the length."""
+MAX_CHUNKS = 64
+"""Most chunks of a wav file among which the one with the samples is searched."""
 OGG_PAGE_BYTES = 27 + 255 + 255 * 255
-"""The largest page of an ogg file: head, table, and body."""
-OGG_HEAD_BYTES = 27
-OGG_LAST = 0x04
-"""Marks the last page of a stream."""
+"""Size of the largest page of an ogg file: header, segment table and body."""
+OGG_HEADER_BYTES = 27
+OGG_LAST_PAGE = 0x04
+"""Flag in the header of the last page of a stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A decoded recording; `complete` is false where the file is broken off or damaged and a part is missing."""
+    """A decoded recording; `complete` is false if a part is missing, because the file is truncated or damaged."""
 
     samples: Samples
-    kind: Kind
+    kind: ContainerKind
     complete: bool
 
 
-def kind_of(head: bytes) -> Kind | None:
-    """What a file is by its first bytes; None: nothing that is read here."""
+def detect_kind(head: bytes) -> ContainerKind | None:
+    """The kind of a file by its first bytes; None if it is not supported."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return "wav"
     if head[:4] == b"fLaC":
@@ -68,68 +68,68 @@ def kind_of(head: bytes) -> Kind | None:
 
 
 def read_recording(source: Path | BinaryIO, *, max_s: float) -> Recording:
-    """The whole recording, decoded as a stream: never more than `max_s` of it is held.
+    """Decode a recording; never more than `max_s` of it is in memory.
 
     Args:
-        source: a file, or an object that can be read and sought.
-        max_s: longest recording, in seconds.
+        source: a path, or a binary file that can be read and sought.
+        max_s: length of the longest recording that is accepted, in seconds.
     Raises:
-        AudioFormat: empty, of no kind that can be read, or without any sound in it.
-        AudioTooLong: longer than `max_s`.
+        AudioFormat: the file is empty, of an unsupported kind, damaged at its beginning, or without audio.
+        AudioTooLong: it is longer than `max_s`.
     """
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
-        kind = _sniff(file)
-        reader = _Reader(kind, max_s)
-        reader.complete = not _ends_early(file, kind)
+        kind = _read_kind(file)
+        reader = _Decoder(kind, max_s)
+        reader.complete = not _is_truncated(file, kind)
         blocks = list(reader.blocks(file))
     if not blocks or not sum(len(block) for block in blocks):
         raise AudioFormat("There is no sound in this recording.")
     return Recording(np.concatenate(blocks), kind, reader.complete)
 
 
-def _sniff(file: BinaryIO) -> Kind:
-    head = file.read(SNIFFED)
+def _read_kind(file: BinaryIO) -> ContainerKind:
+    head = file.read(HEADER_BYTES)
     file.seek(0)
     if not head:
         raise AudioFormat("The recording is empty.")
-    kind = kind_of(head)
+    kind = detect_kind(head)
     if kind is None:
-        raise AudioFormat(f"This is no recording that can be read; {READABLE} can.")
+        raise AudioFormat(f"This is no recording that can be read; {READABLE_KINDS} can.")
     return kind
 
 
-def _ends_early(file: BinaryIO, kind: Kind) -> bool:
-    """Whether a part is missing at the end of a file whose length FFmpeg takes for what was meant."""
+def _is_truncated(file: BinaryIO, kind: ContainerKind) -> bool:
+    """Whether the end is missing, for the kinds for which FFmpeg does not report it."""
     if kind == "wav":
-        return _wav_ends_early(file)
-    return kind == "ogg" and _ogg_ends_early(file)
+        return _is_wav_truncated(file)
+    return kind == "ogg" and _is_ogg_truncated(file)
 
 
-def _ogg_ends_early(file: BinaryIO) -> bool:
-    """Whether the last page of an ogg file is not whole, or not marked as the last one."""
+def _is_ogg_truncated(file: BinaryIO) -> bool:
+    """Whether the last page of an ogg file is incomplete, or not marked as the last one."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 2 * OGG_PAGE_BYTES))
     tail = file.read()
     file.seek(0)
     at = len(tail)
     while (at := tail.rfind(b"OggS", 0, at)) >= 0:
-        head = tail[at : at + OGG_HEAD_BYTES]
-        if len(head) < OGG_HEAD_BYTES:
+        head = tail[at : at + OGG_HEADER_BYTES]
+        if len(head) < OGG_HEADER_BYTES:
             return True
         if head[4] == 0:
-            table = tail[at + OGG_HEAD_BYTES : at + OGG_HEAD_BYTES + head[26]]
-            whole = len(table) == head[26] and at + OGG_HEAD_BYTES + head[26] + sum(table) <= len(tail)
-            return not (whole and head[5] & OGG_LAST)
+            table = tail[at + OGG_HEADER_BYTES : at + OGG_HEADER_BYTES + head[26]]
+            whole = len(table) == head[26] and at + OGG_HEADER_BYTES + head[26] + sum(table) <= len(tail)
+            return not (whole and head[5] & OGG_LAST_PAGE)
     return True
 
 
-def _wav_ends_early(file: BinaryIO) -> bool:
-    """Whether a wav file states more sound than it has."""
+def _is_wav_truncated(file: BinaryIO) -> bool:
+    """Whether a wav file has less audio than its header states."""
     size = file.seek(0, io.SEEK_END)
     at = 12
-    early = False
-    for _ in range(MOST_CHUNKS):
+    truncated = False
+    for _ in range(MAX_CHUNKS):
         file.seek(at)
         head = file.read(8)
         if len(head) < 8:
@@ -137,22 +137,22 @@ def _wav_ends_early(file: BinaryIO) -> bool:
         length = int.from_bytes(head[4:], "little")
         at += 8 + length + length % 2
         if head[:4] == b"data":
-            early = length < UNKNOWN_BYTES and at - length % 2 > size
+            truncated = length < UNKNOWN_LENGTH_BYTES and at - length % 2 > size
             break
     file.seek(0)
-    return early
+    return truncated
 
 
-class _Reader:
+class _Decoder:
     """Decodes one file of a known kind."""
 
-    def __init__(self, kind: Kind, max_s: float) -> None:
+    def __init__(self, kind: ContainerKind, max_s: float) -> None:
         self._kind = kind
         self._max_s = max_s
         self.complete = True
 
     def blocks(self, file: BinaryIO) -> Iterator[Samples]:
-        """Mono int16 blocks at RATE_HZ, in order; raises as `read_recording`."""
+        """Blocks of mono int16 at RATE_HZ, in order. Raises as `read_recording`."""
         try:
             container = av.open(file, mode="r", format=self._kind)
         except (av.FFmpegError, ValueError, OSError) as exc:
@@ -160,22 +160,22 @@ class _Reader:
         with container:
             self._refuse_too_long(container)
             length = 0
-            mixer = Mixer()
+            mixer = MonoResampler()
             for frame in self._frames(container):
-                for block in mixer.mix(frame):
+                for block in mixer.resample(frame):
                     length += len(block)
                     if length > self._max_s * RATE_HZ:
                         raise self._too_long()
                     yield block
-            for block in mixer.mix(None):
+            for block in mixer.resample(None):
                 length += len(block)
                 yield block
             stated = container.duration
-            if stated is not None and length / RATE_HZ < stated / av.time_base - TOLERANCE_S:
+            if stated is not None and length / RATE_HZ < stated / av.time_base - LENGTH_TOLERANCE_S:
                 self.complete = False
 
     def _refuse_too_long(self, container: InputContainer) -> None:
-        """By what the file says of itself, where it does; the decoder counts again."""
+        """Raise AudioTooLong if the length that the file states is clearly too long; `blocks` counts precisely."""
         if container.duration is not None and container.duration / av.time_base > self._max_s * 1.02 + 1:
             raise self._too_long()
 
@@ -183,7 +183,7 @@ class _Reader:
         return AudioTooLong(f"The recording is longer than {self._max_s:g} s, which is the most one answer may take.")
 
     def _frames(self, container: InputContainer) -> Iterator[AudioFrame]:
-        """Decoded frames of the first audio stream; broken packets are left out, a broken file ends early."""
+        """The decoded frames of the first audio stream, without damaged packets; too many of these end it."""
         stream = next(iter(container.streams.audio), None)
         if stream is None:
             raise AudioFormat("There is no sound in this recording.")
@@ -205,10 +205,10 @@ class _Reader:
                     yield frame
 
 
-class Mixer:
-    """Frames of any rate, format and number of channels → mono int16 at RATE_HZ.
+class MonoResampler:
+    """Converts frames of any rate, format and number of channels to mono int16 at RATE_HZ.
 
-    The channels are averaged; a change of rate or channels in the middle of a file is followed.
+    The channels are averaged; rate, format and channels may change within a file.
     """
 
     def __init__(self) -> None:
@@ -216,8 +216,8 @@ class Mixer:
         self._resampler: AudioResampler | None = None
         self._channels = 1
 
-    def mix(self, frame: AudioFrame | None) -> Iterator[Samples]:
-        """Blocks that are ready after this frame; None flushes."""
+    def resample(self, frame: AudioFrame | None) -> Iterator[Samples]:
+        """Add a frame; yields the blocks that are ready. None flushes."""
         if frame is not None:
             frame.pts = None
             shape = (frame.format.name, frame.sample_rate, frame.layout.nb_channels)

@@ -1,6 +1,6 @@
-"""One stretch of audio decoded with care: a short encoder context, a guard against loops, gates against phantoms.
+"""Transcribes one window with a short encoder context, the repetition filter and the hallucination filter.
 
-What runs the model is an `Engine`; this module decides what to ask of it and what to believe.
+A `DecodingEngine` runs the model; this module decides how it is run, and which of its words are kept.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.gates import is_echo, is_phantom
-from audio.loops import is_loop, repetition
+from audio.hallucinations import is_hallucination
+from audio.repetitions import find_repetition, is_repetitive
 from audio.types import RATE_HZ, Samples, Transcript, Word
 
-SHORTEST = RATE_HZ // 10
-"""Samples in which nobody says a word; less is not decoded."""
+MIN_SAMPLES = RATE_HZ // 10
+"""Shorter audio is not decoded: it cannot contain a word."""
 FULL_CONTEXT_S = 30
-"""What Whisper's encoder was trained on."""
+"""The length of the audio that Whisper's encoder was trained on, in seconds."""
 MIN_CONTEXT_S = 10
-"""With less the model loops."""
-LONGEST_WORD_S = 2.0
-"""Nobody takes longer to say a word, the silence beside it included; of a window no more is kept."""
-LEAST_REST_S = 0.7
-"""So much audio after the place where a reading left off may hold a word; less is the silence in which it was made."""
-MOST_READINGS = 4
-"""Of one stretch that is read piece by piece."""
-ROOM_S = 3
-"""Silence that the model is given after the last word; with less it loses the end."""
+"""Least encoder context, in seconds; with less the model repeats itself."""
+MAX_WORD_S = 2.0
+"""Longest word in seconds, including the silence beside it; a longer one shows that speech was skipped."""
+MIN_UNDECODED_S = 0.7
+"""Least audio, in seconds, after the point at which the model stopped early that may contain a word."""
+MAX_DECODES = 4
+"""Most runs of the model on one window."""
+CONTEXT_MARGIN_S = 3
+"""Seconds of encoder context beyond the audio; with less the model loses the last words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """One word as the engine places it: seconds from the start of the audio, probability in [0, 1]."""
+class DecodedWord:
+    """One word as decoded: seconds from the start of the audio, probability in [0, 1]."""
 
     text: str
     start_s: float
@@ -43,148 +43,133 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
-    """What an engine wrote: all its words, `no_speech` in [0, 1], `avg_logprob` per token.
+class DecodedText:
+    """The result of one run of the model.
 
-    `left_off_s`: where it stopped although there may be more, in seconds from the start of the audio; None: at the end.
+    `no_speech` is its probability of no speech, in [0, 1], `avg_logprob` its mean log probability per token, at most 0.
+    `stopped_at_s`: the point at which it stopped although there may be more speech, in seconds from the start of the
+    audio; None if it reached the end.
     """
 
     text: str
-    words: tuple[Spoken, ...]
+    words: tuple[DecodedWord, ...]
     no_speech: float
     avg_logprob: float
-    left_off_s: float | None = None
+    stopped_at_s: float | None = None
 
 
-class Engine(Protocol):
-    """Runs a speech model; blocks, and may be called by several threads at once."""
+class DecodingEngine(Protocol):
+    """Runs a speech model. Calls block, and may be made from several threads at once."""
 
     @property
     def model_id(self) -> str:
-        """Identifies model and precision."""
+        """Identifies the model and its precision."""
         ...
 
     @property
     def languages(self) -> frozenset[str] | None:
-        """Two-letter codes that the model knows; None: any."""
+        """Two-letter codes of the languages that the model supports; None: any."""
         ...
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
-        """Decode once, without chance.
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+        """Decode once, deterministically.
 
         Args:
-            audio: mono at RATE_HZ in [-1, 1], shape [n], at most 30 s.
-            context_s: how much audio the encoder is shown, in [10, 30]; silence fills what is missing.
-            beam: hypotheses followed; 1 is greedy.
+            audio: mono, at RATE_HZ, in [-1, 1], shape `[n]`, at most 30 s.
+            context_s: length of the encoder's input in seconds, in [10, 30]; the audio is padded with silence.
+            beam_size: number of hypotheses; 1 is greedy decoding.
             language: two-letter code.
-            before: words said before, as context; empty for none.
         """
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Careful:
-    """A transcript and what it took: `decodes` runs of the model, whether loops or phantoms were met."""
-
-    transcript: Transcript
-    decodes: int
-    looped: bool
-    phantom: bool
+def encoder_context_s(samples: int) -> int:
+    """The encoder context for this many samples, in seconds: min(30, max(10, whole seconds + 3))."""
+    return min(FULL_CONTEXT_S, max(MIN_CONTEXT_S, samples // RATE_HZ + CONTEXT_MARGIN_S))
 
 
-def context_for(samples: int) -> int:
-    """Seconds of encoder context for so many samples: min(30, max(10, whole seconds + 3))."""
-    return min(FULL_CONTEXT_S, max(MIN_CONTEXT_S, samples // RATE_HZ + ROOM_S))
-
-
-def decode_carefully(
-    engine: Engine,
+def decode_filtered(
+    engine: DecodingEngine,
     samples: Samples,
     *,
     language: str,
-    beam: int,
-    before: str = "",
+    beam_size: int,
     offset: int = 0,
-    abandoned: Callable[[], bool] = lambda: False,
-) -> Careful:
-    """Decode with as little encoder context as the audio needs; look twice where the text can't be right.
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> Transcript:
+    """Transcribe a window.
 
-    A loop, or a text with a hole in it, is decoded again with the full context and without `before`; what still repeats
-    is said once.
-    What echoes `before`, or is doubtful with it, is decoded again without it.
+    It is decoded with as little encoder context as its length needs, and once more with the full context if the text is
+    repetitive or speech seems to be skipped. A hallucination is dropped, and repeated words that remain are removed. If
+    the model stopped early, the rest is decoded, too.
 
     Args:
         engine: runs the model.
-        samples: mono int16 at RATE_HZ, at most 30 s.
+        samples: mono int16, at RATE_HZ, at most 30 s.
         language: two-letter code.
-        beam: hypotheses followed.
-        before: words before this stretch.
-        offset: place of the first sample in the answer.
-        abandoned: asked between runs; where it says yes, no second run is made.
+        beam_size: number of hypotheses.
+        offset: position of the first sample in the answer.
+        is_cancelled: called between runs; if it returns true, no further run is made.
     """
-    if len(samples) < SHORTEST:
-        return Careful(Transcript("", no_speech=1.0), 0, False, False)
+    if len(samples) < MIN_SAMPLES:
+        return Transcript("", no_speech=1.0)
     audio = samples.astype(np.float32) / 32768.0
     duration_s = len(samples) / RATE_HZ
-    context_s = context_for(len(samples))
-    found = engine.decode(audio, context_s=context_s, beam=beam, language=language, before=before)
-    decodes, looped = 1, is_loop(found.text, duration_s)
-    lost = looped or passes_over(found)
-    doubtful = lost or (before != "" and (is_echo(found.text, before) or doubts(found)))
-    if doubtful and not abandoned() and (context_s < FULL_CONTEXT_S or before):
-        wider = FULL_CONTEXT_S if lost else context_s
-        found = engine.decode(audio, context_s=wider, beam=beam, language=language, before="")
+    context_s = encoder_context_s(len(samples))
+    found = engine.decode(audio, context_s=context_s, beam_size=beam_size, language=language)
+    decodes, repetitive = 1, is_repetitive(found.text, duration_s)
+    if (repetitive or may_have_skipped_speech(found)) and not is_cancelled() and context_s < FULL_CONTEXT_S:
+        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam_size=beam_size, language=language)
         decodes = 2
-    phantom = doubts(found)
-    if phantom:
+    hallucinated = is_hallucinated(found)
+    if hallucinated:
         found = replace(found, text="", words=())
-    elif looped and is_loop(found.text, duration_s):
-        found = without_loop(found)
-    while not phantom and not looped and decodes < MOST_READINGS and not abandoned():
-        rest = rest_after(found, duration_s)
-        if rest is None:
+    elif repetitive and is_repetitive(found.text, duration_s):
+        found = remove_repetition(found)
+    while not hallucinated and not repetitive and decodes < MAX_DECODES and not is_cancelled():
+        rest_s = undecoded_from_s(found, duration_s)
+        if rest_s is None:
             break
         more = engine.decode(
-            audio[int(rest * RATE_HZ) :],
-            context_s=context_for(len(samples) - int(rest * RATE_HZ)),
-            beam=beam,
+            audio[int(rest_s * RATE_HZ) :],
+            context_s=encoder_context_s(len(samples) - int(rest_s * RATE_HZ)),
+            beam_size=beam_size,
             language=language,
-            before="",
         )
         decodes += 1
-        if not more.words or doubts(more) or is_loop(more.text, duration_s - rest):
+        if not more.words or is_hallucinated(more) or is_repetitive(more.text, duration_s - rest_s):
             break
-        found = continued(found, more, rest)
-    return Careful(placed(found, offset, len(samples)), decodes, looped, phantom)
+        found = append_continuation(found, more, rest_s)
+    return to_transcript(found, offset, len(samples))
 
 
-def rest_after(found: Decoded, duration_s: float) -> float | None:
-    """From where on the audio has to be read once more; None where nothing can be missing."""
-    left_off_s = found.left_off_s
-    if not found.words or left_off_s is None or duration_s - left_off_s < LEAST_REST_S:
+def undecoded_from_s(found: DecodedText, duration_s: float) -> float | None:
+    """The point, in seconds, from which on the audio has to be decoded, too; None if nothing can be missing."""
+    stopped_at_s = found.stopped_at_s
+    if not found.words or stopped_at_s is None or duration_s - stopped_at_s < MIN_UNDECODED_S:
         return None
-    return left_off_s
+    return stopped_at_s
 
 
-def continued(found: Decoded, more: Decoded, rest_s: float) -> Decoded:
-    """A reading and one of what it left, from `rest_s` on; the first one's doubts count for both."""
+def append_continuation(found: DecodedText, more: DecodedText, rest_s: float) -> DecodedText:
+    """A result and that of the rest of the audio, from `rest_s` seconds on; confidences are those of the first."""
     words = tuple(replace(word, start_s=word.start_s + rest_s, end_s=word.end_s + rest_s) for word in more.words)
     return replace(
         found,
         text=f"{found.text} {more.text}".strip(),
         words=(*found.words, *words),
-        left_off_s=None if more.left_off_s is None else more.left_off_s + rest_s,
+        stopped_at_s=None if more.stopped_at_s is None else more.stopped_at_s + rest_s,
     )
 
 
-def passes_over(found: Decoded) -> bool:
-    """Whether a sentence may be missing: what is left out is taken for a part of the word beside it."""
-    return any(word.end_s - word.start_s > LONGEST_WORD_S for word in found.words)
+def may_have_skipped_speech(found: DecodedText) -> bool:
+    """Whether the model may have skipped speech: the word next to it is then placed over it, too, and is too long."""
+    return any(word.end_s - word.start_s > MAX_WORD_S for word in found.words)
 
 
-def doubts(found: Decoded) -> bool:
-    """Whether these words were made up, by all that the engine says of them."""
-    return is_phantom(
+def is_hallucinated(found: DecodedText) -> bool:
+    """Whether the hallucination filter rejects this result."""
+    return is_hallucination(
         found.text,
         no_speech=found.no_speech,
         avg_logprob=found.avg_logprob,
@@ -192,55 +177,53 @@ def doubts(found: Decoded) -> bool:
     )
 
 
-def without_loop(found: Decoded) -> Decoded:
-    """The same without what only repeats."""
-    again = repetition([word.text for word in found.words])
-    if again is None:
+def remove_repetition(found: DecodedText) -> DecodedText:
+    """The result without the words that only repeat those before them."""
+    repeated = find_repetition([word.text for word in found.words])
+    if repeated is None:
         return found
     spans: list[tuple[int, int]] = []
     length = 0
     for word in found.words:
-        place = max(length, found.text.find(word.text, length))
-        length = min(len(found.text), place + len(word.text))
-        spans.append((place, length))
-    text = found.text[: spans[again.start - 1][1]]
-    if again.stop < len(spans):
-        text += found.text[spans[again.stop - 1][1] :]
-    return replace(found, text=text, words=found.words[: again.start] + found.words[again.stop :])
+        start = max(length, found.text.find(word.text, length))
+        length = min(len(found.text), start + len(word.text))
+        spans.append((start, length))
+    text = found.text[: spans[repeated.start - 1][1]]
+    if repeated.stop < len(spans):
+        text += found.text[spans[repeated.stop - 1][1] :]
+    return replace(found, text=text, words=found.words[: repeated.start] + found.words[repeated.stop :])
 
 
-UNSPACED = frozenset({"zh", "ja", "th", "lo", "my", "km", "yue", "bo"})
-"""Languages written without spaces between words."""
+def join_word_pieces(pieces: Sequence[DecodedWord], *, spaced: bool) -> tuple[DecodedWord, ...]:
+    """Joins pieces of text to words, without spaces around them.
 
-
-def joined(pieces: Sequence[Spoken], *, spaced: bool) -> tuple[Spoken, ...]:
-    """Pieces of text as words without spaces around them: what begins with no space belongs to the word before.
+    A piece that begins without a space belongs to the word before it.
 
     Args:
-        pieces: in order, with the spaces that the text has.
-        spaced: whether the language has spaces; where it has none only punctuation joins the word before.
+        pieces: in order, with the spaces of the text.
+        spaced: whether the language is written with spaces; if not, only punctuation belongs to the word before it.
     """
-    words: list[Spoken] = []
+    words: list[DecodedWord] = []
     for piece in pieces:
         text = piece.text.strip()
-        says = any(c.isalnum() for c in text)
+        is_word = any(c.isalnum() for c in text)
         if not text:
             continue
-        if not words or (piece.text[0].isspace() if spaced else says):
+        if not words or (piece.text[0].isspace() if spaced else is_word):
             words.append(replace(piece, text=text))
             continue
         last = words[-1]
         words[-1] = replace(
             last,
             text=last.text + text,
-            end_s=piece.end_s if says else last.end_s,
-            probability=min(last.probability, piece.probability) if says else last.probability,
+            end_s=piece.end_s if is_word else last.end_s,
+            probability=min(last.probability, piece.probability) if is_word else last.probability,
         )
     return tuple(words)
 
 
-def placed(found: Decoded, offset: int, length: int) -> Transcript:
-    """Seconds from the start of the audio → samples from the start of the answer, inside the audio and in order."""
+def to_transcript(found: DecodedText, offset: int, length: int) -> Transcript:
+    """The result as a transcript: positions in the answer, within the `length` samples of the audio and in order."""
     words: list[Word] = []
     last = 0
     for word in found.words:

@@ -1,7 +1,7 @@
-"""When somebody speaks, when nobody does, and how much silence ends an answer. Counts audio, reads no clock.
+"""Endpointing: segments of speech, and how much silence ends an answer. All times are counted in audio.
 
-`SpeechRuns` turns a probability per frame into stretches of speech; `silence_needed` says how long a silence must last
-after a text. A click or a short cough makes no stretch of speech and so changes nothing.
+`SpeechSegmenter` turns the probabilities of the frames into segments of speech, leaving out clicks and short coughs;
+`required_silence` is the silence that ends an answer, depending on its text.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from numpy.typing import NDArray
 from audio.types import RATE_HZ, samples_of
 
 FRAME_SAMPLES = 512
-"""What the rules see at once: 32 ms, the frame of the voice activity model."""
+"""Samples per frame, the unit of all decisions: 32 ms, the frame of the voice activity model."""
 
 Probabilities = NDArray[np.float32]
-"""Of speech, one per frame, in [0, 1]; shape `[n]`."""
+"""Probability of speech of each frame, in [0, 1]; shape `[n]`."""
 Patience = Literal["quick", "normal", "patient"]
 PATIENCE_MS: Mapping[Patience, int] = {"quick": 500, "normal": 900, "patient": 1800}
-"""Silence that ends an answer."""
-LONGEST_PATIENCE_MS = 3000
-"""No silence after an unfinished sentence needs to be longer."""
+"""Silence that ends an answer, in ms, before the text is taken into account."""
+MAX_UNFINISHED_SILENCE_MS = 3000
+"""Most silence that is required after an unfinished sentence, unless the patience itself is longer."""
 UNFINISHED_FACTOR = 2.0
-"""An unfinished sentence is given so many times the silence."""
+"""Factor on the silence after an unfinished sentence."""
 COMPLETE_FACTOR = 0.85
-"""A complete sentence at the end of a long answer is given so much of it."""
+"""Factor on the silence after a complete sentence that ends a long answer."""
 LONG_ANSWER_S = 15
-"""Speech from which an answer counts as long."""
+"""Seconds of speech from which on an answer is long."""
 WORDLESS_MS = 1500
-"""Where there are no words nothing can be unfinished: whoever was not understood is told soon."""
+"""Most silence that is required where no word was recognised, so that the respondent soon learns of it."""
 
 SPEECH_ON = 0.5
-"""Probability from which a frame may begin speech."""
+"""Probability from which on a frame may begin a segment of speech."""
 SPEECH_OFF = 0.35
-"""Probability under which a frame of speech is silence."""
+"""Probability below which a frame within a segment of speech is silence."""
 ONSET_FRAMES = 3
-"""Frames at SPEECH_ON or more that make speech of a sound (96 ms); less is a click."""
+"""Frames at SPEECH_ON or more that begin a segment of speech (96 ms); fewer are a click."""
 ONSET_DIP_FRAMES = 3
-"""Frames that a beginning may dip under SPEECH_ON (96 ms) and go on."""
+"""Most frames in a row below SPEECH_ON between those that begin a segment (96 ms)."""
 PAUSE_FRAMES = 7
-"""Silence from which speech has stopped for now and its last window is read: the first frame end after 200 ms."""
-ONSET_SLACK = samples_of(100)
-"""A word may be placed so much before the speech it belongs to."""
+"""Frames of silence that end a segment of speech: the first end of a frame after 200 ms."""
+ONSET_TOLERANCE = samples_of(100)
+"""How far before a segment of speech the middle of a word may be that belongs to it, in samples."""
 
-_STRONG: Mapping[str, frozenset[str]] = {
+_ALWAYS_CONTINUED: Mapping[str, frozenset[str]] = {
     "en": frozenset(
         "because cause 'cause cuz and but or nor if although though unless until whereas whether um umm uhm uh er erm "
         "hmm mm the a an my your our their i'm we're they're it's that's there's".split()
@@ -65,8 +65,8 @@ _STRONG: Mapping[str, frozenset[str]] = {
         "mis".split()
     ),
 }
-"""Last words after which something follows, full stop or not: speech models set one where they hear nothing more."""
-_WEAK: Mapping[str, frozenset[str]] = {
+"""Last words of an unfinished sentence, even before a full stop: speech models write one wherever the audio ends."""
+_CONTINUED_UNLESS_CLOSED: Mapping[str, frozenset[str]] = {
     "en": frozenset(
         "so that which who when where while then than as like since to of for with from in on at by about into is are "
         "was were am be been have has had do does did can could will would should i we you they he she it this these "
@@ -81,43 +81,43 @@ _WEAK: Mapping[str, frozenset[str]] = {
     ),
     "es": frozenset("entonces como donde cual quien yo tú él es son era para con en por muy también a".split()),
 }
-"""Last words after which something follows unless the sentence was closed."""
+"""Last words of an unfinished sentence, unless a full stop follows."""
 _FULL_STOPS = (".", "!", "?", "。", "！", "？", "؟", "।")
-_HANGING = ("...", "…", ",", ";", ":", "-", "–", "—", "、", "，")
+_CONTINUATION_MARKS = ("...", "…", ",", ";", ":", "-", "–", "—", "、", "，")
 _CLOSING_QUOTES = "\"'”’»)] "
 _LAST_WORD = re.compile(r"([^\W_]+(?:['’][^\W_]+)*)[^\w]*$")
 
 
-def unfinished(text: str, language: str) -> bool:
-    """Whether a sentence is left hanging: at a comma or dots, at "because", "and", "um", "of the" …
+def is_unfinished(text: str, language: str) -> bool:
+    """Whether the text ends in an unfinished sentence: with a comma or dots, or with "because", "and", "um", "of the" …
 
-    Languages without a word list (`en`, `de`, `fr`, `es` have one) are judged by their punctuation.
+    There are word lists for `en`, `de`, `fr` and `es`; other languages are judged by their punctuation only.
     """
-    said = text.rstrip(_CLOSING_QUOTES)
-    if not said:
+    ending = text.rstrip(_CLOSING_QUOTES)
+    if not ending:
         return False
-    if said.endswith(_HANGING):
+    if ending.endswith(_CONTINUATION_MARKS):
         return True
-    found = _LAST_WORD.search(said)
+    found = _LAST_WORD.search(ending)
     if found is None:
         return False
     word = found.group(1).lower().replace("’", "'")
-    if word in _STRONG.get(language, ()):
+    if word in _ALWAYS_CONTINUED.get(language, ()):
         return True
-    return word in _WEAK.get(language, ()) and not said.endswith(_FULL_STOPS)
+    return word in _CONTINUED_UNLESS_CLOSED.get(language, ()) and not ending.endswith(_FULL_STOPS)
 
 
-def complete(text: str, language: str) -> bool:
-    """Whether the last sentence is closed by a full stop, a question or an exclamation mark."""
-    return text.rstrip(_CLOSING_QUOTES).endswith(_FULL_STOPS) and not unfinished(text, language)
+def is_complete(text: str, language: str) -> bool:
+    """Whether the last sentence is finished, with a full stop, a question mark or an exclamation mark."""
+    return text.rstrip(_CLOSING_QUOTES).endswith(_FULL_STOPS) and not is_unfinished(text, language)
 
 
-def silence_needed(patience: Patience, text: str | None, *, language: str, spoken: int) -> int:
-    """How long a silence ends an answer.
+def required_silence(patience: Patience, text: str | None, *, language: str, spoken: int) -> int:
+    """The silence that ends an answer.
 
     Args:
         patience: the respondent's.
-        text: what was said so far; None where nobody could tell.
+        text: the answer so far; None where it could not be transcribed.
         language: two-letter code.
         spoken: samples of speech in the answer so far.
     Returns:
@@ -128,84 +128,85 @@ def silence_needed(patience: Patience, text: str | None, *, language: str, spoke
         return samples_of(base_ms)
     if not text:
         return samples_of(min(base_ms, WORDLESS_MS))
-    if unfinished(text, language):
-        return samples_of(max(base_ms, min(base_ms * UNFINISHED_FACTOR, LONGEST_PATIENCE_MS)))
-    if spoken >= LONG_ANSWER_S * RATE_HZ and complete(text, language):
+    if is_unfinished(text, language):
+        return samples_of(max(base_ms, min(base_ms * UNFINISHED_FACTOR, MAX_UNFINISHED_SILENCE_MS)))
+    if spoken >= LONG_ANSWER_S * RATE_HZ and is_complete(text, language):
         return samples_of(base_ms * COMPLETE_FACTOR)
     return samples_of(base_ms)
 
 
-def least_silence(patience: Patience, *, spoken: int) -> int:
-    """The least that `silence_needed` can say whatever the text is, in samples."""
+def minimum_silence(patience: Patience, *, spoken: int) -> int:
+    """The least value of `required_silence` for any text, in samples."""
     base_ms = PATIENCE_MS[patience]
     if spoken >= LONG_ANSWER_S * RATE_HZ:
         return samples_of(min(base_ms * COMPLETE_FACTOR, WORDLESS_MS))
     return samples_of(min(base_ms, WORDLESS_MS))
 
 
-class SpeechRuns:
-    """Stretches of speech from one probability per frame.
+class SpeechSegmenter:
+    """Segments of speech from one probability per frame.
 
-    Speech begins with ONSET_FRAMES frames at SPEECH_ON or more with dips of at most ONSET_DIP_FRAMES between them, at
-    the first of them; it stops after PAUSE_FRAMES frames under SPEECH_OFF. All numbers are frames from the start.
+    A segment begins with the first of ONSET_FRAMES frames at SPEECH_ON or more, between which at most ONSET_DIP_FRAMES
+    frames in a row are lower; it ends before PAUSE_FRAMES frames below SPEECH_OFF. All numbers are frames from the
+    start of the audio.
     """
 
     def __init__(self) -> None:
         self.speaking = False
         self.onset = 0
-        """First frame of the last stretch."""
+        """First frame of the last segment."""
         self.end = 0
-        """Frame after the last one with speech."""
-        self.voiced = 0
-        """Frames with speech in all."""
-        self._next = 0
-        self._begun: int | None = None
-        self._risen = 0
-        self._last_risen = 0
+        """Frame after the last frame with speech."""
+        self.speech_frames = 0
+        """Number of frames with speech in all segments."""
+        self._frame = 0
+        self._candidate: int | None = None
+        self._candidate_frames = 0
+        self._candidate_last = 0
 
     @property
-    def rising(self) -> bool:
-        """Whether something has begun that may become speech."""
-        return self._begun is not None
+    def pending(self) -> bool:
+        """Whether there may be an onset of speech that is not certain yet."""
+        return self._candidate is not None
 
     def push(self, probability: float) -> Literal["onset", "pause"] | None:
-        """One frame more: `onset` where it makes speech certain, `pause` where it makes silence long enough."""
-        frame, self._next = self._next, self._next + 1
+        """Add a frame: `onset` if a segment of speech is now certain, `pause` if one has now ended."""
+        frame, self._frame = self._frame, self._frame + 1
         if self.speaking:
             if probability >= SPEECH_OFF:
-                self.voiced += 1
+                self.speech_frames += 1
                 self.end = frame + 1
             elif frame + 1 - self.end >= PAUSE_FRAMES:
                 self.speaking = False
                 return "pause"
             return None
         if probability >= SPEECH_ON:
-            if self._begun is None:
-                self._begun, self._risen = frame, 0
-            self._risen, self._last_risen = self._risen + 1, frame
-            if self._risen >= ONSET_FRAMES:
-                self.settle()
+            if self._candidate is None:
+                self._candidate, self._candidate_frames = frame, 0
+            self._candidate_frames, self._candidate_last = self._candidate_frames + 1, frame
+            if self._candidate_frames >= ONSET_FRAMES:
+                self.confirm()
                 return "onset"
-        elif self._begun is not None and frame - self._last_risen > ONSET_DIP_FRAMES:
-            self._begun = None
+        elif self._candidate is not None and frame - self._candidate_last > ONSET_DIP_FRAMES:
+            self._candidate = None
         return None
 
-    def settle(self) -> bool:
-        """Take what has begun for speech; False where nothing has."""
-        if self._begun is None:
+    def confirm(self) -> bool:
+        """Begin a segment of speech with the pending onset; False if there is none."""
+        if self._candidate is None:
             return False
-        self.speaking, self.onset, self.end = True, self._begun, self._last_risen + 1
-        self.voiced += self._risen
-        self._begun = None
+        self.speaking, self.onset, self.end = True, self._candidate, self._candidate_last + 1
+        self.speech_frames += self._candidate_frames
+        self._candidate = None
         return True
 
 
-def worded_end(stretches: Iterable[tuple[int, int]], said: int, *, default: int) -> int:
-    """Where the last speech with words in it ended: a cough after the last word does not count.
+def last_spoken_end(segments: Iterable[tuple[int, int]], last_word: int, *, default: int) -> int:
+    """The end of the segment of speech that has the last word; later segments, such as coughs, do not count.
 
     Args:
-        stretches: first and last place of each stretch of speech, in order.
-        said: middle of the last word.
-        default: where no stretch reaches back to it.
+        segments: start and end position of each segment of speech, in order.
+        last_word: position of the middle of the last word.
+        default: the result where every segment begins after the last word.
     """
-    return max((end for onset, end in stretches if onset - ONSET_SLACK <= said), default=default)
+    return max((end for start, end in segments if start - ONSET_TOLERANCE <= last_word), default=default)

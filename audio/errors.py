@@ -1,12 +1,12 @@
-"""What can go wrong between a microphone and words.
+"""Errors of audio input and transcription.
 
     AudioError
-    ├── AudioFormat             these bytes are no audio that can be used
-    ├── AudioGap                a part is missing and will not come
-    ├── AudioTooLong            more than one answer may take
-    └── TranscriberUnavailable  no words to be had
-        ├── ModelMissing        the speech model is not there; the message says what to install
-        ├── TranscriberDropped  there was no time for this one (partials only)
+    ├── AudioFormat             the bytes are not in a supported audio format
+    ├── AudioGap                a part of the audio is missing
+    ├── AudioTooLong            more audio than is accepted
+    └── TranscriberUnavailable  nothing can be transcribed at the moment
+        ├── ModelMissing        the speech model is not installed; the message says how to install it
+        ├── TranscriberDropped  the request was refused or dropped because of the load
         └── TranscriberFailed   the model failed
 
 Every error carries `code` (a wire code of the protocol) and `retryable`.
@@ -18,46 +18,46 @@ from typing import ClassVar
 
 
 class AudioError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base of all errors that this package raises."""
 
     code: ClassVar[str] = "internal"
     retryable: ClassVar[bool] = False
 
 
 class AudioFormat(AudioError):
-    """These bytes are no audio that can be used."""
+    """The bytes are not in a supported audio format."""
 
     code = "audio_format"
 
 
 class AudioGap(AudioError):
-    """A part of the audio is missing and will not come."""
+    """A part of the audio is missing."""
 
     code = "audio_gap"
     retryable = True
 
 
 class AudioTooLong(AudioError):
-    """More audio than one answer may take."""
+    """More audio than is accepted."""
 
     code = "audio_too_long"
 
 
 class TranscriberUnavailable(AudioError):
-    """No words are to be had now."""
+    """Nothing can be transcribed at the moment."""
 
     code = "transcriber_unavailable"
     retryable = True
 
 
 class ModelMissing(TranscriberUnavailable):
-    """The speech model is not there; the message says what to install."""
+    """The speech model is not installed; the message says how to install it."""
 
     retryable = False
 
 
 class TranscriberDropped(TranscriberUnavailable):
-    """There was no time for this one."""
+    """The request was refused or dropped because of the load."""
 
 
 class TranscriberFailed(TranscriberUnavailable):

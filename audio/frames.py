@@ -1,8 +1,7 @@
-"""Numbered frames from a client, in any order and more than once, as one row of samples in order. Reads no clock.
+"""Puts the numbered audio frames of a client, which may arrive in any order and more than once, into order.
 
-A frame is a 4-byte big-endian sequence number, running through the session, and 16-bit little-endian mono PCM at
-RATE_HZ. What was taken is acknowledged every ACK_EVERY_MS of audio; a client keeps its frames until then, and sends
-from `first_unreceived` after a reconnect.
+A frame is a 4-byte big-endian sequence number, which counts the frames of a session, and 16-bit little-endian mono PCM
+at RATE_HZ. After a reconnect the client sends again from `first_unreceived` on.
 """
 
 from __future__ import annotations
@@ -11,34 +10,31 @@ import struct
 from dataclasses import dataclass
 
 from audio.errors import AudioFormat, AudioGap
-from audio.types import RATE_HZ, samples_of
+from audio.types import RATE_HZ
 
 BYTES_PER_SAMPLE = 2
 HEADER = struct.Struct(">I")
-LARGEST_FRAME_BYTES = RATE_HZ * BYTES_PER_SAMPLE
-"""A frame is 1 s at most."""
-REORDER_FRAMES = 64
-"""A frame may be so much before its turn; what comes even earlier shows that something is missing for good."""
-HELD_BYTES = 10 * RATE_HZ * BYTES_PER_SAMPLE
-"""10 s of audio may wait for a missing frame."""
-ACK_EVERY_MS = 250
-MOST_GAPS = 64
-"""Gaps that are remembered."""
+MAX_FRAME_BYTES = RATE_HZ * BYTES_PER_SAMPLE
+"""Most audio in a frame, in bytes: 1 s."""
+MAX_REORDER_FRAMES = 64
+"""How far ahead of the first missing frame a frame may be; one that is farther shows that frames are lost."""
+MAX_HELD_BYTES = 10 * RATE_HZ * BYTES_PER_SAMPLE
+"""Most audio that may wait for a missing frame, in bytes: 10 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Frames `first` to `last` never came and were given up."""
+    """The frames from number `first` to number `last` have not arrived."""
 
     first: int
     last: int
 
 
 def parse_frame(frame: bytes) -> tuple[int, bytes]:
-    """Sequence number and PCM of a binary frame.
+    """The sequence number and the PCM of a binary frame.
 
     Raises:
-        AudioFormat: no number, no audio, half a sample, or more than a second.
+        AudioFormat: no number, no audio, not a whole number of samples, or more than MAX_FRAME_BYTES of audio.
     """
     if len(frame) < HEADER.size:
         raise AudioFormat(f"A frame of {len(frame)} bytes has no sequence number")
@@ -47,13 +43,13 @@ def parse_frame(frame: bytes) -> tuple[int, bytes]:
         raise AudioFormat("A frame without audio")
     if len(pcm) % BYTES_PER_SAMPLE:
         raise AudioFormat(f"A frame of {len(pcm)} bytes of audio is no whole number of 16-bit samples")
-    if len(pcm) > LARGEST_FRAME_BYTES:
-        raise AudioFormat(f"A frame of {len(pcm)} bytes of audio; {LARGEST_FRAME_BYTES} are allowed")
+    if len(pcm) > MAX_FRAME_BYTES:
+        raise AudioFormat(f"A frame of {len(pcm)} bytes of audio; {MAX_FRAME_BYTES} are allowed")
     return int(HEADER.unpack_from(frame)[0]), pcm
 
 
 class FrameBuffer:
-    """Puts frames in order and knows what is missing.
+    """Puts frames in order and holds those that arrive before a missing one.
 
     Args:
         first_seq: number of the first frame that is expected.
@@ -63,46 +59,33 @@ class FrameBuffer:
         self._next = first_seq
         self._held: dict[int, bytes] = {}
         self._held_bytes = 0
-        self._unacknowledged = 0
-        self._ack_due = False
-        self.duplicates = 0
-        """Frames that had come before."""
-        self.gaps: list[Gap] = []
-        """What was given up; the last MOST_GAPS of it."""
 
     @property
     def first_unreceived(self) -> int:
-        """Number of the first frame that has not come; all before it have, or were given up."""
+        """Number of the first frame that has not arrived; those before it have, or were given up."""
         return self._next
 
     @property
     def missing(self) -> Gap | None:
-        """The frames that have to come before those that wait can be used."""
+        """The missing frames before the first one that is held; None if no frame is held."""
         return Gap(self._next, min(self._held) - 1) if self._held else None
 
-    @property
-    def held_bytes(self) -> int:
-        """Audio that waits for a missing frame."""
-        return self._held_bytes
-
     def push(self, seq: int, pcm: bytes) -> bytes:
-        """Take a frame.
+        """Add a frame.
 
         Args:
             seq: its number.
             pcm: its audio.
         Returns:
-            The audio that is now in order: empty where a frame before it is missing, or where it had come before.
+            The audio that is now in order: empty if a frame before it is missing, or if it had arrived before.
         Raises:
-            AudioGap: it is too far ahead of a missing frame, or too much audio waits; it is not taken. The client sends
-                again from `first_unreceived`, or says by a new start (`restart`) that it can't.
+            AudioGap: the frame is too far ahead of a missing one, or too much audio is held; it is not added. The
+                client should send again from `first_unreceived` on, or, if it cannot, start anew (`restart`).
         """
         if seq < self._next or seq in self._held:
-            self.duplicates += 1
-            self._ack_due = True
             return b""
         if seq > self._next:
-            if seq - self._next > REORDER_FRAMES or self._held_bytes + len(pcm) > HELD_BYTES:
+            if seq - self._next > MAX_REORDER_FRAMES or self._held_bytes + len(pcm) > MAX_HELD_BYTES:
                 raise AudioGap(f"Frame {self._next} is missing and {seq} has come")
             self._held[seq] = pcm
             self._held_bytes += len(pcm)
@@ -111,9 +94,9 @@ class FrameBuffer:
         return self._ready(pcm)
 
     def restart(self, first_seq: int) -> bytes:
-        """A client starts sending at `first_seq`: what is missing before it will not come.
+        """The client sends from number `first_seq` on: missing frames before it are given up.
 
-        A number before `first_unreceived` changes nothing: what comes twice is dropped.
+        A number before `first_unreceived` has no effect; frames that arrive twice are dropped anyway.
 
         Returns:
             The audio that is now in order.
@@ -122,32 +105,15 @@ class FrameBuffer:
             return b""
         kept = sorted(seq for seq in self._held if seq < first_seq)
         parts: list[bytes] = []
-        expected = self._next
-        for seq in (*kept, first_seq):
-            if seq > expected:
-                self.gaps = [*self.gaps[1 - MOST_GAPS :], Gap(expected, seq - 1)]
-            if seq < first_seq:
-                parts.append(self._held.pop(seq))
-                self._held_bytes -= len(parts[-1])
-            expected = seq + 1
+        for seq in kept:
+            parts.append(self._held.pop(seq))
+            self._held_bytes -= len(parts[-1])
         self._next = first_seq
         return self._ready(b"".join(parts))
 
     def skip(self) -> bytes:
-        """Give up the frames that are missing now; returns the audio that waited for them."""
+        """Give up the frames that are missing now; returns the audio that is now in order."""
         return self.restart(min(self._held)) if self._held else b""
-
-    def ack(self) -> int | None:
-        """The number up to which all frames have come, if it is time to say so; None otherwise.
-
-        It is time after every ACK_EVERY_MS of audio, and when a frame came twice: its sender lacks an answer.
-        """
-        if not self._ack_due and self._unacknowledged < samples_of(ACK_EVERY_MS) * BYTES_PER_SAMPLE:
-            return None
-        if self._next == 0:
-            return None
-        self._ack_due, self._unacknowledged = False, 0
-        return self._next - 1
 
     def _ready(self, pcm: bytes) -> bytes:
         parts = [pcm]
@@ -155,6 +121,4 @@ class FrameBuffer:
             parts.append(self._held.pop(self._next))
             self._held_bytes -= len(parts[-1])
             self._next += 1
-        ready = b"".join(parts)
-        self._unacknowledged += len(ready)
-        return ready
+        return b"".join(parts)

@@ -1,12 +1,12 @@
-"""One answer as a machine without I/O: samples, probabilities and transcripts in, events and wishes out.
+"""The state machine of one spoken answer, without I/O: it turns samples, probabilities and transcripts into events.
 
-Frames are taken one by one in their order. Where a decision needs words that are not there yet (may this silence end
-the answer?) the machine stands still and what follows waits in a queue. So started, stopped, almost up, ended and every
-text depend on the audio alone, not on its chunks nor on when a reading came; commands count from the sample before
-which they came. What is only told on the way depends on time, too: captions, and guesses that were refuted before they
-were read are not told at all.
+Frames are processed one by one. Where a decision depends on words that are not known yet (may this silence end the
+answer?) the machine waits, and later frames and commands are queued. So `SpeechStarted`, `SpeechStopped`,
+`TimeAlmostUp`, `AnswerEnded` and the final text depend on the audio alone, not on the size of its chunks or the time
+that transcriptions take; a command takes effect at the sample before which it was given. Partial transcripts depend on
+that time, and so does whether a provisional transcript is reported before it is void.
 
-After `Ended` the machine takes nothing more; what lay beyond the end is in `leftover`.
+No frames are processed after `AnswerEnded`; the audio after the end is in `leftover`.
 """
 
 from __future__ import annotations
@@ -18,74 +18,79 @@ from typing import Literal
 
 import numpy as np
 
+from audio.assembler import TranscriptAssembler
 from audio.endpoint import (
     FRAME_SAMPLES,
     PAUSE_FRAMES,
     Patience,
     Probabilities,
-    SpeechRuns,
-    least_silence,
-    silence_needed,
-    worded_end,
+    SpeechSegmenter,
+    last_spoken_end,
+    minimum_silence,
+    required_silence,
 )
-from audio.readings import middle
-from audio.tails import SEARCHED_SAMPLES, sound_end
+from audio.outputs import MachineOutput
+from audio.overlap import word_middle
+from audio.sound_end import SEARCHED_SAMPLES, find_sound_end
 from audio.types import (
     RATE_HZ,
-    AlmostUp,
-    Ended,
+    AnswerEnded,
     Samples,
     SpeechStarted,
     SpeechStopped,
+    TimeAlmostUp,
     Transcript,
     samples_of,
 )
-from audio.understanding import Understanding
-from audio.windows import Frame, Windows
-from audio.wishes import Output
+from audio.windows import Frame, WindowBuffer
 
-WARN_BEFORE_S = 30
-"""How long before the longest answer is reached it is told; half of it where it is under a minute."""
-LEAD_FRAMES = 15
-"""Of the silence that ended an answer the next one gets the last 480 ms, in which its first word may have begun."""
-REMEMBERED_STRETCHES = 64
-"""Stretches of speech that are remembered to find the last one with words."""
+WARNING_S = 30
+"""`TimeAlmostUp` is sent this many seconds before the longest answer is reached, but not before half of it."""
+NEXT_ANSWER_LEAD_FRAMES = 15
+"""Frames at the end of the silence that ended an answer (480 ms) that belong to the next one, for its first word."""
+MAX_SEGMENTS = 64
+"""Number of segments of speech that are remembered, to find the last one with words."""
 
 Reason = Literal["silence", "stop", "too_long"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Patience:
+class _SetPatience:
+    """A command: change the patience."""
+
     patience: Patience
 
 
 @dataclass(frozen=True, slots=True)
-class _Hold:
+class _HoldUntil:
+    """A command: no silence ends the answer before the position `until`."""
+
     until: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
+class _Stop:
+    """A command: end the answer; `rest` are the samples of an incomplete frame before it."""
+
     rest: Samples
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
-    """An answer that is over as soon as all its words are known."""
+class _PendingEnd:
+    """The decision to end the answer at the position `at`; it is carried out once all words are known."""
 
     reason: Reason
     at: int
 
 
 class SpeechMachine:
-    """One answer.
+    """The state of one answer.
 
     Args:
         language: two-letter code.
-        patience: how long a silence ends the answer.
-        max_answer_s: longest answer in seconds from its first speech; None for no limit.
-        partial_every_ms: speech between captions; 0 for none.
-        before: context for every transcription, such as names that may be said.
+        patience: how long a silence must be to end the answer.
+        max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
+        partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
     """
 
     def __init__(
@@ -95,147 +100,141 @@ class SpeechMachine:
         patience: Patience = "normal",
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
-        before: str = "",
     ) -> None:
         self._language = language
         self._patience: Patience = patience
-        self._longest = None if max_answer_s is None else max(FRAME_SAMPLES, int(max_answer_s * RATE_HZ))
+        self._max_samples = None if max_answer_s is None else max(FRAME_SAMPLES, int(max_answer_s * RATE_HZ))
         self._partial_every = samples_of(partial_every_ms)
-        self._queue: deque[Frame | _Patience | _Hold | _Done] = deque()
-        self._rest: Samples = np.zeros(0, np.int16)
-        self._fed = 0
-        self._pushed = 0
-        self._place = 0
-        self._runs = SpeechRuns()
-        self._windows = Windows()
-        self._stretches: deque[tuple[int, int]] = deque(maxlen=REMEMBERED_STRETCHES)
-        self._out: list[Output] = []
-        self._understood = Understanding(language=language, before=before, out=self._out)
+        self._queue: deque[Frame | _SetPatience | _HoldUntil | _Stop] = deque()
+        self._incomplete_frame: Samples = np.zeros(0, np.int16)
+        self._samples_fed = 0
+        self._frames_queued = 0
+        self._position = 0
+        self._speech = SpeechSegmenter()
+        self._windows = WindowBuffer()
+        self._segments: deque[tuple[int, int]] = deque(maxlen=MAX_SEGMENTS)
+        self._out: list[MachineOutput] = []
+        self._assembler = TranscriptAssembler(language=language, out=self._out)
         self._paused = False
-        self._uncaptioned = 0
-        self._first: int | None = None
+        self._since_partial = 0
+        self._first_onset: int | None = None
         self._warned = False
         self._hold_until = 0
-        self._stalled = False
-        self._stopped = False
-        self._end: _End | None = None
+        self._awaiting_words = False
+        self._stop_requested = False
+        self._end: _PendingEnd | None = None
         self._ended = False
-        self._after: list[Samples] = []
-        self._later: list[Samples] = []
+        self._after_end: list[Samples] = []
+        self._fed_after_end: list[Samples] = []
 
-    # -- what is known from outside
+    # -- state
 
     @property
     def ended(self) -> bool:
-        """Whether `Ended` was said."""
+        """Whether `AnswerEnded` was returned."""
         return self._ended
 
     @property
     def closed(self) -> bool:
-        """Whether the end is decided or asked for: what is fed from now on belongs to the next answer."""
-        return self._stopped or self._end is not None
+        """Whether the end is decided or requested: audio that is fed from now on belongs to the next answer."""
+        return self._stop_requested or self._end is not None
 
     @property
-    def pressing(self) -> bool:
-        """Whether what was asked for as a guess is needed now: silence may be the end, it is, or speech went on."""
-        return self._stalled or self._end is not None or not self._paused
+    def needs_provisional(self) -> bool:
+        """Whether a requested `guess` is needed now: the silence may be or is the end, or speech has resumed."""
+        return self._awaiting_words or self._end is not None or not self._paused
 
     @property
-    def taken(self) -> int:
-        """Samples taken so far."""
-        return self._fed
-
-    @property
-    def backlog(self) -> int:
-        """Samples that wait for words."""
+    def queued_samples(self) -> int:
+        """Samples in the queue, which wait until words are known."""
         return sum(len(item.samples) for item in self._queue if isinstance(item, Frame))
 
     @property
-    def held(self) -> int:
-        """Samples in memory, those that wait included."""
-        return self.backlog + self._windows.held
+    def held_samples(self) -> int:
+        """Samples in memory, including the queue, which bounds the memory that an answer takes."""
+        return self.queued_samples + self._windows.held_samples
 
     @property
-    def unread(self) -> int:
-        """Windows that are being read, the last one not counted."""
-        return self._understood.unread
+    def unfinished_windows(self) -> int:
+        """Number of closed windows whose words are not known yet."""
+        return self._assembler.unfinished_windows
 
     def leftover(self) -> Samples:
-        """What was taken beyond the end, to begin the next answer with; nothing before the end."""
+        """The samples after the end, with which the next answer begins; empty until the answer has ended."""
         if not self._ended:
             return np.zeros(0, np.int16)
-        return np.concatenate([np.zeros(0, np.int16), *self._after, *self._later])
+        return np.concatenate([np.zeros(0, np.int16), *self._after_end, *self._fed_after_end])
 
-    # -- what happens to it
+    # -- inputs; each returns the events and requests that follow from it
 
-    def feed(self, samples: Samples, probabilities: Probabilities | Sequence[float]) -> list[Output]:
-        """Take samples and the probabilities of the frames that they complete.
+    def feed(self, samples: Samples, probabilities: Probabilities | Sequence[float]) -> list[MachineOutput]:
+        """Add samples.
 
         Args:
-            samples: any number, mono at RATE_HZ.
-            probabilities: one for each frame of FRAME_SAMPLES that is now complete; not looked at once it is closed.
+            samples: any number, mono, at RATE_HZ.
+            probabilities: that of speech for each newly completed frame of FRAME_SAMPLES; ignored once `closed`.
         Raises:
-            ValueError: the numbers don't fit.
+            ValueError: the number of probabilities is not that of the frames.
         """
-        self._fed += len(samples)
+        self._samples_fed += len(samples)
         if self.closed:
-            self._later.append(samples.copy())
+            self._fed_after_end.append(samples.copy())
             return []
-        joined = np.concatenate([self._rest, samples])
+        joined = np.concatenate([self._incomplete_frame, samples])
         count = len(joined) // FRAME_SAMPLES
         if len(probabilities) != count:
             raise ValueError(f"{count} frames, {len(probabilities)} probabilities")
         for n, probability in enumerate(probabilities):
             part = joined[n * FRAME_SAMPLES : (n + 1) * FRAME_SAMPLES].copy()
-            self._queue.append(Frame(self._pushed, part, float(probability)))
-            self._pushed += 1
-        self._rest = joined[count * FRAME_SAMPLES :].copy()
-        return self._drain()
+            self._queue.append(Frame(self._frames_queued, part, float(probability)))
+            self._frames_queued += 1
+        self._incomplete_frame = joined[count * FRAME_SAMPLES :].copy()
+        return self._process_queue()
 
-    def decoded(self, decode_id: int, transcript: Transcript) -> list[Output]:
-        """A transcription that was wanted is there; one that nobody waits for is ignored."""
+    def transcribed(self, request_id: int, transcript: Transcript) -> list[MachineOutput]:
+        """A requested transcription has completed; one that is not pending is ignored."""
         if not self._ended:
-            self._understood.decoded(decode_id, transcript)
-        return self._drain()
+            self._assembler.transcribed(request_id, transcript)
+        return self._process_queue()
 
-    def failed(self, decode_id: int, error: str) -> list[Output]:
-        """A transcription that was wanted failed. A partial is let go, others are tried once more."""
+    def failed(self, request_id: int, error: str) -> list[MachineOutput]:
+        """A requested transcription has failed. A partial one is given up, others are requested once more."""
         if not self._ended:
-            self._understood.failed(decode_id, error)
-        return self._drain()
+            self._assembler.failed(request_id, error)
+        return self._process_queue()
 
-    def done(self) -> list[Output]:
-        """The answer ends here, whatever the silence."""
+    def stop(self) -> list[MachineOutput]:
+        """End the answer here, without a silence."""
         if not self.closed:
-            self._stopped = True
-            self._queue.append(_Done(self._rest))
-            self._rest = np.zeros(0, np.int16)
-        return self._drain()
+            self._stop_requested = True
+            self._queue.append(_Stop(self._incomplete_frame))
+            self._incomplete_frame = np.zeros(0, np.int16)
+        return self._process_queue()
 
-    def hold(self, samples: int) -> list[Output]:
-        """No silence ends the answer within so many samples from here."""
+    def hold(self, samples: int) -> list[MachineOutput]:
+        """No silence ends the answer within this many samples from here."""
         if not self.closed:
-            self._queue.append(_Hold(self._fed + samples))
-        return self._drain()
+            self._queue.append(_HoldUntil(self._samples_fed + samples))
+        return self._process_queue()
 
-    def set_patience(self, patience: Patience) -> list[Output]:
-        """From here on another patience."""
+    def set_patience(self, patience: Patience) -> list[MachineOutput]:
+        """Change the patience from here on."""
         if not self.closed:
-            self._queue.append(_Patience(patience))
-        return self._drain()
+            self._queue.append(_SetPatience(patience))
+        return self._process_queue()
 
-    # -- frames and commands in their order
+    # -- frames and commands, in order
 
-    def _drain(self) -> list[Output]:
-        if self._stalled:
-            self._decide()
-        while self._queue and not self._stalled and self._end is None:
+    def _process_queue(self) -> list[MachineOutput]:
+        if self._awaiting_words:
+            self._check_silence()
+        while self._queue and not self._awaiting_words and self._end is None:
             item = self._queue.popleft()
             if isinstance(item, Frame):
-                self._take(item)
-            elif isinstance(item, _Patience):
+                self._process_frame(item)
+            elif isinstance(item, _SetPatience):
                 self._patience = item.patience
-            elif isinstance(item, _Hold):
+            elif isinstance(item, _HoldUntil):
                 self._hold_until = max(self._hold_until, item.until)
             else:
                 self._stop(item.rest)
@@ -244,147 +243,151 @@ class SpeechMachine:
         self._out.clear()
         return out
 
-    def _take(self, frame: Frame) -> None:
-        self._place = (frame.index + 1) * FRAME_SAMPLES
-        before = self._runs.end
-        change = self._runs.push(frame.probability)
+    def _process_frame(self, frame: Frame) -> None:
+        self._position = (frame.index + 1) * FRAME_SAMPLES
+        before = self._speech.end
+        change = self._speech.push(frame.probability)
         if change == "onset":
-            self._windows.onset()
-        known = self._first is not None or self._runs.speaking
-        self._windows.push(frame, quiet=frame.index + 1 - self._runs.end if known else None)
+            self._windows.keep_lead_in()
+        known = self._first_onset is not None or self._speech.speaking
+        self._windows.push(frame, silent_frames=frame.index + 1 - self._speech.end if known else None)
         if change == "onset":
-            self._begin(before)
+            self._speech_started(before)
         elif change == "pause":
-            self._pause()
-        if self._runs.speaking:
-            self._go_on()
-        if not self._limit():
-            self._decide()
+            self._speech_stopped()
+        if self._speech.speaking:
+            self._speech_continues()
+        if not self._check_length():
+            self._check_silence()
 
-    def _begin(self, before: int) -> None:
-        """Speech is certain since `self._runs.onset`; `before` is where the last speech ended."""
-        onset = self._runs.onset
-        if self._first is None:
-            self._first = onset * FRAME_SAMPLES
+    def _speech_started(self, before: int) -> None:
+        """A segment of speech has begun; `before` is the frame at which the last one ended."""
+        onset = self._speech.onset
+        if self._first_onset is None:
+            self._first_onset = onset * FRAME_SAMPLES
         self._out.append(SpeechStarted(onset * FRAME_SAMPLES))
         if not self._paused:
             return
         self._paused = False
-        if self._windows.long:
-            edge = max(before + PAUSE_FRAMES, (before + onset) // 2)
-            self._windows.cut(edge, forced=False)
-            self._understood.last_is_closed(onset * FRAME_SAMPLES, edge * FRAME_SAMPLES)
+        if self._windows.is_long:
+            cut = max(before + PAUSE_FRAMES, (before + onset) // 2)
+            self._windows.start_window(cut, cut_in_speech=False)
+            self._assembler.close_last_window(onset * FRAME_SAMPLES, cut * FRAME_SAMPLES)
         else:
-            self._understood.last_goes_on(onset * FRAME_SAMPLES)
+            self._assembler.discard_last(onset * FRAME_SAMPLES)
 
-    def _pause(self) -> None:
-        end = self._runs.end
+    def _speech_stopped(self) -> None:
+        end = self._speech.end
         self._paused = True
-        self._uncaptioned = 0
-        self._windows.pause(end + PAUSE_FRAMES // 2)
-        self._stretches.append((self._runs.onset * FRAME_SAMPLES, self._sound_end()))
-        self._out.append(SpeechStopped(self._stretches[-1][1]))
-        self._understood.drop_caption()
-        self._understood.last(self._windows.stretch(), self._place, "guess")
+        self._since_partial = 0
+        self._windows.note_pause(end + PAUSE_FRAMES // 2)
+        self._segments.append((self._speech.onset * FRAME_SAMPLES, self._sound_end()))
+        self._out.append(SpeechStopped(self._segments[-1][1]))
+        self._assembler.cancel_partial()
+        self._assembler.request_last(self._windows.window_audio(), self._position, "guess")
 
-    def _go_on(self) -> None:
-        if self._windows.full:
-            at = self._windows.quietest()
-            self._understood.window(self._windows.stretch(at), at * FRAME_SAMPLES, at * FRAME_SAMPLES)
-            self._windows.cut(at, forced=True)
-        self._uncaptioned += FRAME_SAMPLES
-        if self._partial_every and self._uncaptioned >= self._partial_every:
-            self._uncaptioned = 0
-            self._understood.caption(self._windows.partial(), self._place)
+    def _speech_continues(self) -> None:
+        if self._windows.is_full:
+            at = self._windows.quietest_frame()
+            self._assembler.request_window(self._windows.window_audio(at), at * FRAME_SAMPLES, at * FRAME_SAMPLES)
+            self._windows.start_window(at, cut_in_speech=True)
+        self._since_partial += FRAME_SAMPLES
+        if self._partial_every and self._since_partial >= self._partial_every:
+            self._since_partial = 0
+            self._assembler.request_partial(self._windows.partial_audio(), self._position)
 
-    def _limit(self) -> bool:
-        """Tell that the longest answer is nearly reached, and end it where it is."""
-        if self._longest is None or self._first is None:
+    def _check_length(self) -> bool:
+        """Report that the longest answer is nearly reached, and end the answer once it is; whether it has ended."""
+        if self._max_samples is None or self._first_onset is None:
             return False
-        left = self._first + self._longest - self._place
-        if not self._warned and left <= min(WARN_BEFORE_S * RATE_HZ, self._longest // 2):
+        left = self._first_onset + self._max_samples - self._position
+        if not self._warned and left <= min(WARNING_S * RATE_HZ, self._max_samples // 2):
             self._warned = True
-            self._out.append(AlmostUp(max(0, left), self._place))
+            self._out.append(TimeAlmostUp(max(0, left), self._position))
         if left > 0:
             return False
-        if self._runs.speaking:
-            at = self._windows.quietest()
-            if at > self._runs.onset:
-                self._stretches.append((self._runs.onset * FRAME_SAMPLES, self._runs.end * FRAME_SAMPLES))
-            self._understood.last(self._windows.stretch(at), at * FRAME_SAMPLES, "final")
+        if self._speech.speaking:
+            at = self._windows.quietest_frame()
+            if at > self._speech.onset:
+                self._segments.append((self._speech.onset * FRAME_SAMPLES, self._speech.end * FRAME_SAMPLES))
+            self._assembler.request_last(self._windows.window_audio(at), at * FRAME_SAMPLES, "final")
             self._close("too_long", at * FRAME_SAMPLES, at)
         else:
-            self._close("too_long", self._place, self._after_silence())
+            self._close("too_long", self._position, self._after_silence())
         return True
 
-    def _decide(self) -> None:
-        """End the answer if the silence is long enough; stand still where only the words can tell."""
-        self._stalled = False
-        if not self._paused or self._runs.rising or self._place < self._hold_until:
+    def _check_silence(self) -> None:
+        """End the answer if the silence is long enough; wait where that depends on words that are not known yet."""
+        self._awaiting_words = False
+        if not self._paused or self._speech.pending or self._position < self._hold_until:
             return
-        spoken = self._runs.voiced * FRAME_SAMPLES
-        if self._place - self._stretches[-1][1] < least_silence(self._patience, spoken=spoken):
+        spoken = self._speech.speech_frames * FRAME_SAMPLES
+        if self._position - self._segments[-1][1] < minimum_silence(self._patience, spoken=spoken):
             return
-        if not self._understood.known:
-            self._stalled = True
+        if not self._assembler.complete:
+            self._awaiting_words = True
             return
-        text = None if self._understood.troubled else self._understood.text
-        needed = silence_needed(self._patience, text, language=self._language, spoken=spoken)
-        if self._place - self._speech_end() >= needed:
-            self._close("silence", self._place, self._after_silence())
+        text = None if self._assembler.last_failed else self._assembler.text
+        needed = required_silence(self._patience, text, language=self._language, spoken=spoken)
+        if self._position - self._speech_end() >= needed:
+            self._close("silence", self._position, self._after_silence())
 
     def _sound_end(self) -> int:
-        """Where the speech that has just stopped was last heard."""
-        end = self._runs.end
-        recent = self._windows.recent(max(self._runs.onset, end - SEARCHED_SAMPLES // FRAME_SAMPLES))
-        before = [frame.samples for frame in recent if frame.index < end]
-        after = [frame.samples for frame in recent if frame.index >= end]
+        """The position of the last sound of the segment of speech that has just ended."""
+        end = self._speech.end
+        frames = self._windows.frames_since(max(self._speech.onset, end - SEARCHED_SAMPLES // FRAME_SAMPLES))
+        before = [frame.samples for frame in frames if frame.index < end]
+        after = [frame.samples for frame in frames if frame.index >= end]
         if not before or not after:
             return end * FRAME_SAMPLES
-        found = sound_end(np.concatenate(before), np.concatenate(after))
+        found = find_sound_end(np.concatenate(before), np.concatenate(after))
         return (end - len(before)) * FRAME_SAMPLES + found
 
     def _speech_end(self) -> int:
-        last = self._stretches[-1][1] if self._stretches else self._runs.end * FRAME_SAMPLES
-        words = self._understood.words
-        return worded_end(self._stretches, middle(words[-1]), default=last) if words else last
+        """The position of the end of the last speech with words, or of any speech where there are no words."""
+        last = self._segments[-1][1] if self._segments else self._speech.end * FRAME_SAMPLES
+        words = self._assembler.words
+        return last_spoken_end(self._segments, word_middle(words[-1]), default=last) if words else last
 
     def _after_silence(self) -> int:
-        """The frame from which a silence belongs to the next answer."""
-        return max(self._runs.end + PAUSE_FRAMES, self._place // FRAME_SAMPLES - LEAD_FRAMES)
+        """The frame from which on the silence at the end belongs to the next answer."""
+        return max(self._speech.end + PAUSE_FRAMES, self._position // FRAME_SAMPLES - NEXT_ANSWER_LEAD_FRAMES)
 
     def _stop(self, rest: Samples) -> None:
-        before = self._runs.end
-        if self._runs.settle():
-            self._windows.onset()
-            self._begin(before)
+        before = self._speech.end
+        if self._speech.confirm():
+            self._windows.keep_lead_in()
+            self._speech_started(before)
         if len(rest):
-            self._windows.push(Frame(self._pushed, rest, 0.0), quiet=0 if self._runs.speaking else None)
-        if self._runs.speaking:
-            self._stretches.append((self._runs.onset * FRAME_SAMPLES, self._runs.end * FRAME_SAMPLES))
-            self._understood.last(self._windows.stretch(), self._place + len(rest), "final")
-        self._close("stop", self._place + len(rest), None)
+            self._windows.push(
+                Frame(self._frames_queued, rest, 0.0), silent_frames=0 if self._speech.speaking else None
+            )
+        if self._speech.speaking:
+            self._segments.append((self._speech.onset * FRAME_SAMPLES, self._speech.end * FRAME_SAMPLES))
+            self._assembler.request_last(self._windows.window_audio(), self._position + len(rest), "final")
+        self._close("stop", self._position + len(rest), None)
 
     # -- the end
 
     def _close(self, reason: Reason, at: int, after: int | None) -> None:
-        """Nothing more is taken; from frame `after` on what is known belongs to the next answer."""
-        self._end = _End(reason, at)
-        self._understood.finish()
+        """Decide to end the answer at the position `at`; frames from `after` on are left over (None: queued ones)."""
+        self._end = _PendingEnd(reason, at)
+        self._assembler.finish()
         if after is not None:
-            self._after += [frame.samples for frame in self._windows.recent(after)]
-        self._after += [item.samples for item in self._queue if isinstance(item, Frame)]
-        self._after += [item.rest for item in self._queue if isinstance(item, _Done)]
-        self._after.append(self._rest)
+            self._after_end += [frame.samples for frame in self._windows.frames_since(after)]
+        self._after_end += [item.samples for item in self._queue if isinstance(item, Frame)]
+        self._after_end += [item.rest for item in self._queue if isinstance(item, _Stop)]
+        self._after_end.append(self._incomplete_frame)
         self._queue.clear()
-        self._rest = np.zeros(0, np.int16)
+        self._incomplete_frame = np.zeros(0, np.int16)
 
     def _finish(self) -> None:
+        """Report the end if it is decided and all words are known."""
         end = self._end
-        if end is None or self._ended or not self._understood.known:
+        if end is None or self._ended or not self._assembler.complete:
             return
         self._ended = True
-        speech_end = self._speech_end() if self._first is not None else end.at
+        speech_end = self._speech_end() if self._first_onset is not None else end.at
         self._out.append(
-            Ended(self._understood.text, self._understood.words, min(speech_end, end.at), end.at, end.reason)
+            AnswerEnded(self._assembler.text, self._assembler.words, min(speech_end, end.at), end.at, end.reason)
         )

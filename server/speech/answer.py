@@ -16,15 +16,15 @@ from audio.errors import AudioTooLong
 from audio.speech import SpeechStream
 from audio.types import (
     RATE_HZ,
-    AlmostUp,
-    Ended,
-    Guessed,
-    Heard,
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
     SpeechEvent,
     SpeechStarted,
     SpeechStopped,
-    Trouble,
-    Withdrawn,
+    TimeAlmostUp,
+    TranscriptionFailed,
     ms,
 )
 from pipeline.concept import Patience
@@ -186,7 +186,7 @@ class SpokenAnswer:
             self._take_back(self._tail if end is None else stream.leftover())
         return await self._after(end)
 
-    async def _after(self, end: Ended | None) -> EndReason | None:
+    async def _after(self, end: AnswerEnded | None) -> EndReason | None:
         base, self._base = self._base, self._base + self._fed
         if end is None:
             return "silence"
@@ -214,7 +214,7 @@ class SpokenAnswer:
             await self._turns.until_ready()
         return end.reason
 
-    async def _wait_for_transcript(self, follower: asyncio.Task[Ended]) -> None:
+    async def _wait_for_transcript(self, follower: asyncio.Task[AnswerEnded]) -> None:
         """Wait for the words of a complete answer; the respondent is told if that takes long."""
         limit_s = self._still_thinking_s
         while not (await asyncio.wait({follower}, timeout=limit_s))[0]:
@@ -309,12 +309,12 @@ class SpokenAnswer:
 
     # What is heard
 
-    async def _follow(self, stream: SpeechStream) -> Ended:
+    async def _follow(self, stream: SpeechStream) -> AnswerEnded:
         async for event in stream.events():
-            if isinstance(event, Ended):
+            if isinstance(event, AnswerEnded):
                 return event
             await self._tell(event)
-        raise RuntimeError("a speech stream ended without `Ended`")
+        raise RuntimeError("a speech stream ended without `AnswerEnded`")
 
     async def _tell(self, event: SpeechEvent) -> None:
         broadcast, base = self._audience.broadcast, self._base
@@ -328,25 +328,25 @@ class SpokenAnswer:
             case SpeechStopped():
                 self._speaking = False
                 await broadcast(outbound.SpeechStopped(at_ms=ms(base + event.at)))
-            case Heard():
+            case PartialTranscript():
                 before = f"{self.transcript.text} " if self.transcript.text else ""
                 stable = len(before) + event.stable
                 caption = outbound.TranscriptPartial(text=before + event.text, stable=stable)
                 self._audience.transcript = caption
                 await broadcast(caption)
-            case Guessed():
+            case ProvisionalTranscript():
                 self._turns.speculate(self.turn_key, self.transcript.plus(event.text, event.words, base))
-            case Withdrawn():
+            case ProvisionalWithdrawn():
                 self._turns.withdraw()
-            case AlmostUp():
+            case TimeAlmostUp():
                 seconds = max(1, round(event.left / RATE_HZ))
                 text = f"The longest answer is almost reached: {seconds} seconds are left."
                 await broadcast(outbound.Notice(code="time_almost_up", text=text))
-            case Trouble():
+            case TranscriptionFailed():
                 if not self.error:
                     await broadcast(outbound.Error.of("transcriber_unavailable", ref=self.turn_key))
                 self.error = event.error
-            case Ended():
+            case AnswerEnded():
                 raise AssertionError("the end is not told here")
             case _:
                 assert_never(event)

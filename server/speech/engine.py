@@ -16,7 +16,7 @@ import numpy as np
 import structlog
 from prometheus_client import Gauge
 
-from audio.admission import Load
+from audio.admission import TranscriberLoad
 from audio.endpoint import ONSET_FRAMES, SPEECH_ON
 from audio.errors import ModelMissing, TranscriberDropped
 from audio.speech import SpeechStream
@@ -28,7 +28,7 @@ from server.metrics import Metrics
 from server.session.problems import SessionProblem
 
 if TYPE_CHECKING:
-    from audio.vad import VoiceActivity
+    from audio.vad import VoiceActivityDetector
 
 log = structlog.get_logger("askwell.speech")
 
@@ -50,7 +50,7 @@ class Recogniser(Protocol):
         """Two-letter codes of what can be understood; None: anything."""
         ...
 
-    def load_now(self) -> Load:
+    def current_load(self) -> TranscriberLoad:
         """How busy it is."""
         ...
 
@@ -68,7 +68,7 @@ class SpeechModels:
     """The models of a process: for words and for voice activity."""
 
     recogniser: Recogniser
-    activity: VoiceActivity
+    activity: VoiceActivityDetector
 
 
 LoadSpeech = Callable[[Settings], Awaitable[SpeechModels | None]]
@@ -91,13 +91,13 @@ def _load(settings: Settings) -> SpeechModels:
     # Imported here: it takes seconds that commands without speech should not spend.
     try:
         from audio.models import find_model
-        from audio.vad import SileroActivity
+        from audio.vad import SileroDetector
         from audio.whisper import WhisperTranscriber
     except ImportError as exc:
         raise ModelMissing(f"the package {exc.name} is not installed") from exc
     speech = settings.speech
     model = find_model(speech.whisper_model, download=speech.whisper_download)
-    activity = SileroActivity()
+    activity = SileroDetector()
     recogniser = WhisperTranscriber.load(model, workers=workers(settings), compute=speech.whisper_compute)
     return SpeechModels(recogniser, activity)
 
@@ -178,7 +178,7 @@ class Speech:
             raise SessionProblem("language_unsupported", "Speech in this language can't be understood here.")
         if self._models is None:
             raise SessionProblem("transcriber_unavailable")
-        if self._models.recogniser.load_now().backlog_s > self._settings.speech.max_speech_wait_s:
+        if self._models.recogniser.current_load().backlog_s > self._settings.speech.max_speech_wait_s:
             self._metrics.speech_refused.inc()
             raise SessionProblem(
                 "too_many_sessions", "Too many people are speaking at the moment. Please type, or try again shortly."
@@ -196,8 +196,8 @@ class Speech:
             patience=options.patience,
             max_answer_s=options.max_answer_s,
             partial_every_ms=self._settings.speech.partial_every_ms if options.live else 0,
-            whole=not options.live,
-            ahead=options.live and self._settings.speech.speculate != "off",
+            is_recording=not options.live,
+            speculate=options.live and self._settings.speech.speculate != "off",
             executor=self._executor,
             gauge=self._metrics.speech_streams,
         )
@@ -231,14 +231,10 @@ class _MeasuredTranscriber:
         self._inner = inner
         self._metrics = metrics
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         began = time.perf_counter()
         try:
-            found = await self._inner.transcribe(
-                samples, language=language, purpose=purpose, before=before, offset=offset
-            )
+            found = await self._inner.transcribe(samples, language=language, purpose=purpose, offset=offset)
         except TranscriberDropped:
             self._metrics.speech_dropped.labels(purpose).inc()
             raise
@@ -287,7 +283,7 @@ async def open_speech(
         models, missing = None, str(exc)
     if models is not None:
         say(f"the speech model is warm after {time.perf_counter() - began:.1f} s")
-        metrics.watch_speech(models.recogniser.load_now)
+        metrics.watch_speech(models.recogniser.current_load)
     with ThreadPoolExecutor(VAD_THREADS, thread_name_prefix="voice") as executor:
         try:
             yield Speech(settings, metrics, models, executor, missing=missing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from audio.speech import SpeechStream
-from audio.types import RATE_HZ, Ended, Trouble
+from audio.types import RATE_HZ, AnswerEnded, TranscriptionFailed
 from pipeline.state import Receipt
 from server.protocol.codec import SAMPLE_BYTES
 from server.session import rules
@@ -94,11 +94,11 @@ async def transcribe(stream: SpeechStream, pcm: bytes) -> SpokenTranscript:
     return transcript
 
 
-async def _follow(stream: SpeechStream) -> tuple[Ended, bool]:
+async def _follow(stream: SpeechStream) -> tuple[AnswerEnded, bool]:
     failed = False
     async for event in stream.events():
-        if isinstance(event, Trouble):
+        if isinstance(event, TranscriptionFailed):
             failed = True
-        elif isinstance(event, Ended):
+        elif isinstance(event, AnswerEnded):
             return event, failed
-    raise RuntimeError("a speech stream ended without `Ended`")
+    raise RuntimeError("a speech stream ended without `AnswerEnded`")

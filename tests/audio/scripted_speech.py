@@ -1,4 +1,4 @@
-"""Scripted answers: audio that carries its own places, probabilities to go with it, and who transcribes it.
+"""Scripted answers: audio that contains its own positions, its probabilities of speech, and its transcriber.
 
 Each frame's first samples hold the frame's number, so what is transcribed says which part of the answer it is, however
 it was cut and joined.
@@ -17,14 +17,24 @@ import numpy as np
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import TranscriberFailed
 from audio.machine import SpeechMachine
-from audio.types import Ended, Guessed, Heard, Purpose, Samples, SpeechEvent, Transcript, Withdrawn, Word
-from audio.wishes import DecodeDropped, DecodeWanted, Output
+from audio.outputs import MachineOutput, TranscriptionCancelled, TranscriptionRequested
+from audio.types import (
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
+    Purpose,
+    Samples,
+    SpeechEvent,
+    Transcript,
+    Word,
+)
 
 MARK = 3
 """Samples at the start of a frame that hold its number: a sign and two digits of base DIGIT."""
 SIGN, DIGIT = -12_345, 10_000
 WORD_FRAMES = 10
-"""A scripted word takes 320 ms, and follows on the last one at once."""
+"""Length of a scripted word (320 ms); words follow each other without gaps."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Script:
-    """An answer: words, and how likely speech is in each frame."""
+    """An answer: its words, and the probability of speech in each frame."""
 
     words: tuple[Said, ...]
     probabilities: Probabilities
@@ -61,14 +71,14 @@ class Script:
 
 
 def marked(frame: int, length: int = FRAME_SAMPLES) -> Samples:
-    """A frame that says its number."""
+    """A frame that contains its number."""
     samples = np.full(length, 1000, np.int16)
     samples[:MARK] = (SIGN, frame // DIGIT, frame % DIGIT)
     return samples
 
 
 def marks(samples: Samples) -> list[int]:
-    """The numbers of the frames in a stretch."""
+    """The numbers of the frames in some audio."""
     starts = [n for n in np.flatnonzero(samples == SIGN) if n + 2 < len(samples)]
     return [int(samples[n + 1]) * DIGIT + int(samples[n + 2]) for n in starts]
 
@@ -93,7 +103,7 @@ def script(*parts: str | float, word_frames: int = WORD_FRAMES, tail_s: float = 
 
 
 class ScriptedTranscriber:
-    """Hears the words of a script whose frames it is given; of a word cut in two it hears a half."""
+    """Transcribes the words of a script in the frames that it is given; of a word cut in two it finds a half."""
 
     def __init__(self, answer: Script, *, failures: Sequence[int] = ()) -> None:
         self._answer = answer
@@ -101,7 +111,7 @@ class ScriptedTranscriber:
         self.calls: list[tuple[Purpose, tuple[int, ...]]] = []
 
     def read(self, samples: Samples, offset: int) -> Transcript:
-        """The words in these samples, placed as a transcriber places them."""
+        """The words in these samples, with the positions that a transcriber gives them."""
         frames = marks(samples)
         where = {frame: n for n, frame in enumerate(frames)}
         found: list[Word] = []
@@ -115,9 +125,7 @@ class ScriptedTranscriber:
             found.append(Word(text, start, end, 0.9))
         return Transcript(" ".join(word.text for word in found), tuple(found))
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         self.calls.append((purpose, tuple(marks(samples))))
         if len(self.calls) - 1 in self._failures:
             raise TranscriberFailed("scripted")
@@ -125,19 +133,21 @@ class ScriptedTranscriber:
 
 
 def half(text: str, *, first: bool) -> str:
-    """What is heard of a word of which a part is missing: never a word of any script."""
+    """What is transcribed of a word of which a part is missing: never a word of any script."""
     return f"{text[:1]}~" if first else f"~{text[-1:]}"
 
 
 class ScriptedStream:
-    """Says the script's probabilities, frame after frame; silence after the script."""
+    """Gives the probabilities of the script, frame by frame; silence after its end."""
 
     def __init__(self, answer: Script) -> None:
         self._answer = answer
         self._taken = 0
         self._rest = 0
+        self.samples = 0
 
     def push(self, samples: Samples) -> Probabilities:
+        self.samples += len(samples)
         count, self._rest = divmod(self._rest + len(samples), FRAME_SAMPLES)
         first, self._taken = self._taken, self._taken + count
         known = self._answer.probabilities[first : self._taken]
@@ -145,21 +155,27 @@ class ScriptedStream:
 
 
 class ScriptedActivity:
-    """Opens one script's stream after another."""
+    """Opens one script's stream after another; `taken` counts the samples that all of them were given."""
 
     def __init__(self, *answers: Script) -> None:
         self._answers = list(answers)
+        self._streams: list[ScriptedStream] = []
+
+    @property
+    def taken(self) -> int:
+        return sum(stream.samples for stream in self._streams)
 
     def open(self) -> ScriptedStream:
-        return ScriptedStream(self._answers.pop(0))
+        self._streams.append(ScriptedStream(self._answers.pop(0)))
+        return self._streams[-1]
 
 
-Command = Callable[[SpeechMachine], list[Output]]
+Command = Callable[[SpeechMachine], list[MachineOutput]]
 
 
 @dataclass
 class Performance:
-    """What came of a script: events in order, and the frames of every reading that was asked for, by purpose."""
+    """The result of a script: events in order, and the purpose and frames of every requested transcription."""
 
     events: list[SpeechEvent] = field(default_factory=list)
     reads: list[tuple[Purpose, list[int]]] = field(default_factory=list)
@@ -167,15 +183,19 @@ class Performance:
     most_held: int = 0
 
     @property
-    def ended(self) -> Ended:
-        (last,) = [event for event in self.events if isinstance(event, Ended)]
+    def ended(self) -> AnswerEnded:
+        (last,) = [event for event in self.events if isinstance(event, AnswerEnded)]
         assert self.events[-1] is last
         return last
 
     @property
     def decisive(self) -> list[SpeechEvent]:
-        """Without what depends on when readings come."""
-        return [event for event in self.events if not isinstance(event, Heard | Guessed | Withdrawn)]
+        """The events that do not depend on the time at which transcriptions complete."""
+        return [
+            event
+            for event in self.events
+            if not isinstance(event, PartialTranscript | ProvisionalTranscript | ProvisionalWithdrawn)
+        ]
 
     def of(self, *kinds: type[SpeechEvent]) -> list[SpeechEvent]:
         return [event for event in self.events if isinstance(event, kinds)]
@@ -206,16 +226,18 @@ def perform(
     reader = ScriptedTranscriber(answer)
     stream = ScriptedStream(answer)
     done = Performance()
-    due: list[tuple[int, DecodeWanted, bool]] = []
+    due: list[tuple[int, TranscriptionRequested, bool]] = []
     late = cycle(delays)
 
-    def apply(outputs: Sequence[Output]) -> None:
+    position = 0
+
+    def apply(outputs: Sequence[MachineOutput]) -> None:
         for output in outputs:
-            if isinstance(output, DecodeWanted):
-                due.append((machine.taken + next(late), output, len(done.reads) in failures))
+            if isinstance(output, TranscriptionRequested):
+                due.append((position + next(late), output, len(done.reads) in failures))
                 done.reads.append((output.purpose, marks(output.samples)))
-            elif isinstance(output, DecodeDropped):
-                due[:] = [item for item in due if item[1].decode_id != output.decode_id]
+            elif isinstance(output, TranscriptionCancelled):
+                due[:] = [item for item in due if item[1].request_id != output.request_id]
             else:
                 done.events.append(output)
 
@@ -224,23 +246,22 @@ def perform(
             due.remove(ready[0])
             _, wanted, fails = ready[0]
             if fails:
-                apply(machine.failed(wanted.decode_id, "scripted"))
+                apply(machine.failed(wanted.request_id, "scripted"))
             else:
-                apply(machine.decoded(wanted.decode_id, reader.read(wanted.samples, wanted.offset)))
+                apply(machine.transcribed(wanted.request_id, reader.read(wanted.samples, wanted.offset)))
 
-    position = 0
     for size in pieces(len(answer.samples), chunks, commands or {}):
         if commands and position in commands:
             apply(commands[position](machine))
         part = answer.samples[position : position + size]
-        apply(machine.feed(part, stream.push(part)))
         position += size
-        done.most_held = max(done.most_held, machine.held)
-        deliver(machine.taken)
+        apply(machine.feed(part, stream.push(part)))
+        done.most_held = max(done.most_held, machine.held_samples)
+        deliver(position)
     if commands and position in commands:
         apply(commands[position](machine))
     if stop:
-        apply(machine.done())
+        apply(machine.stop())
     deliver(float("inf"))
     done.left = marks(machine.leftover())
     return done

@@ -1,4 +1,4 @@
-"""Who gets a worker. The clock is a number; nothing waits."""
+"""Admission control: which transcription gets a worker. The time is a number that the test sets."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.admission import Admission, Limits, Ticket
+from audio.admission import AdmissionLimits, AdmissionQueue, Ticket
 from audio.types import Purpose
 
-PATIENT = Limits(partial_wait_s=60.0, partial_load=1.0, final_wait_s=1e9)
+PATIENT = AdmissionLimits(partial_wait_s=60.0, partial_load=1.0, final_wait_s=1e9)
 
 
-def ask(admission: Admission, purpose: Purpose, session: object, now: float = 0.0) -> Ticket:
-    ticket = admission.ask(purpose, session, now)
+def request(admission: AdmissionQueue, purpose: Purpose, session: object, now: float = 0.0) -> Ticket:
+    ticket = admission.request(purpose, session, now)
     assert ticket is not None
     return ticket
 
 
-def begin(admission: Admission, now: float = 0.0) -> list[Purpose]:
+def begin(admission: AdmissionQueue, now: float = 0.0) -> list[Purpose]:
     """What begins now, in order."""
     begun: list[Purpose] = []
     while (ticket := admission.next(now)) is not None:
@@ -28,18 +28,18 @@ def begin(admission: Admission, now: float = 0.0) -> list[Purpose]:
     return begun
 
 
-def occupy(admission: Admission, now: float = 0.0) -> list[Ticket]:
+def occupy(admission: AdmissionQueue, now: float = 0.0) -> list[Ticket]:
     """Take every worker with finals."""
-    tickets = [ask(admission, "final", f"busy {n}", now) for n in range(admission.workers)]
+    tickets = [request(admission, "final", f"busy {n}", now) for n in range(admission.workers)]
     assert begin(admission, now) == ["final"] * admission.workers
     return tickets
 
 
 def test_final_goes_before_guess_goes_before_partial() -> None:
-    admission = Admission(1, PATIENT)
+    admission = AdmissionQueue(1, PATIENT)
     [first] = occupy(admission)
     for purpose in ("partial", "guess", "final"):
-        ask(admission, purpose, purpose)
+        request(admission, purpose, purpose)
     order = []
     for now in (1.0, 2.0, 3.0):
         admission.finish(first, now)
@@ -51,10 +51,10 @@ def test_final_goes_before_guess_goes_before_partial() -> None:
 
 
 def test_guess_that_waited_as_long_as_an_endpoint_takes_goes_before_a_new_final() -> None:
-    admission = Admission(1)
+    admission = AdmissionQueue(1)
     [first] = occupy(admission)
-    guess = ask(admission, "guess", "a", 0.0)
-    final = ask(admission, "final", "b", 0.8)
+    guess = request(admission, "guess", "a", 0.0)
+    final = request(admission, "final", "b", 0.8)
     admission.finish(first, 0.8)
     assert admission.next(0.8) is guess
     admission.finish(guess, 1.0)
@@ -62,8 +62,8 @@ def test_guess_that_waited_as_long_as_an_endpoint_takes_goes_before_a_new_final(
 
 
 def test_equals_go_in_the_order_in_which_they_came() -> None:
-    admission = Admission(1)
-    tickets = [ask(admission, "final", n, n / 100) for n in range(5)]
+    admission = AdmissionQueue(1)
+    tickets = [request(admission, "final", n, n / 100) for n in range(5)]
     begun = []
     for _ in tickets:
         ticket = admission.next(1.0)
@@ -74,30 +74,30 @@ def test_equals_go_in_the_order_in_which_they_came() -> None:
 
 
 def test_partials_leave_one_worker_free() -> None:
-    admission = Admission(2)
+    admission = AdmissionQueue(2)
     for session in "abc":
-        admission.ask("partial", session, 0.0)
+        admission.request("partial", session, 0.0)
     assert begin(admission) == ["partial"]
-    ask(admission, "final", "d")
+    request(admission, "final", "d")
     assert begin(admission) == ["final"]
 
 
 def test_session_has_one_partial_at_a_time() -> None:
-    admission = Admission(4)
-    ask(admission, "partial", "a")
-    assert admission.ask("partial", "a", 0.0) is None
+    admission = AdmissionQueue(4)
+    request(admission, "partial", "a")
+    assert admission.request("partial", "a", 0.0) is None
     assert begin(admission) == ["partial"]
-    assert admission.ask("partial", "a", 0.1) is None
+    assert admission.request("partial", "a", 0.1) is None
     assert admission.load(0.1).dropped == {"partial": 2}
 
 
 def test_session_has_one_guess_at_work_until_its_worker_returns() -> None:
-    admission = Admission(2)
-    first = ask(admission, "guess", "a")
+    admission = AdmissionQueue(2)
+    first = request(admission, "guess", "a")
     assert admission.next(0.0) is first
     admission.cancel(first)
-    second = ask(admission, "guess", "a", 0.1)
-    other = ask(admission, "guess", "b", 0.2)
+    second = request(admission, "guess", "a", 0.1)
+    other = request(admission, "guess", "b", 0.2)
     assert admission.next(0.2) is other
     assert admission.next(0.2) is None
     admission.finish(other, 0.3)
@@ -107,17 +107,17 @@ def test_session_has_one_guess_at_work_until_its_worker_returns() -> None:
 
 
 def test_final_of_a_session_does_not_wait_for_its_guess() -> None:
-    admission = Admission(2)
-    ask(admission, "guess", "a")
-    ask(admission, "final", "a")
+    admission = AdmissionQueue(2)
+    request(admission, "guess", "a")
+    request(admission, "final", "a")
     assert begin(admission) == ["final", "guess"]
 
 
 def test_cancelled_work_keeps_its_worker_until_it_returns() -> None:
-    admission = Admission(1)
+    admission = AdmissionQueue(1)
     [running] = occupy(admission)
     admission.cancel(running)
-    waiting = ask(admission, "final", "b")
+    waiting = request(admission, "final", "b")
     assert admission.next(1.0) is None
     assert admission.load(1.0).running == 1
     admission.finish(running, 2.0)
@@ -126,9 +126,9 @@ def test_cancelled_work_keeps_its_worker_until_it_returns() -> None:
 
 
 def test_cancelled_wait_is_forgotten() -> None:
-    admission = Admission(1)
+    admission = AdmissionQueue(1)
     [running] = occupy(admission)
-    waiting = ask(admission, "final", "b")
+    waiting = request(admission, "final", "b")
     admission.cancel(waiting)
     admission.cancel(waiting)
     admission.finish(running, 1.0)
@@ -137,48 +137,48 @@ def test_cancelled_wait_is_forgotten() -> None:
 
 
 def test_partial_that_waited_too_long_is_dropped_and_counted() -> None:
-    admission = Admission(1, Limits(partial_wait_s=0.8))
+    admission = AdmissionQueue(1, AdmissionLimits(partial_wait_s=0.8))
     occupy(admission)
-    partial = ask(admission, "partial", "a", 0.1)
+    partial = request(admission, "partial", "a", 0.1)
     assert admission.expire(0.9) == []
     assert admission.expire(0.95) == [partial]
     assert admission.load(1.0).dropped == {"partial": 1}
 
 
 def test_partial_is_refused_behind_more_than_it_may_wait_for() -> None:
-    admission = Admission(2, Limits(partial_wait_s=0.8))
+    admission = AdmissionQueue(2, AdmissionLimits(partial_wait_s=0.8))
     occupy(admission)
     for n in range(3):
-        ask(admission, "final", n)
-    assert admission.ask("partial", "a", 0.0) is None
+        request(admission, "final", n)
+    assert admission.request("partial", "a", 0.0) is None
 
 
 def test_partials_stop_when_the_workers_were_busy_for_long_and_come_back() -> None:
-    admission = Admission(2, Limits(partial_load=0.85))
+    admission = AdmissionQueue(2, AdmissionLimits(partial_load=0.85))
     tickets = occupy(admission, 0.0)
     for ticket in tickets:
         admission.finish(ticket, 60.0)
     assert admission.load(60.0).busy > 0.95
-    assert admission.ask("partial", "a", 60.0) is None
-    assert admission.ask("partial", "a", 70.0) is not None
+    assert admission.request("partial", "a", 60.0) is None
+    assert admission.request("partial", "a", 70.0) is not None
 
 
 def test_finals_are_refused_only_when_they_would_wait_past_the_limit() -> None:
-    admission = Admission(1, Limits(final_wait_s=1.0))
+    admission = AdmissionQueue(1, AdmissionLimits(final_wait_s=1.0))
     occupy(admission)
-    taken = [admission.ask("final", n, 0.0) for n in range(8)]
+    taken = [admission.request("final", n, 0.0) for n in range(8)]
     assert [ticket is not None for ticket in taken] == [True, True] + [False] * 6
     assert admission.load(0.0).dropped == {"final": 6}
     assert admission.load(0.0).backlog_s > 1.0
 
 
 def test_backlog_follows_measured_costs() -> None:
-    admission = Admission(1)
+    admission = AdmissionQueue(1)
     [first] = occupy(admission)
     admission.finish(first, 4.0)
-    running = ask(admission, "final", "a", 4.0)
+    running = request(admission, "final", "a", 4.0)
     assert admission.next(4.0) is running
-    ask(admission, "final", "b", 4.0)
+    request(admission, "final", "b", 4.0)
     assert admission.load(4.0).backlog_s == pytest.approx(8.0)
     assert admission.load(6.0).backlog_s == pytest.approx(6.0)
 
@@ -190,7 +190,7 @@ def test_backlog_follows_measured_costs() -> None:
     ),
 )
 def test_rules_hold_in_any_order_of_events(workers: int, steps: Sequence[tuple[str, int]]) -> None:
-    admission = Admission(workers, Limits(partial_wait_s=0.5))
+    admission = AdmissionQueue(workers, AdmissionLimits(partial_wait_s=0.5))
     alive: list[Ticket] = []
     asked = 0
     for now, (what, which) in enumerate(steps):
@@ -201,7 +201,7 @@ def test_rules_hold_in_any_order_of_events(workers: int, steps: Sequence[tuple[s
                 (admission.finish(ticket, now) if what == "finish" else admission.cancel(ticket))
         else:
             asked += 1
-            taken = admission.ask(what, which, now)  # type: ignore[arg-type]
+            taken = admission.request(what, which, now)  # type: ignore[arg-type]
             alive += [taken] if taken else []
         admission.expire(now)
         while admission.next(now) is not None:
@@ -220,26 +220,26 @@ def test_rules_hold_in_any_order_of_events(workers: int, steps: Sequence[tuple[s
 
 
 def test_recordings_come_behind_whoever_waits_and_leave_a_worker_free() -> None:
-    admission = Admission(2)
-    recordings = [ask(admission, "recording", f"recording {n}") for n in range(3)]
+    admission = AdmissionQueue(2)
+    recordings = [request(admission, "recording", f"recording {n}") for n in range(3)]
     assert begin(admission) == ["recording"]
-    ask(admission, "guess", "speaker", 5.0)
+    request(admission, "guess", "speaker", 5.0)
     assert begin(admission, 5.0) == ["guess"]
-    ask(admission, "final", "another", 6.0)
+    request(admission, "final", "another", 6.0)
     admission.finish(recordings[0], 7.0)
     assert begin(admission, 7.0) == ["final"]
 
 
-def test_recordings_are_never_refused_and_nobody_who_speaks_counts_them() -> None:
-    admission = Admission(1, Limits(final_wait_s=1.0))
+def test_recordings_are_never_refused_and_do_not_delay_speakers() -> None:
+    admission = AdmissionQueue(1, AdmissionLimits(final_wait_s=1.0))
     occupy(admission)
     for number in range(50):
-        ask(admission, "recording", number)
+        request(admission, "recording", number)
     assert admission.load(0.0).backlog_s < 1.0
-    ask(admission, "final", "speaker")
+    request(admission, "final", "speaker")
 
 
 def test_recording_takes_the_only_worker_there_is() -> None:
-    admission = Admission(1)
-    ask(admission, "recording", "r")
+    admission = AdmissionQueue(1)
+    request(admission, "recording", "r")
     assert begin(admission) == ["recording"]

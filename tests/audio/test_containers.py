@@ -1,4 +1,4 @@
-"""Whole recordings of every kind, whole, broken off, damaged, too long, or no recordings at all."""
+"""Recordings of every kind: complete, truncated, damaged, too long, or not recordings at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audio.containers import kind_of, read_recording
+from audio.containers import detect_kind, read_recording
 from audio.errors import AudioFormat, AudioTooLong
 from audio.types import RATE_HZ
 from tests.audio.sound_files import KINDS, TONE_HZ, pitch, sound_file, tone
@@ -202,7 +202,7 @@ def test_recording_of_hours_is_refused_early_and_costs_no_memory() -> None:
 
 @given(st.binary(max_size=64))
 def test_kind_follows_from_the_first_bytes_of_anything(head: bytes) -> None:
-    kind = kind_of(head)
+    kind = detect_kind(head)
     assert kind in (None, "wav", "flac", "matroska", "ogg", "mp3", "mov")
     if head[:4] == b"fLaC":
         assert kind == "flac"

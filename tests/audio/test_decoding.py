@@ -1,4 +1,4 @@
-"""What is asked of a speech model, and what of its words is believed."""
+"""Decoding of a window: how the model is run, and which of its words are kept."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.decoding import Careful, Decoded, Spoken, context_for, decode_carefully, joined, without_loop
-from audio.types import RATE_HZ, Word
+from audio.decoding import (
+    DecodedText,
+    DecodedWord,
+    decode_filtered,
+    encoder_context_s,
+    join_word_pieces,
+    remove_repetition,
+)
+from audio.types import RATE_HZ, Transcript, Word
 
 
 @dataclass
@@ -21,7 +28,7 @@ class ScriptedEngine:
     no_speech: float = 0.1
     avg_logprob: float = -0.3
     first: float = 0.9
-    asked: list[tuple[int, int, str]] = field(default_factory=list)
+    asked: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def model_id(self) -> str:
@@ -31,38 +38,40 @@ class ScriptedEngine:
     def languages(self) -> frozenset[str] | None:
         return None
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
-        self.asked.append((context_s, beam, before))
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+        self.asked.append((context_s, beam_size))
         text = self.texts[min(len(self.asked), len(self.texts)) - 1]
         words = text.split()
         step = len(audio) / RATE_HZ / max(1, len(words))
         takes = min(step, 1.0)
-        placed = [Spoken(w, n * step, n * step + takes, self.first if n == 0 else 0.9) for n, w in enumerate(words)]
-        return Decoded(text, tuple(placed), self.no_speech, self.avg_logprob)
+        placed = [
+            DecodedWord(w, n * step, n * step + takes, self.first if n == 0 else 0.9) for n, w in enumerate(words)
+        ]
+        return DecodedText(text, tuple(placed), self.no_speech, self.avg_logprob)
 
 
 @dataclass
 class HastyEngine(ScriptedEngine):
     """Leaves off at these places, in seconds of the audio it is given, before it has read everything."""
 
-    left_off_s: Sequence[float | None] = ()
+    stopped_at_s: Sequence[float | None] = ()
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
-        found = super().decode(audio, context_s=context_s, beam=beam, language=language, before=before)
-        place = self.left_off_s[len(self.asked) - 1]
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+        found = super().decode(audio, context_s=context_s, beam_size=beam_size, language=language)
+        place = self.stopped_at_s[len(self.asked) - 1]
         step = (place or len(audio) / RATE_HZ) / max(1, len(found.words))
-        words = [Spoken(word.text, n * step, n * step + 0.5, word.probability) for n, word in enumerate(found.words)]
-        return replace(found, words=tuple(words), left_off_s=place)
+        words = [
+            DecodedWord(word.text, n * step, n * step + 0.5, word.probability) for n, word in enumerate(found.words)
+        ]
+        return replace(found, words=tuple(words), stopped_at_s=place)
 
 
-LOOP = "and then the end of it, " * 8
+REPETITION = "and then the end of it, " * 8
 
 
-def decode(engine: ScriptedEngine, seconds: float, *, before: str = "", abandoned: bool = False) -> Careful:
+def decode(engine: ScriptedEngine, seconds: float, *, is_cancelled: bool = False) -> Transcript:
     samples = np.zeros(int(seconds * RATE_HZ), np.int16)
-    return decode_carefully(
-        engine, samples, language="en", beam=5, before=before, offset=800, abandoned=lambda: abandoned
-    )
+    return decode_filtered(engine, samples, language="en", beam_size=5, offset=800, is_cancelled=lambda: is_cancelled)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +79,14 @@ def decode(engine: ScriptedEngine, seconds: float, *, before: str = "", abandone
     [(0.2, 10), (2, 10), (6.9, 10), (7, 10), (8.5, 11), (11, 14), (26.9, 29), (28, 30), (30, 30)],
 )
 def test_context_is_as_long_as_the_audio_needs(seconds: float, context_s: int) -> None:
-    assert context_for(int(seconds * RATE_HZ)) == context_s
+    assert encoder_context_s(int(seconds * RATE_HZ)) == context_s
     engine = ScriptedEngine(["Yes."])
     decode(engine, seconds)
-    assert engine.asked == [(context_s, 5, "")]
+    assert engine.asked == [(context_s, 5)]
 
 
 def test_words_are_placed_in_the_answer() -> None:
-    found = decode(ScriptedEngine(["Yes, I do."]), 3.0).transcript
+    found = decode(ScriptedEngine(["Yes, I do."]), 3.0)
     assert found.text == "Yes, I do."
     assert found.words == (
         Word("Yes,", 800, 800 + RATE_HZ, 0.9),
@@ -88,142 +97,129 @@ def test_words_are_placed_in_the_answer() -> None:
 
 def test_words_past_the_end_or_out_of_order_are_placed_inside_and_in_order() -> None:
     class Careless(ScriptedEngine):
-        def decode(
-            self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str
-        ) -> Decoded:
-            words = (Spoken("a", -0.5, 0.4, 1.2), Spoken("b", 0.2, 0.3, 0.5), Spoken("c", 0.9, 4.0, -0.1))
-            return Decoded("a b c", words, 0.1, -0.2)
+        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+            words = (
+                DecodedWord("a", -0.5, 0.4, 1.2),
+                DecodedWord("b", 0.2, 0.3, 0.5),
+                DecodedWord("c", 0.9, 4.0, -0.1),
+            )
+            return DecodedText("a b c", words, 0.1, -0.2)
 
-    words = decode(Careless([]), 1.0).transcript.words
+    words = decode(Careless([]), 1.0).words
     assert [(w.start, w.end) for w in words] == [(800, 7200), (7200, 7200), (15200, 16800)]
     assert [w.probability for w in words] == [1.0, 0.5, 0.0]
 
 
-def test_loop_is_decoded_again_with_the_full_context_and_nothing_before() -> None:
-    engine = ScriptedEngine([LOOP, "It is the end of it."])
-    found = decode(engine, 8.0, before="What do you like?")
-    assert engine.asked == [(11, 5, "What do you like?"), (30, 5, "")]
-    assert found.transcript.text == "It is the end of it."
-    assert (found.decodes, found.looped, found.phantom) == (2, True, False)
+def test_repetition_is_decoded_again_with_the_full_context() -> None:
+    engine = ScriptedEngine([REPETITION, "It is the end of it."])
+    found = decode(engine, 8.0)
+    assert engine.asked == [(11, 5), (30, 5)]
+    assert found.text == "It is the end of it."
 
 
-def test_loop_that_stays_is_cut_after_its_first_round() -> None:
-    found = decode(ScriptedEngine(["Well, " + LOOP]), 9.0)
-    assert found.transcript.text == "Well, and then the end of it,"
-    assert [word.text for word in found.transcript.words] == found.transcript.text.split()
+def test_repetition_that_stays_is_cut_after_its_first_round() -> None:
+    found = decode(ScriptedEngine(["Well, " + REPETITION]), 9.0)
+    assert found.text == "Well, and then the end of it,"
+    assert [word.text for word in found.words] == found.text.split()
 
 
-def test_loop_with_the_full_context_is_not_decoded_twice() -> None:
-    engine = ScriptedEngine([LOOP * 2])
-    assert decode(engine, 29.0).decodes == 1
+def test_repetition_with_the_full_context_is_not_decoded_twice() -> None:
+    engine = ScriptedEngine([REPETITION * 2])
+    decode(engine, 29.0)
     assert len(engine.asked) == 1
 
 
-def test_loop_that_nobody_waits_for_is_not_decoded_again() -> None:
-    engine = ScriptedEngine([LOOP])
-    decode(engine, 8.0, abandoned=True)
+def test_repetition_is_not_decoded_again_for_a_cancelled_request() -> None:
+    engine = ScriptedEngine([REPETITION])
+    decode(engine, 8.0, is_cancelled=True)
     assert len(engine.asked) == 1
 
 
-def test_phantom_leaves_no_words_but_the_models_doubts() -> None:
+def test_hallucination_leaves_no_words_but_the_models_confidence() -> None:
     found = decode(ScriptedEngine(["Thank you."], no_speech=0.9, avg_logprob=-0.6, first=0.05), 2.0)
-    assert found.phantom
-    assert (found.transcript.text, found.transcript.words) == ("", ())
-    assert (found.transcript.no_speech, found.transcript.avg_logprob) == (0.9, -0.6)
+    assert (found.text, found.words) == ("", ())
+    assert (found.no_speech, found.avg_logprob) == (0.9, -0.6)
 
 
-def test_loop_over_noise_is_a_phantom_and_not_cut_to_words() -> None:
-    found = decode(ScriptedEngine([LOOP], no_speech=0.58, avg_logprob=-0.6), 25.0)
-    assert (found.transcript.text, found.phantom) == ("", True)
-
-
-def test_echo_of_the_context_is_decoded_again_without_it() -> None:
-    engine = ScriptedEngine(["what do you like", "I like the taste."])
-    found = decode(engine, 3.0, before="So, what do you like about it?")
-    assert engine.asked == [(10, 5, "So, what do you like about it?"), (10, 5, "")]
-    assert found.transcript.text == "I like the taste."
-    engine = ScriptedEngine(["you like it?"])
-    assert decode(engine, 3.0, before="So, what do you like about it?").decodes == 1
-
-
-def test_phantom_with_context_is_decoded_again_without_it() -> None:
-    engine = ScriptedEngine(["Thank you."], no_speech=0.9, avg_logprob=-0.6, first=0.05)
-    assert decode(engine, 3.0, before="Tell me more.").transcript.text == ""
-    assert [before for _, _, before in engine.asked] == ["Tell me more.", ""]
+def test_repetition_over_noise_is_a_hallucination_and_not_cut_to_words() -> None:
+    found = decode(ScriptedEngine([REPETITION], no_speech=0.58, avg_logprob=-0.6), 25.0)
+    assert (found.text, found.words) == ("", ())
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05])
 def test_audio_too_short_for_a_word_is_not_decoded(seconds: float) -> None:
     engine = ScriptedEngine(["Thanks for watching!"])
-    assert decode(engine, seconds).transcript.text == ""
+    assert decode(engine, seconds).text == ""
     assert engine.asked == []
 
 
-def pieces(*texts: str) -> list[Spoken]:
-    return [Spoken(text, n, n + 1, 1 - n / 10) for n, text in enumerate(texts)]
+def pieces(*texts: str) -> list[DecodedWord]:
+    return [DecodedWord(text, n, n + 1, 1 - n / 10) for n, text in enumerate(texts)]
 
 
 def test_pieces_join_to_words_where_the_language_has_spaces() -> None:
-    words = joined(pieces(" It", "'s", " well", "-", "known", ",", ' "', "they", " said", ".", " "), spaced=True)
+    words = join_word_pieces(
+        pieces(" It", "'s", " well", "-", "known", ",", ' "', "they", " said", ".", " "), spaced=True
+    )
     assert [word.text for word in words] == ["It's", "well-known,", '"they', "said."]
     assert (words[1].start_s, words[1].end_s) == (2, 5)
     assert words[1].probability == pytest.approx(0.6)
 
 
 def test_pieces_stay_apart_where_the_language_has_none() -> None:
-    words = joined(pieces("我", "喜欢", "咖啡", "。"), spaced=False)
+    words = join_word_pieces(pieces("我", "喜欢", "咖啡", "。"), spaced=False)
     assert [word.text for word in words] == ["我", "喜欢", "咖啡。"]
 
 
-def test_loop_without_spaces_is_cut_in_text_and_words() -> None:
-    found = Decoded("我喜欢喜欢喜欢喜欢喜欢喜欢", tuple(pieces("我", *["喜欢"] * 6)), 0.1, -0.1)
-    cut = without_loop(found)
+def test_repetition_without_spaces_is_cut_in_text_and_words() -> None:
+    found = DecodedText("我喜欢喜欢喜欢喜欢喜欢喜欢", tuple(pieces("我", *["喜欢"] * 6)), 0.1, -0.1)
+    cut = remove_repetition(found)
     assert cut.text == "我喜欢"
     assert [word.text for word in cut.words] == ["我", "喜欢"]
 
 
-def test_what_follows_a_loop_stays_in_text_and_words() -> None:
+def test_what_follows_a_repetition_stays_in_text_and_words() -> None:
     said = "It is open source. Open source. Open source. Open source. And free."
-    cut = without_loop(Decoded(said, tuple(pieces(*said.split())), 0.1, -0.1))
+    cut = remove_repetition(DecodedText(said, tuple(pieces(*said.split())), 0.1, -0.1))
     assert cut.text == "It is open source. And free."
     assert " ".join(word.text for word in cut.words) == cut.text
 
 
-def test_reading_that_left_off_is_continued_where_it_did() -> None:
-    engine = HastyEngine(["I like it", "and buy it"], left_off_s=[6.0, None])
+def test_decoding_that_stopped_early_is_continued_there() -> None:
+    engine = HastyEngine(["I like it", "and buy it"], stopped_at_s=[6.0, None])
     found = decode(engine, 12.0)
-    assert (found.transcript.text, found.decodes) == ("I like it and buy it", 2)
-    assert engine.asked == [(15, 5, ""), (10, 5, "")]
-    assert [(w.start - 800) / RATE_HZ for w in found.transcript.words] == [0, 2, 4, 6, 8, 10]
+    assert found.text == "I like it and buy it"
+    assert engine.asked == [(15, 5), (10, 5)]
+    assert [(w.start - 800) / RATE_HZ for w in found.words] == [0, 2, 4, 6, 8, 10]
 
 
-def test_reading_that_left_off_in_the_last_silence_is_whole() -> None:
-    found = decode(HastyEngine(["I like it"], left_off_s=[11.5]), 12.0)
-    assert (found.transcript.text, found.decodes) == ("I like it", 1)
+def test_decoding_that_stopped_in_the_last_silence_is_complete() -> None:
+    engine = HastyEngine(["I like it"], stopped_at_s=[11.5])
+    assert decode(engine, 12.0).text == "I like it"
+    assert len(engine.asked) == 1
 
 
-def test_rest_in_which_nobody_spoke_adds_no_words() -> None:
+def test_rest_without_speech_adds_no_words() -> None:
     class Doubtful(HastyEngine):
-        def decode(
-            self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str
-        ) -> Decoded:
-            found = super().decode(audio, context_s=context_s, beam=beam, language=language, before=before)
+        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+            found = super().decode(audio, context_s=context_s, beam_size=beam_size, language=language)
             return replace(found, no_speech=0.1 if len(self.asked) == 1 else 0.9)
 
-    found = decode(Doubtful(["I like it", "Thank you."], left_off_s=[6.0, None]), 12.0)
-    assert (found.transcript.text, found.decodes, found.phantom) == ("I like it", 2, False)
+    engine = Doubtful(["I like it", "Thank you."], stopped_at_s=[6.0, None])
+    assert decode(engine, 12.0).text == "I like it"
+    assert len(engine.asked) == 2
 
 
-def test_reading_that_keeps_leaving_off_ends() -> None:
-    assert decode(HastyEngine(["again"], left_off_s=[1.0] * 9), 28.0).decodes == 4
+def test_decoding_that_keeps_stopping_early_ends() -> None:
+    engine = HastyEngine(["again"], stopped_at_s=[1.0] * 9)
+    decode(engine, 28.0)
+    assert len(engine.asked) == 4
 
 
 def test_text_with_a_hole_is_decoded_again_with_the_full_context() -> None:
     class Skipping(ScriptedEngine):
-        def decode(
-            self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str
-        ) -> Decoded:
-            found = super().decode(audio, context_s=context_s, beam=beam, language=language, before=before)
+        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+            found = super().decode(audio, context_s=context_s, beam_size=beam_size, language=language)
             if len(self.asked) > 1:
                 return found
             first = replace(found.words[0], end_s=found.words[0].start_s + 2.1)
@@ -231,5 +227,5 @@ def test_text_with_a_hole_is_decoded_again_with_the_full_context() -> None:
 
     engine = Skipping(["Please try again.", "I am sorry. Please try it again."])
     found = decode(engine, 9.0)
-    assert (found.transcript.text, found.decodes) == ("I am sorry. Please try it again.", 2)
-    assert [context_s for context_s, _, _ in engine.asked] == [12, 30]
+    assert found.text == "I am sorry. Please try it again."
+    assert [context_s for context_s, _ in engine.asked] == [12, 30]

@@ -1,4 +1,4 @@
-"""Endpoints: what counts as speech, what as unfinished, and how long a silence must be."""
+"""Endpointing: segments of speech, unfinished sentences, and the silence that ends an answer."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import pytest
 from audio.endpoint import (
     COMPLETE_FACTOR,
     LONG_ANSWER_S,
-    LONGEST_PATIENCE_MS,
+    MAX_UNFINISHED_SILENCE_MS,
     PATIENCE_MS,
     PAUSE_FRAMES,
     Patience,
-    SpeechRuns,
-    complete,
-    least_silence,
-    silence_needed,
-    unfinished,
-    worded_end,
+    SpeechSegmenter,
+    is_complete,
+    is_unfinished,
+    last_spoken_end,
+    minimum_silence,
+    required_silence,
 )
 from audio.types import RATE_HZ, ms
 
@@ -26,7 +26,7 @@ LONG = LONG_ANSWER_S * RATE_HZ
 
 def changes(*probabilities: float) -> list[tuple[int, str]]:
     """What changes at which frame."""
-    runs = SpeechRuns()
+    runs = SpeechSegmenter()
     return [(n, change) for n, p in enumerate(probabilities) if (change := runs.push(p)) is not None]
 
 
@@ -52,8 +52,8 @@ def changes(*probabilities: float) -> list[tuple[int, str]]:
     ],
 )
 def test_unfinished_hanging_sentence_is_seen(language: str, text: str) -> None:
-    assert unfinished(text, language)
-    assert not complete(text, language)
+    assert is_unfinished(text, language)
+    assert not is_complete(text, language)
 
 
 @pytest.mark.parametrize(
@@ -73,37 +73,37 @@ def test_unfinished_hanging_sentence_is_seen(language: str, text: str) -> None:
     ],
 )
 def test_unfinished_closed_sentence_is_not(language: str, text: str) -> None:
-    assert not unfinished(text, language)
+    assert not is_unfinished(text, language)
 
 
 @pytest.mark.parametrize("patience", PATIENCES)
-def test_silence_needed_follows_the_patience_and_the_sentence(patience: Patience) -> None:
+def test_required_silence_follows_the_patience_and_the_sentence(patience: Patience) -> None:
     base = PATIENCE_MS[patience]
     needed = {
-        text: ms(silence_needed(patience, text, language="en", spoken=RATE_HZ)) for text in (None, "Yes.", "and", "")
+        text: ms(required_silence(patience, text, language="en", spoken=RATE_HZ)) for text in (None, "Yes.", "and", "")
     }
-    assert needed == {None: base, "Yes.": base, "and": min(2 * base, LONGEST_PATIENCE_MS), "": min(base, 1500)}
-    assert ms(silence_needed(patience, "It was fine.", language="en", spoken=LONG)) == base * COMPLETE_FACTOR
-    assert ms(silence_needed(patience, "It was fine", language="en", spoken=LONG)) == base
+    assert needed == {None: base, "Yes.": base, "and": min(2 * base, MAX_UNFINISHED_SILENCE_MS), "": min(base, 1500)}
+    assert ms(required_silence(patience, "It was fine.", language="en", spoken=LONG)) == base * COMPLETE_FACTOR
+    assert ms(required_silence(patience, "It was fine", language="en", spoken=LONG)) == base
 
 
 @pytest.mark.parametrize("patience", PATIENCES)
 @pytest.mark.parametrize("spoken", [0, LONG - 1, LONG, 10 * LONG])
-def test_least_silence_is_reached_by_some_text_and_passed_by_none(patience: Patience, spoken: int) -> None:
+def test_minimum_silence_is_reached_by_some_text_and_passed_by_none(patience: Patience, spoken: int) -> None:
     texts = (None, "", "Yes.", "and", "well", "It was fine.")
-    needed = [silence_needed(patience, text, language="en", spoken=spoken) for text in texts]
-    assert least_silence(patience, spoken=spoken) == min(needed)
+    needed = [required_silence(patience, text, language="en", spoken=spoken) for text in texts]
+    assert minimum_silence(patience, spoken=spoken) == min(needed)
 
 
 def test_most_patient_silence_outlasts_a_pause_of_one_and_a_half_seconds() -> None:
-    assert ms(silence_needed("patient", "It was fine.", language="en", spoken=LONG)) > 1500
+    assert ms(required_silence("patient", "It was fine.", language="en", spoken=LONG)) > 1500
 
 
 def test_runs_speech_begins_at_its_first_frame_and_ends_after_its_last() -> None:
-    runs = SpeechRuns()
+    runs = SpeechSegmenter()
     seen = [runs.push(p) for p in [0.1, 0.1, 0.6, 0.9, 0.9, 0.9, 0.4, *[0.1] * PAUSE_FRAMES]]
     assert seen == [None, None, None, None, "onset", None, None, *[None] * (PAUSE_FRAMES - 1), "pause"]
-    assert (runs.onset, runs.end, runs.voiced) == (2, 7, 5)
+    assert (runs.onset, runs.end, runs.speech_frames) == (2, 7, 5)
 
 
 def test_runs_click_makes_no_speech() -> None:
@@ -124,24 +124,24 @@ def test_runs_gap_shorter_than_a_pause_is_part_of_speech() -> None:
 
 
 def test_runs_click_in_a_pause_does_not_make_it_shorter() -> None:
-    runs = SpeechRuns()
+    runs = SpeechSegmenter()
     for p in [*[0.9] * 5, *[0.1] * 10, 0.9, 0.9, *[0.1] * 5]:
         runs.push(p)
-    assert (runs.speaking, runs.end, runs.rising) == (False, 5, False)
+    assert (runs.speaking, runs.end, runs.pending) == (False, 5, False)
 
 
 def test_runs_settled_takes_what_has_begun_for_speech() -> None:
-    runs = SpeechRuns()
-    assert not runs.settle()
+    runs = SpeechSegmenter()
+    assert not runs.confirm()
     runs.push(0.1)
     runs.push(0.9)
-    assert runs.rising and runs.settle() and runs.speaking
-    assert (runs.onset, runs.end, runs.voiced) == (1, 2, 1)
+    assert runs.pending and runs.confirm() and runs.speaking
+    assert (runs.onset, runs.end, runs.speech_frames) == (1, 2, 1)
 
 
 def test_worded_end_leaves_out_sounds_after_the_last_word() -> None:
     stretches = [(1000, 20_000), (30_000, 50_000), (70_000, 75_000)]
-    assert worded_end(stretches, 40_000, default=75_000) == 50_000
-    assert worded_end(stretches, 69_000, default=75_000) == 75_000
-    assert worded_end(stretches, 60_000, default=75_000) == 50_000
-    assert worded_end([], 60_000, default=75_000) == 75_000
+    assert last_spoken_end(stretches, 40_000, default=75_000) == 50_000
+    assert last_spoken_end(stretches, 69_000, default=75_000) == 75_000
+    assert last_spoken_end(stretches, 60_000, default=75_000) == 50_000
+    assert last_spoken_end([], 60_000, default=75_000) == 75_000

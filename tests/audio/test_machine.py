@@ -12,19 +12,18 @@ from audio.endpoint import FRAME_SAMPLES, LONG_ANSWER_S, PATIENCE_MS, Patience
 from audio.machine import SpeechMachine
 from audio.types import (
     RATE_HZ,
-    AlmostUp,
-    Ended,
-    Guessed,
-    Heard,
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
     SpeechStarted,
     SpeechStopped,
+    TimeAlmostUp,
     Transcript,
-    Trouble,
-    Withdrawn,
+    TranscriptionFailed,
     ms,
     samples_of,
 )
-from audio.wishes import DecodeWanted
 from tests.audio.scripted_speech import Command, Performance, Script, perform, script
 
 FRAME_MS = FRAME_SAMPLES * 1000 / RATE_HZ
@@ -35,10 +34,6 @@ LATE = 3 * RATE_HZ
 def silence_applied(done: Performance) -> int:
     """Silence that ended an answer, in ms."""
     return ms(done.ended.at - done.ended.speech_end)
-
-
-def done_now(machine: SpeechMachine) -> list[object]:
-    return list(machine.done())
 
 
 def many(count: int, prefix: str = "w") -> str:
@@ -53,14 +48,15 @@ def test_answer_with_a_pause_tells_what_happens_in_order() -> None:
     first, last = said.words[0].first, said.words[-1].end
     paused, resumed = said.words[2].end, said.words[3].first
     done = perform(said, partial_every_ms=0)
-    kinds = [type(event) for event in done.events if not isinstance(event, Heard)]
+    kinds = [type(event) for event in done.events if not isinstance(event, PartialTranscript)]
     assert kinds == [
-        SpeechStarted, SpeechStopped, Guessed, SpeechStarted, Withdrawn, SpeechStopped, Guessed, Ended,
+        SpeechStarted, SpeechStopped, ProvisionalTranscript, SpeechStarted, ProvisionalWithdrawn,
+        SpeechStopped, ProvisionalTranscript, AnswerEnded,
     ]  # fmt: skip
     assert done.of(SpeechStarted) == [SpeechStarted(first * FRAME_SAMPLES), SpeechStarted(resumed * FRAME_SAMPLES)]
     assert done.of(SpeechStopped) == [SpeechStopped(paused * FRAME_SAMPLES), SpeechStopped(last * FRAME_SAMPLES)]
-    assert done.of(Withdrawn) == [Withdrawn(resumed * FRAME_SAMPLES)]
-    assert [guess.text for guess in done.of(Guessed) if isinstance(guess, Guessed)] == [
+    assert done.of(ProvisionalWithdrawn) == [ProvisionalWithdrawn(resumed * FRAME_SAMPLES)]
+    assert [guess.text for guess in done.of(ProvisionalTranscript) if isinstance(guess, ProvisionalTranscript)] == [
         "I like tea", "I like tea and milk.",
     ]  # fmt: skip
     assert (done.ended.text, done.ended.reason) == ("I like tea and milk.", "silence")
@@ -68,7 +64,7 @@ def test_answer_with_a_pause_tells_what_happens_in_order() -> None:
     assert done.ended.speech_end == last * FRAME_SAMPLES
 
 
-def test_guess_is_read_after_two_hundred_milliseconds_of_silence() -> None:
+def test_guess_is_requested_after_two_hundred_milliseconds_of_silence() -> None:
     said = script("one two.")
     done = perform(said, partial_every_ms=0)
     ((purpose, frames),) = done.reads
@@ -85,18 +81,6 @@ def test_answer_fed_sample_by_sample_is_the_same() -> None:
 def test_feed_with_too_few_probabilities_is_refused() -> None:
     with pytest.raises(ValueError, match="1 frames, 0 probabilities"):
         SpeechMachine().feed(np.zeros(FRAME_SAMPLES, np.int16), [])
-
-
-def test_readings_get_the_context_of_the_caller() -> None:
-    machine = SpeechMachine(before="Askwell, laddering")
-    wanted = [
-        output
-        for n in range(60)
-        for output in machine.feed(np.zeros(FRAME_SAMPLES, np.int16), [0.9 if n < 40 else 0.0])
-        if isinstance(output, DecodeWanted)
-    ]
-    assert [each.purpose for each in wanted] == ["partial", "guess"]
-    assert {each.before for each in wanted} == {"Askwell, laddering"}
 
 
 # -- endpoints
@@ -169,7 +153,7 @@ def test_endpoint_that_waits_for_words_leaves_later_speech_to_the_next_answer(la
 
 def test_click_is_nothing() -> None:
     done = perform(script("*2", 0.4, "*2"))
-    assert done.events == [Ended("", (), done.ended.at, done.ended.at, "stop")]
+    assert done.events == [AnswerEnded("", (), done.ended.at, done.ended.at, "stop")]
     assert done.reads == []
 
 
@@ -198,7 +182,7 @@ def test_sound_without_words_ends_empty_within_two_seconds(patience: Patience) -
     done = perform(script("*20", tail_s=3.0), patience=patience, stop=False)
     assert (done.ended.text, done.ended.words, done.ended.reason) == ("", (), "silence")
     assert silence_applied(done) <= 2000
-    assert done.of(Guessed) == []
+    assert done.of(ProvisionalTranscript) == []
 
 
 def test_silence_alone_says_nothing_and_is_not_kept() -> None:
@@ -213,7 +197,7 @@ def test_silence_alone_says_nothing_and_is_not_kept() -> None:
 def test_done_while_speaking_reads_what_was_said_to_the_last_sample() -> None:
     said = script("one two three", tail_s=0.0)
     at = len(said.samples) - 200
-    done = perform(said, commands={at: lambda machine: machine.done()}, partial_every_ms=0)
+    done = perform(said, commands={at: lambda machine: machine.stop()}, partial_every_ms=0)
     assert (done.ended.reason, done.ended.at) == ("stop", at)
     ((purpose, frames),) = done.reads
     assert purpose == "final" and frames[-1] == said.frames - 1
@@ -222,7 +206,7 @@ def test_done_while_speaking_reads_what_was_said_to_the_last_sample() -> None:
 def test_done_in_a_pause_takes_the_guess_for_final() -> None:
     said = script("one two.")
     at = (said.words[-1].end + 10) * FRAME_SAMPLES
-    done = perform(said, commands={at: lambda machine: machine.done()}, partial_every_ms=0, delays=[LATE])
+    done = perform(said, commands={at: lambda machine: machine.stop()}, partial_every_ms=0, delays=[LATE])
     assert (done.ended.text, done.ended.reason, done.ended.at) == ("one two.", "stop", at)
     assert [purpose for purpose, _ in done.reads] == ["guess"]
     assert done.ended.speech_end == said.words[-1].end * FRAME_SAMPLES
@@ -235,7 +219,7 @@ def test_done_right_after_a_beginning_takes_it_for_speech() -> None:
 
 def test_done_before_a_word_ends_empty_at_once() -> None:
     done = perform(script(0.2, tail_s=0.1))
-    assert done.events == [Ended("", (), done.ended.at, done.ended.at, "stop")]
+    assert done.events == [AnswerEnded("", (), done.ended.at, done.ended.at, "stop")]
 
 
 def test_done_twice_ends_once_and_what_follows_is_left() -> None:
@@ -243,7 +227,7 @@ def test_done_twice_ends_once_and_what_follows_is_left() -> None:
     at = said.words[-1].end * FRAME_SAMPLES
     done = perform(
         said,
-        commands={at: lambda machine: machine.done(), at + 100: lambda machine: machine.done()},
+        commands={at: lambda machine: machine.stop(), at + 100: lambda machine: machine.stop()},
         delays=[LATE],
         chunks=[700],
     )
@@ -254,7 +238,7 @@ def test_done_twice_ends_once_and_what_follows_is_left() -> None:
 def test_done_while_the_end_waits_for_words_comes_too_late_to_change_it() -> None:
     said = script("one two.", 1.3, "three.", tail_s=0.0)
     at = len(said.samples) - 300
-    done = perform(said, commands={at: lambda machine: machine.done()}, delays=[10 * RATE_HZ], chunks=[999])
+    done = perform(said, commands={at: lambda machine: machine.stop()}, delays=[10 * RATE_HZ], chunks=[999])
     assert (done.ended.text, done.ended.reason) == ("one two.", "silence")
     assert done.left == list(range(done.left[0], said.frames))
 
@@ -280,11 +264,11 @@ def test_answer_without_any_pause_loses_no_word_at_its_cuts() -> None:
     assert [purpose for purpose, _ in done.reads].count("final") >= 4
 
 
-def test_answer_that_comes_too_long_is_told_and_ends_between_words() -> None:
+def test_answer_that_comes_too_long_is_reported_and_ends_between_words() -> None:
     said = with_dips(script(many(200), tail_s=0.0))
     done = perform(said, max_answer_s=45, partial_every_ms=0)
-    (warning,) = done.of(AlmostUp)
-    assert isinstance(warning, AlmostUp) and ms(warning.left) == pytest.approx(22_500, abs=FRAME_MS)
+    (warning,) = done.of(TimeAlmostUp)
+    assert isinstance(warning, TimeAlmostUp) and ms(warning.left) == pytest.approx(22_500, abs=FRAME_MS)
     began = said.words[0].first * FRAME_SAMPLES
     assert done.ended.reason == "too_long"
     assert 39 * RATE_HZ <= done.ended.at - began <= 45 * RATE_HZ
@@ -292,10 +276,10 @@ def test_answer_that_comes_too_long_is_told_and_ends_between_words() -> None:
     assert done.left == list(range(done.ended.at // FRAME_SAMPLES, said.frames))
 
 
-def test_answer_that_comes_too_long_is_told_half_a_minute_before() -> None:
+def test_answer_that_comes_too_long_is_reported_half_a_minute_before() -> None:
     done = perform(with_dips(script(many(400), tail_s=0.0)), max_answer_s=100, partial_every_ms=0)
-    (warning,) = done.of(AlmostUp)
-    assert isinstance(warning, AlmostUp) and ms(warning.left) == pytest.approx(30_000, abs=FRAME_MS)
+    (warning,) = done.of(TimeAlmostUp)
+    assert isinstance(warning, TimeAlmostUp) and ms(warning.left) == pytest.approx(30_000, abs=FRAME_MS)
 
 
 def test_answer_that_comes_too_long_while_somebody_speaks_ends_with_speech() -> None:
@@ -348,29 +332,29 @@ def test_captions_are_skipped_while_one_is_being_made() -> None:
 
 def test_captions_stay_short_however_long_somebody_speaks() -> None:
     done = perform(script(many(85)))
-    partials = [len(frames) * FRAME_MS for purpose, frames in done.reads if purpose == "partial"]
-    assert max(partials) <= 12_000
-    heard = [event for event in done.of(Heard) if isinstance(event, Heard)]
-    assert heard[-1].text == done.ended.text
+    lengths_ms = [len(frames) * FRAME_MS for purpose, frames in done.reads if purpose == "partial"]
+    assert max(lengths_ms) <= 12_000
+    partials = [event for event in done.of(PartialTranscript) if isinstance(event, PartialTranscript)]
+    assert partials[-1].text == done.ended.text
 
 
-def test_captions_keep_what_two_readings_agreed_on() -> None:
+def test_captions_keep_what_two_transcriptions_agreed_on() -> None:
     done = perform(script(many(40)))
-    heard = [event for event in done.of(Heard) if isinstance(event, Heard)]
-    assert heard[0].stable == 0
-    for earlier, later in pairwise(heard):
+    partials = [event for event in done.of(PartialTranscript) if isinstance(event, PartialTranscript)]
+    assert partials[0].stable == 0
+    for earlier, later in pairwise(partials):
         assert later.text.startswith(earlier.text[: earlier.stable])
         assert later.stable >= earlier.stable
-    assert heard[5].stable > len(many(10))
+    assert partials[5].stable > len(many(10))
 
 
 # -- failures
 
 
-def test_failure_of_a_caption_is_let_go() -> None:
+def test_failure_of_a_caption_is_ignored() -> None:
     done = perform(script(many(12)), failures=[0, 1])
     assert done.ended.text == many(12)
-    assert done.of(Trouble) == []
+    assert done.of(TranscriptionFailed) == []
 
 
 @pytest.mark.parametrize("late", [0, LATE])
@@ -378,18 +362,18 @@ def test_failure_of_a_guess_is_tried_again(late: int) -> None:
     done = perform(script("one two."), failures=[0], delays=[late], partial_every_ms=0)
     assert [purpose for purpose, _ in done.reads] == ["guess", "guess"]
     assert done.reads[0] == done.reads[1]
-    assert (done.ended.text, done.of(Trouble)) == ("one two.", [])
+    assert (done.ended.text, done.of(TranscriptionFailed)) == ("one two.", [])
 
 
-def test_failure_of_all_tries_keeps_what_was_understood_and_is_told_before_the_end() -> None:
+def test_failure_of_all_tries_keeps_what_was_understood_and_is_reported_before_the_end() -> None:
     said = script(many(12))
     plain = perform(said)
     guess = [purpose for purpose, _ in plain.reads].index("guess")
     done = perform(said, failures=[guess, guess + 1])
-    (trouble,) = done.of(Trouble)
-    assert isinstance(trouble, Trouble) and trouble.error == "scripted"
+    (trouble,) = done.of(TranscriptionFailed)
+    assert isinstance(trouble, TranscriptionFailed) and trouble.error == "scripted"
     assert trouble.text == done.ended.text == many(9) + " w~"
-    assert done.of(Guessed) == []
+    assert done.of(ProvisionalTranscript) == []
     assert PATIENCE_MS["normal"] <= silence_applied(done)
 
 
@@ -398,15 +382,15 @@ def test_failure_of_a_window_leaves_the_other_windows_their_words() -> None:
     plain = perform(said, partial_every_ms=0)
     assert plain.reads[1][0] == "final"
     done = perform(said, partial_every_ms=0, failures=[1, 2])
-    assert len(done.of(Trouble)) == 1
+    assert len(done.of(TranscriptionFailed)) == 1
     kept, whole = [word for word in done.ended.text.split() if "~" not in word], said.text.split()
     assert kept[:60] == whole[:60] and kept[-100:] == whole[-100:]
     assert kept == [word for word in whole if word in kept] and len(kept) < 300
 
 
-def test_reading_that_nobody_waits_for_changes_nothing() -> None:
+def test_transcription_that_is_not_pending_changes_nothing() -> None:
     machine = SpeechMachine()
-    assert machine.decoded(7, Transcript("nobody said this")) == []
+    assert machine.transcribed(7, Transcript("nobody said this")) == []
     assert machine.failed(7, "nobody asked") == []
 
 

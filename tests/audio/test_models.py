@@ -1,4 +1,4 @@
-"""Where speech models are found, and which files are believed."""
+"""Speech models: where they are found, and how their files are verified."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from audio.errors import ModelMissing
-from audio.models import DEFAULT_MODEL, PACKAGED, Packaged, check, find_model
+from audio.models import DEFAULT_MODEL, PACKAGED, PackagedModel, find_model, verify_digest
 
 
 def write_model(folder: Path, *, without: str = "") -> Path:
@@ -43,7 +43,9 @@ def install(site: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, Map
     monkeypatch.syspath_prepend(str(site))
 
 
-def in_two_parts(monkeypatch: pytest.MonkeyPatch, site: Path, *, second: bytes = b"second half") -> dict[str, Packaged]:
+def in_two_parts(
+    monkeypatch: pytest.MonkeyPatch, site: Path, *, second: bytes = b"second half"
+) -> dict[str, PackagedModel]:
     """A model `halves` that two packages ship, pinned to the right halves; the installed second one may be another."""
     small = {"config.json": b"{}", "tokenizer.json": b"{}", "vocabulary.json": b"[]"}
     install(
@@ -55,7 +57,7 @@ def in_two_parts(monkeypatch: pytest.MonkeyPatch, site: Path, *, second: bytes =
         },
     )
     whole = small | {"model.bin": b"first half, second half"}
-    packaged = Packaged(
+    packaged = PackagedModel(
         packages=("zz_half_one", "zz_half_two"),
         install="zz-half-one zz-half-two",
         files={
@@ -128,7 +130,7 @@ def test_missing_model_says_how_to_get_it(no_cache: Path, name: str, says: str) 
 
 
 def test_missing_packages_are_named(no_cache: Path) -> None:
-    packaged = Packaged(packages=("zz_absent",), install="zz-absent", files={}, sha256={})
+    packaged = PackagedModel(packages=("zz_absent",), install="zz-absent", files={}, sha256={})
     with pytest.raises(ModelMissing, match="pip install zz-absent"):
         find_model("base", packaged={"base": packaged})
 
@@ -162,7 +164,7 @@ def test_joined_model_that_was_damaged_is_written_again(
     assert (again.path / "model.bin").read_bytes() == b"first half, second half"
 
 
-def test_parts_that_cannot_be_joined_are_told(no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_that_cannot_be_joined_fail(no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packaged = in_two_parts(monkeypatch, tmp_path / "site")
     (tmp_path / "store").write_text("a file where the directory should be")
     with pytest.raises(ModelMissing, match="can't be joined"):
@@ -181,37 +183,37 @@ def test_checked_file_is_not_read_again_until_it_changes(tmp_path: Path) -> None
     path, store = tmp_path / "model.bin", tmp_path / "store"
     path.write_bytes(b"pinned")
     digest = hashlib.sha256(b"pinned").hexdigest()
-    check(path, digest, store)
+    verify_digest(path, digest, store)
     stat = path.stat()
     path.write_bytes(b"pinneD")
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    check(path, digest, store)  # same size and time: believed, which shows that it was not read
+    verify_digest(path, digest, store)  # same size and time: believed, which shows that it was not read
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
     with pytest.raises(ModelMissing, match="SHA-256 differs"):
-        check(path, digest, store)
+        verify_digest(path, digest, store)
     path.write_bytes(b"longer than pinned")
     with pytest.raises(ModelMissing, match="SHA-256 differs"):
-        check(path, digest, store)
+        verify_digest(path, digest, store)
 
 
 def test_notes_that_are_damaged_or_of_another_digest_are_not_believed(tmp_path: Path) -> None:
     path, store = tmp_path / "model.bin", tmp_path / "store"
     path.write_bytes(b"pinned")
     digest = hashlib.sha256(b"pinned").hexdigest()
-    check(path, digest, store)
+    verify_digest(path, digest, store)
     with pytest.raises(ModelMissing):
-        check(path, "0" * 64, store)
+        verify_digest(path, "0" * 64, store)
     (store / "checked.json").write_text("[nothing")
-    check(path, digest, store)
+    verify_digest(path, digest, store)
     assert str(path) in json.loads((store / "checked.json").read_text())
 
 
-def test_check_without_a_place_for_notes_still_checks(tmp_path: Path) -> None:
+def test_verification_without_a_writable_store_still_verifies(tmp_path: Path) -> None:
     path, store = tmp_path / "model.bin", tmp_path / "store"
     path.write_bytes(b"pinned")
     store.write_text("a file where the directory should be")
-    check(path, hashlib.sha256(b"pinned").hexdigest(), store)
+    verify_digest(path, hashlib.sha256(b"pinned").hexdigest(), store)
     with pytest.raises(ModelMissing, match="SHA-256 differs"):
-        check(path, "0" * 64, store)
+        verify_digest(path, "0" * 64, store)
     with pytest.raises(ModelMissing, match="can't be read"):
-        check(tmp_path / "gone", "0" * 64, store)
+        verify_digest(tmp_path / "gone", "0" * 64, store)

@@ -1,4 +1,4 @@
-"""SpeechStream: the machine with a transcriber and voice activity around it, on an event loop."""
+"""SpeechStream: the state machine with a transcriber and voice activity detection, on an event loop."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import pytest
 
 from audio.endpoint import FRAME_SAMPLES
 from audio.errors import AudioFormat, AudioTooLong
-from audio.speech import LEFTOVER_SAMPLES, MOST_EVENTS, SpeechStream
+from audio.speech import MAX_EVENTS, MAX_LEFTOVER_SAMPLES, SpeechStream
 from audio.types import (
-    Ended,
-    Guessed,
-    Heard,
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
     Purpose,
     Samples,
     SpeechEvent,
     SpeechStarted,
     SpeechStopped,
     Transcript,
-    Trouble,
-    Withdrawn,
+    TranscriptionFailed,
 )
 from tests.audio.scripted_speech import Script, ScriptedActivity, ScriptedTranscriber, marks, script
 
@@ -59,9 +59,7 @@ class Gate(ScriptedTranscriber):
         self.waiting = 0
         self.cancelled = 0
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         self.waiting += 1
         try:
             await self.open.wait()
@@ -70,7 +68,7 @@ class Gate(ScriptedTranscriber):
             raise
         finally:
             self.waiting -= 1
-        return await super().transcribe(samples, language=language, purpose=purpose, before=before, offset=offset)
+        return await super().transcribe(samples, language=language, purpose=purpose, offset=offset)
 
 
 @asynccontextmanager
@@ -85,10 +83,10 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def until_fed(stream: SpeechStream, samples: int) -> None:
+async def until_fed(activity: ScriptedActivity, samples: int) -> None:
     """Wait until so much was taken."""
     async with asyncio.timeout(5):
-        while stream.taken < samples:
+        while activity.taken < samples:
             await asyncio.sleep(0.001)
 
 
@@ -96,17 +94,17 @@ async def test_stream_answer_with_pause_gives_its_words_and_ends_by_silence() ->
     said = script("I like tea and", 0.4, "milk.")
     events = await answer(said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said)))
     ended = events[-1]
-    assert isinstance(ended, Ended) and ended.text == "I like tea and milk." and ended.reason == "silence"
-    kinds = [type(event) for event in events if not isinstance(event, Heard)]
+    assert isinstance(ended, AnswerEnded) and ended.text == "I like tea and milk." and ended.reason == "silence"
+    kinds = [type(event) for event in events if not isinstance(event, PartialTranscript)]
     assert kinds[:2] == [SpeechStarted, SpeechStopped] and kinds.count(SpeechStarted) == 2
-    assert kinds.count(Guessed) - kinds.count(Withdrawn) == 1
+    assert kinds.count(ProvisionalTranscript) - kinds.count(ProvisionalWithdrawn) == 1
 
 
 async def test_stream_stopped_in_the_middle_of_speech_reads_what_was_said() -> None:
     said = script("one two three", tail_s=0.0)
     events = await answer(said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said)), stop=True)
     ended = events[-1]
-    assert isinstance(ended, Ended) and ended.text == "one two three" and ended.reason == "stop"
+    assert isinstance(ended, AnswerEnded) and ended.text == "one two three" and ended.reason == "stop"
     assert ended.at == len(said.samples)
 
 
@@ -129,7 +127,7 @@ async def test_stream_fed_beyond_the_end_hands_the_rest_to_the_next_answer() -> 
     stream = SpeechStream(ScriptedTranscriber(both), ScriptedActivity(both))
     events = await answer(both, stream)
     ended = events[-1]
-    assert isinstance(ended, Ended) and ended.text == "first answer."
+    assert isinstance(ended, AnswerEnded) and ended.text == "first answer."
     rest = np.frombuffer(stream.leftover(), "<i2").astype(np.int16)
     begun = marks(rest)[0]
     assert ended.speech_end <= begun * FRAME_SAMPLES <= ended.at
@@ -154,18 +152,20 @@ async def test_stream_transcriber_that_fails_once_is_asked_again() -> None:
     said = script("one two.")
     transcriber = ScriptedTranscriber(said, failures=[0])
     events = await answer(said, SpeechStream(transcriber, ScriptedActivity(said), partial_every_ms=0))
-    assert isinstance(events[-1], Ended) and events[-1].text == "one two."
-    assert not [event for event in events if isinstance(event, Trouble)]
+    assert isinstance(events[-1], AnswerEnded) and events[-1].text == "one two."
+    assert not [event for event in events if isinstance(event, TranscriptionFailed)]
     assert [purpose for purpose, _ in transcriber.calls] == ["guess", "guess"]
 
 
-async def test_stream_transcriber_that_keeps_failing_is_told_and_the_words_so_far_are_kept() -> None:
+async def test_stream_transcriber_that_keeps_failing_is_reported_and_the_words_so_far_are_kept() -> None:
     said = script("one two three four", 0.3)
     transcriber = ScriptedTranscriber(said, failures=[1, 2])
     events = await answer(said, SpeechStream(transcriber, ScriptedActivity(said)), chunk=FRAME_SAMPLES)
     trouble, ended = events[-2:]
-    assert isinstance(trouble, Trouble) and trouble.error == "scripted" and trouble.text == "one two three f~"
-    assert isinstance(ended, Ended) and ended.text == trouble.text
+    assert (
+        isinstance(trouble, TranscriptionFailed) and trouble.error == "scripted" and trouble.text == "one two three f~"
+    )
+    assert isinstance(ended, AnswerEnded) and ended.text == trouble.text
 
 
 async def test_stream_transcriber_that_never_answers_is_given_up() -> None:
@@ -176,19 +176,9 @@ async def test_stream_transcriber_that_never_answers_is_given_up() -> None:
     )
     events = await answer(said, stream)
     trouble, ended = events[-2:]
-    assert isinstance(trouble, Trouble) and trouble.error == "no words within 0.01 s"
-    assert isinstance(ended, Ended) and (ended.text, ended.reason) == ("", "silence")
+    assert isinstance(trouble, TranscriptionFailed) and trouble.error == "no words within 0.01 s"
+    assert isinstance(ended, AnswerEnded) and (ended.text, ended.reason) == ("", "silence")
     assert transcriber.waiting == 0
-
-
-async def test_stream_levels_say_what_is_wrong_with_the_sound() -> None:
-    said = script(3.0)
-    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
-    async with opened(stream):
-        assert (stream.level, stream.fault) == (None, None)
-        await stream.feed(bytes(2 * 16_000 * 3))
-        assert stream.fault == "silent"
-        assert stream.level is not None and stream.level.at == 16_000 * 3
 
 
 async def test_stream_takes_after_its_end_what_the_next_answer_needs_and_no_more() -> None:
@@ -198,8 +188,8 @@ async def test_stream_takes_after_its_end_what_the_next_answer_needs_and_no_more
         await stream.feed(pcm(said.samples))
         await listen(stream)
         before = len(stream.leftover())
-        await stream.feed(bytes(2 * LEFTOVER_SAMPLES))
-        assert len(stream.leftover()) == before + 2 * LEFTOVER_SAMPLES
+        await stream.feed(bytes(2 * MAX_LEFTOVER_SAMPLES))
+        assert len(stream.leftover()) == before + 2 * MAX_LEFTOVER_SAMPLES
         with pytest.raises(AudioTooLong):
             await stream.feed(bytes(2))
         assert stream.ended
@@ -214,7 +204,7 @@ async def test_stream_patience_can_be_changed_while_it_listens() -> None:
         await stream.set_patience("patient")
         await stream.feed(pcm(said.samples[512 * 28 :]))
     ended = heard.result()[-1]
-    assert isinstance(ended, Ended) and ended.text == "one. two."
+    assert isinstance(ended, AnswerEnded) and ended.text == "one. two."
 
 
 @pytest.mark.parametrize(
@@ -229,17 +219,19 @@ async def test_stream_patience_can_be_changed_while_it_listens() -> None:
 async def test_stream_that_does_not_run_ahead_hears_the_same(parts: tuple[str | float, ...]) -> None:
     said = script(*parts)
     ends = []
-    for ahead in (True, False):
-        events = await answer(said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), ahead=ahead))
+    for speculate in (True, False):
+        events = await answer(
+            said, SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), speculate=speculate)
+        )
         ends.append(events[-1])
-    assert isinstance(ends[0], Ended) and ends[0].text and ends[0] == ends[1]
+    assert isinstance(ends[0], AnswerEnded) and ends[0].text and ends[0] == ends[1]
 
 
 async def test_stream_that_does_not_run_ahead_reads_a_pause_only_when_it_may_be_the_end() -> None:
     said = script("one two", 0.6, "three.")
     soon = len(script("one two", 0.6, "three.", tail_s=0.5).samples)
     gate = Gate(said)
-    stream = SpeechStream(gate, ScriptedActivity(said), ahead=False, partial_every_ms=0)
+    stream = SpeechStream(gate, ScriptedActivity(said), speculate=False, partial_every_ms=0)
     async with opened(stream):
         await stream.feed(pcm(said.samples[:soon]))
         await settle()
@@ -251,12 +243,13 @@ async def test_stream_that_does_not_run_ahead_reads_a_pause_only_when_it_may_be_
             assert gate.waiting == 1
             gate.open.set()
     ended = heard.result()[-1]
-    assert isinstance(ended, Ended) and ended.text == "one two three."
+    assert isinstance(ended, AnswerEnded) and ended.text == "one two three."
 
 
 async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:
     said = script("one two.")
-    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
+    activity = ScriptedActivity(said)
+    stream = SpeechStream(ScriptedTranscriber(said), activity)
     half = FRAME_SAMPLES * 20 + 100
     async with opened(stream):
         async with asyncio.TaskGroup() as group:
@@ -264,12 +257,12 @@ async def test_stream_cancelled_feed_takes_its_samples_whole() -> None:
             await asyncio.sleep(0)
             feeding.cancel()
         await stream.feed(pcm(said.samples[half:]))
-        assert stream.taken == len(said.samples)
+        assert activity.taken == len(said.samples)
         events = await listen(stream)
-    assert isinstance(events[-1], Ended) and events[-1].text == "one two."
+    assert isinstance(events[-1], AnswerEnded) and events[-1].text == "one two."
 
 
-async def test_stream_captions_nobody_took_are_replaced_by_later_ones() -> None:
+async def test_stream_captions_not_taken_are_replaced_by_later_ones() -> None:
     said = script(" ".join(f"w{n}" for n in range(60)), tail_s=0.0)
     stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said))
     async with opened(stream):
@@ -279,22 +272,23 @@ async def test_stream_captions_nobody_took_are_replaced_by_later_ones() -> None:
             await settle()
         await stream.aclose()
         events = await listen(stream)
-    assert [type(event) for event in events] == [SpeechStarted, Heard]
-    assert isinstance(events[-1], Heard) and events[-1].at > 18 * 16_000
+    assert [type(event) for event in events] == [SpeechStarted, PartialTranscript]
+    assert isinstance(events[-1], PartialTranscript) and events[-1].at > 18 * 16_000
 
 
-async def test_stream_unheard_events_make_feed_wait() -> None:
-    parts: list[str | float] = [part for _ in range(MOST_EVENTS) for part in ("a", 0.25)]
+async def test_stream_events_not_taken_make_feed_wait() -> None:
+    parts: list[str | float] = [part for _ in range(MAX_EVENTS) for part in ("a", 0.25)]
     said = script(*parts, word_frames=4)
-    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), max_answer_s=None)
+    activity = ScriptedActivity(said)
+    stream = SpeechStream(ScriptedTranscriber(said), activity, max_answer_s=None)
     async with opened(stream), asyncio.TaskGroup() as group:
         feeding = group.create_task(feed_all(stream, said))
-        await until_fed(stream, 16_000 * 10)
+        await until_fed(activity, 16_000 * 10)
         await settle()
         assert not feeding.done()
         events = await listen(stream)
         assert feeding.done() or stream.ended
-    assert isinstance(events[-1], Ended) and events[-1].text == said.text
+    assert isinstance(events[-1], AnswerEnded) and events[-1].text == said.text
 
 
 async def feed_all(stream: SpeechStream, said: Script) -> None:
@@ -306,15 +300,16 @@ async def feed_all(stream: SpeechStream, said: Script) -> None:
 async def test_stream_audio_faster_than_it_is_read_makes_feed_wait_and_loses_nothing() -> None:
     said = script(" ".join(f"w{n}" for n in range(500)))
     transcriber = Gate(said)
-    stream = SpeechStream(transcriber, ScriptedActivity(said), partial_every_ms=0)
+    activity = ScriptedActivity(said)
+    stream = SpeechStream(transcriber, activity, partial_every_ms=0)
     async with opened(stream), asyncio.TaskGroup() as group:
         feeding = group.create_task(feed_all(stream, said))
-        await until_fed(stream, 16_000 * 60)
+        await until_fed(activity, 16_000 * 60)
         await settle()
-        assert not feeding.done() and stream.taken < 16_000 * 100
+        assert not feeding.done() and activity.taken < 16_000 * 100
         transcriber.open.set()
         events = await listen(stream)
-    assert isinstance(events[-1], Ended) and events[-1].text == said.text
+    assert isinstance(events[-1], AnswerEnded) and events[-1].text == said.text
 
 
 async def test_stream_held_outlasts_its_patience() -> None:
@@ -326,15 +321,4 @@ async def test_stream_held_outlasts_its_patience() -> None:
         await stream.hold(6)
         await stream.feed(pcm(said.samples[512 * 25 :]))
     ended = heard.result()[-1]
-    assert isinstance(ended, Ended) and ended.text == "well yes."
-
-
-async def test_stream_done_ends_at_once() -> None:
-    said = script("that is all", 0.1, tail_s=0.0)
-    stream = SpeechStream(ScriptedTranscriber(said), ScriptedActivity(said), patience="patient")
-    async with opened(stream), asyncio.TaskGroup() as group:
-        heard = group.create_task(listen(stream))
-        await stream.feed(pcm(said.samples))
-        await stream.done()
-    ended = heard.result()[-1]
-    assert isinstance(ended, Ended) and (ended.text, ended.reason) == ("that is all", "stop")
+    assert isinstance(ended, AnswerEnded) and ended.text == "well yes."

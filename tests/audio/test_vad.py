@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from audio.endpoint import FRAME_SAMPLES, SPEECH_ON, Probabilities
 from audio.errors import ModelMissing
 from audio.types import RATE_HZ, Samples
-from audio.vad import MOST_FRAMES, SileroActivity, packaged_model
+from audio.vad import MAX_BATCH_FRAMES, SileroDetector, packaged_vad_model
 
 MOST_MS_PER_FRAME = 0.2
 """What a frame of 32 ms may cost on one core."""
@@ -24,8 +24,8 @@ VOWELS = ((700, 1200, 2600), (300, 2300, 3000), (500, 900, 2500), (400, 2000, 26
 
 
 @pytest.fixture(scope="module")
-def activity() -> SileroActivity:
-    return SileroActivity()
+def activity() -> SileroDetector:
+    return SileroDetector()
 
 
 @cache
@@ -71,7 +71,7 @@ def noise(seconds: float, amplitude: float) -> Samples:
 @settings(max_examples=15, deadline=None)
 @given(sizes=st.lists(st.integers(1, 3000), min_size=1, max_size=40))
 def test_stream_any_chunks_give_the_same_probabilities(sizes: list[int]) -> None:
-    activity = SileroActivity()
+    activity = SileroDetector()
     sound = np.concatenate([voice(4), noise(2, 500)])
     stream, found, start = activity.open(), [], 0
     for size in sizes:
@@ -82,27 +82,27 @@ def test_stream_any_chunks_give_the_same_probabilities(sizes: list[int]) -> None
     assert len(whole) == min(start, len(sound)) // FRAME_SAMPLES
 
 
-def test_stream_longer_than_one_run_of_the_model_is_one_stream(activity: SileroActivity) -> None:
-    sound = np.tile(voice(4), 5)[: (2 * MOST_FRAMES + 10) * FRAME_SAMPLES]
+def test_stream_longer_than_one_run_of_the_model_is_one_stream(activity: SileroDetector) -> None:
+    sound = np.tile(voice(4), 5)[: (2 * MAX_BATCH_FRAMES + 10) * FRAME_SAMPLES]
     stream = activity.open()
     one_by_one = [stream.push(sound[n : n + FRAME_SAMPLES]) for n in range(0, len(sound), FRAME_SAMPLES)]
     assert np.concatenate(one_by_one) == pytest.approx(activity.open().push(sound), abs=1e-5)
 
 
-def test_stream_hears_voice(activity: SileroActivity) -> None:
+def test_stream_hears_voice(activity: SileroDetector) -> None:
     found = activity.open().push(np.concatenate([np.zeros(RATE_HZ, np.int16), voice(4)]))
     assert found[: RATE_HZ // FRAME_SAMPLES].max() < SPEECH_ON
     assert np.mean(found[RATE_HZ // FRAME_SAMPLES :] >= SPEECH_ON) > 0.9
 
 
-def test_stream_leaves_its_input_as_it_is(activity: SileroActivity) -> None:
+def test_stream_leaves_its_input_as_it_is(activity: SileroDetector) -> None:
     sound = voice(1)
     before = sound.copy()
     activity.open().push(sound)
     assert np.array_equal(sound, before)
 
 
-def test_streams_know_nothing_of_each_other(activity: SileroActivity) -> None:
+def test_streams_know_nothing_of_each_other(activity: SileroDetector) -> None:
     alone = [activity.open().push(voice(2, seed)) for seed in (0, 2)]
     streams = [activity.open(), activity.open()]
     mixed: list[list[Probabilities]] = [[], []]
@@ -114,11 +114,11 @@ def test_streams_know_nothing_of_each_other(activity: SileroActivity) -> None:
 
 
 @pytest.mark.parametrize("amplitude", [0, 1, 30, 300, 3000, 12_000])
-def test_stream_hears_no_speech_in_noise(activity: SileroActivity, amplitude: float) -> None:
+def test_stream_hears_no_speech_in_noise(activity: SileroDetector, amplitude: float) -> None:
     assert (activity.open().push(noise(10, amplitude)) >= SPEECH_ON).sum() == 0
 
 
-def test_stream_muted_microphone_is_silent_at_once(activity: SileroActivity) -> None:
+def test_stream_muted_microphone_is_silent_at_once(activity: SileroDetector) -> None:
     stream = activity.open()
     stream.push(voice(3))
     assert stream.push(np.zeros(10 * FRAME_SAMPLES, np.int16))[1:].max() == 0
@@ -126,11 +126,11 @@ def test_stream_muted_microphone_is_silent_at_once(activity: SileroActivity) -> 
 
 def test_activity_without_its_model_says_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing):
-        SileroActivity(tmp_path / "none.onnx")
-    assert packaged_model().name.startswith("silero_vad_v6")
+        SileroDetector(tmp_path / "none.onnx")
+    assert packaged_vad_model().name.startswith("silero_vad_v6")
 
 
-def test_stream_costs_little(activity: SileroActivity) -> None:
+def test_stream_costs_little(activity: SileroDetector) -> None:
     stream, sound = activity.open(), voice(3)
     stream.push(sound)
     best = float("inf")

@@ -1,4 +1,4 @@
-"""The pool of transcribers over an engine that answers when it is told to; and the built-in model itself."""
+"""WhisperTranscriber over an engine that returns when the test lets it, and the built-in model itself."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.admission import Limits
-from audio.decoding import Decoded, Spoken
+from audio.admission import AdmissionLimits
+from audio.decoding import DecodedText, DecodedWord
 from audio.errors import ModelMissing, TranscriberDropped, TranscriberFailed, TranscriberUnavailable
 from audio.models import SpeechModel, find_model
 from audio.types import RATE_HZ, Purpose, Samples, Transcript
-from audio.whisper import Beams, FasterWhisper, WhisperTranscriber
+from audio.whisper import BeamSizes, FasterWhisper, WhisperTranscriber
 
 DEADLINE_S = 10.0
 
@@ -34,7 +34,7 @@ class GatedEngine:
     known: frozenset[str] | None = frozenset({"en"})
     broken: set[int] = field(default_factory=set)
     begun: list[int] = field(default_factory=list)
-    beams: list[int] = field(default_factory=list)
+    beam_sizes: list[int] = field(default_factory=list)
     _gates: dict[int, threading.Event] = field(default_factory=dict)
     _news: threading.Condition = field(default_factory=threading.Condition)
 
@@ -46,17 +46,19 @@ class GatedEngine:
     def languages(self) -> frozenset[str] | None:
         return self.known
 
-    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam: int, language: str, before: str) -> Decoded:
+    def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
         name = round(float(audio[0]) * 32768)
         with self._news:
             self.begun.append(name)
-            self.beams.append(beam)
+            self.beam_sizes.append(beam_size)
             gate = self._gates.setdefault(name, threading.Event())
             self._news.notify_all()
         assert gate.wait(DEADLINE_S)
         if name in self.broken:
             raise RuntimeError("out of memory")
-        return Decoded(f"answer {name}", (Spoken("answer", 0.0, 0.5, 0.9), Spoken(str(name), 0.5, 1.0, 0.9)), 0.1, -0.2)
+        return DecodedText(
+            f"answer {name}", (DecodedWord("answer", 0.0, 0.5, 0.9), DecodedWord(str(name), 0.5, 1.0, 0.9)), 0.1, -0.2
+        )
 
     def let(self, *names: int) -> None:
         """Let calls return, also ones that have not begun."""
@@ -83,9 +85,9 @@ def clip(name: int, seconds: float = 1.0) -> Samples:
 
 @asynccontextmanager
 async def pool(
-    engine: GatedEngine, *, workers: int = 1, limits: Limits | None = None, beams: Beams | None = None
+    engine: GatedEngine, *, workers: int = 1, limits: AdmissionLimits | None = None, beam_sizes: BeamSizes | None = None
 ) -> AsyncIterator[WhisperTranscriber]:
-    transcriber = WhisperTranscriber(engine, workers=workers, limits=limits, beams=beams)
+    transcriber = WhisperTranscriber(engine, workers=workers, limits=limits, beam_sizes=beam_sizes)
     try:
         async with asyncio.timeout(DEADLINE_S):
             yield transcriber
@@ -120,7 +122,7 @@ async def text_of(task: asyncio.Task[Transcript | Exception]) -> str:
 
 async def test_final_overtakes_guess_and_partial_that_wait() -> None:
     engine = GatedEngine()
-    async with pool(engine, limits=Limits(partial_wait_s=60.0)) as transcriber, asyncio.TaskGroup() as group:
+    async with pool(engine, limits=AdmissionLimits(partial_wait_s=60.0)) as transcriber, asyncio.TaskGroup() as group:
         tasks = [ask(group, transcriber, 1, "final")]
         await turn_over()
         tasks += [
@@ -147,7 +149,7 @@ async def test_words_of_each_call_are_its_own_and_in_place() -> None:
 
 async def test_partial_that_finds_no_time_is_dropped_and_counted() -> None:
     engine = GatedEngine()
-    async with pool(engine, limits=Limits(partial_wait_s=0.0)) as transcriber, asyncio.TaskGroup() as group:
+    async with pool(engine, limits=AdmissionLimits(partial_wait_s=0.0)) as transcriber, asyncio.TaskGroup() as group:
         final = ask(group, transcriber, 1, "final")
         await engine.has_begun(1)
         waiting = ask(group, transcriber, 2, "final")
@@ -155,12 +157,12 @@ async def test_partial_that_finds_no_time_is_dropped_and_counted() -> None:
         assert isinstance(await ask(group, transcriber, 3, "partial"), TranscriberDropped)
         engine.let(1, 2)
         assert [await text_of(final), await text_of(waiting)] == ["answer 1", "answer 2"]
-        assert transcriber.load_now().dropped == {"partial": 1}
+        assert transcriber.current_load().dropped == {"partial": 1}
 
 
 async def test_partial_that_was_overtaken_for_too_long_is_dropped() -> None:
     engine = GatedEngine()
-    limits = Limits(partial_wait_s=1e-9)
+    limits = AdmissionLimits(partial_wait_s=1e-9)
     async with pool(engine, workers=2, limits=limits) as transcriber, asyncio.TaskGroup() as group:
         final = ask(group, transcriber, 1, "final")
         await engine.has_begun(1)
@@ -174,13 +176,13 @@ async def test_partial_that_was_overtaken_for_too_long_is_dropped() -> None:
 
 async def test_more_finals_than_can_ever_be_done_are_refused() -> None:
     engine = GatedEngine()
-    async with pool(engine, limits=Limits(final_wait_s=0.5)) as transcriber, asyncio.TaskGroup() as group:
+    async with pool(engine, limits=AdmissionLimits(final_wait_s=0.5)) as transcriber, asyncio.TaskGroup() as group:
         tasks = [ask(group, transcriber, n, "final") for n in range(1, 6)]
         await turn_over()
         engine.let(1, 2)
         found = [await task for task in tasks]
         assert [isinstance(each, TranscriberDropped) for each in found] == [False, False, True, True, True]
-        assert transcriber.load_now().dropped == {"final": 3}
+        assert transcriber.current_load().dropped == {"final": 3}
 
 
 async def test_cancelled_call_holds_its_worker_until_the_thread_returns() -> None:
@@ -193,7 +195,7 @@ async def test_cancelled_call_holds_its_worker_until_the_thread_returns() -> Non
         await turn_over()
         assert cancelled.cancelled()
         assert engine.begun == [1]
-        load = transcriber.load_now()
+        load = transcriber.current_load()
         assert (load.running, load.waiting, load.cancelled) == (1, 1, {"guess": 1})
         engine.let(1, 2)
         assert await text_of(waiting) == "answer 2"
@@ -234,20 +236,18 @@ async def test_failing_model_fails_its_call_only() -> None:
         with pytest.raises(TranscriberFailed, match="out of memory"):
             await transcriber.transcribe(clip(1), language="en", purpose="final")
         assert (await transcriber.transcribe(clip(2), language="en", purpose="final")).text == "answer 2"
-        assert transcriber.findings.failures == 1
-        assert transcriber.findings.decodes == 1
 
 
 async def test_captions_follow_one_hypothesis_and_finals_several_until_the_workers_are_busy() -> None:
     engine = GatedEngine()
     engine.let(1, 2)
-    async with pool(engine, beams=Beams(partial=1, final=4, final_busy=1.0)) as transcriber:
+    async with pool(engine, beam_sizes=BeamSizes(partial=1, final=4, final_busy=1.0)) as transcriber:
         await transcriber.transcribe(clip(1), language="en", purpose="partial")
         await transcriber.transcribe(clip(2), language="en", purpose="final")
     engine.let(3)
-    async with pool(engine, beams=Beams(partial=1, final=4, final_busy=-1.0)) as transcriber:
+    async with pool(engine, beam_sizes=BeamSizes(partial=1, final=4, final_busy=-1.0)) as transcriber:
         await transcriber.transcribe(clip(3), language="en", purpose="final")
-    assert engine.beams == [1, 4, 1]
+    assert engine.beam_sizes == [1, 4, 1]
 
 
 async def test_unknown_language_and_too_long_audio_are_refused() -> None:
@@ -339,7 +339,7 @@ def test_built_in_model_says_the_same_in_two_threads_at_once(engine: FasterWhisp
 
     def text_of_clip(n: int) -> str:
         audio = (clips[n] / 32768.0).astype(np.float32)
-        return engine.decode(audio, context_s=10, beam=1, language="en", before="").text
+        return engine.decode(audio, context_s=10, beam_size=1, language="en").text
 
     alone = [text_of_clip(0), text_of_clip(1)]
     with ThreadPoolExecutor(2) as threads:

@@ -13,7 +13,7 @@ from itertools import groupby
 
 import numpy as np
 
-from audio.admission import Load
+from audio.admission import TranscriberLoad
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import TranscriberFailed
 from audio.speech import SpeechStream
@@ -77,14 +77,14 @@ def frames(pcm: bytes, first: int = 0, frame_ms: int = FRAME_MS) -> list[bytes]:
 
 
 class ToneActivity:
-    """Implements `audio.vad.VoiceActivity`: whatever is not silence is speech."""
+    """Implements `audio.vad.VoiceActivityDetector`: whatever is not silence is speech."""
 
     def open(self) -> ToneStream:
         return ToneStream()
 
 
 class ToneStream:
-    """Implements `audio.vad.VoiceStream`."""
+    """Implements `audio.vad.VoiceActivityStream`."""
 
     def __init__(self) -> None:
         self._rest = np.zeros(0, np.int16)
@@ -108,9 +108,7 @@ class ToneTranscriber:
     asked: list[Purpose] = field(default_factory=list)
     at_gate: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         self.asked.append(purpose)
         if self.gate is not None and purpose != "partial":
             self.at_gate.set()
@@ -133,8 +131,8 @@ class ToneRecogniser:
     backlog_s: float = 0.0
     closed: bool = False
 
-    def load_now(self) -> Load:
-        return Load(1, 0, 0, 0.25, self.backlog_s, {}, {}, {})
+    def current_load(self) -> TranscriberLoad:
+        return TranscriberLoad(1, 0, 0, 0.25, self.backlog_s, {}, {}, {})
 
     def for_session(self, session: Hashable) -> ToneTranscriber:
         return self.transcriber

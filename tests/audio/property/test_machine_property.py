@@ -1,4 +1,4 @@
-"""However audio is cut and however late its readings come: the same events and words, nothing lost or doubled."""
+"""For any sizes of chunks and delays of transcriptions: the same events and words, none lost or doubled."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audio.endpoint import FRAME_SAMPLES, SPEECH_ON, Patience
-from audio.types import RATE_HZ, Ended, Guessed, SpeechStarted, SpeechStopped, Withdrawn
-from audio.windows import LONGEST_READ_FRAMES
+from audio.types import RATE_HZ, AnswerEnded, ProvisionalTranscript, ProvisionalWithdrawn, SpeechStarted, SpeechStopped
+from audio.windows import MAX_TRANSCRIBED_FRAMES
 from tests.audio.scripted_speech import Command, Performance, Script, perform, script
 
 VOCABULARY = ("tea", "milk.", "and", "very", "because", "no,", "so", "um", "Ann's", "done.")
@@ -50,7 +50,7 @@ def commanded(draw: st.DrawFn, answer: Script) -> Mapping[int, Command]:
     """Commands before some samples of an answer."""
     places = draw(st.lists(st.integers(0, len(answer.samples)), max_size=3, unique=True))
     kinds: list[Command] = [
-        lambda machine: machine.done(),
+        lambda machine: machine.stop(),
         lambda machine: machine.hold(2 * RATE_HZ),
         lambda machine: machine.set_patience("quick"),
         lambda machine: machine.set_patience("patient"),
@@ -90,7 +90,7 @@ def test_words_of_a_long_answer_are_each_there_once(answer: Script, late: list[i
     assert ended.text == answer.said_before(ended.speech_end // FRAME_SAMPLES)
     assert ended.text == " ".join(word.text for word in ended.words)
     assert [word.start for word in ended.words] == sorted(word.start for word in ended.words)
-    assert max((len(frames) for _, frames in done.reads), default=0) <= LONGEST_READ_FRAMES
+    assert max((len(frames) for _, frames in done.reads), default=0) <= MAX_TRANSCRIBED_FRAMES
 
 
 @lenient
@@ -121,14 +121,14 @@ def consistent(done: Performance, answer: Script) -> None:
         elif isinstance(event, SpeechStopped):
             assert speaking
             speaking = False
-        elif isinstance(event, Guessed):
+        elif isinstance(event, ProvisionalTranscript):
             assert guess is None and not speaking
             guess = event
-        elif isinstance(event, Withdrawn):
+        elif isinstance(event, ProvisionalWithdrawn):
             assert guess is not None and speaking
             guess = None
-        elif isinstance(event, Ended):
+        elif isinstance(event, AnswerEnded):
             assert event.speech_end <= event.at
             if event.reason == "silence":
                 assert not speaking and (event.text == guess.text if guess else event.text == "")
-    assert isinstance(done.events[-1], Ended)
+    assert isinstance(done.events[-1], AnswerEnded)

@@ -1,1 +1,1 @@
-"""How well and how fast people are heard, measured with recordings of people: `make bench-voice`."""
+"""Accuracy and latency of speech recognition, measured with recordings of people: `make bench-voice`."""

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from tests.benchmarks.voice import canaries, crowd, cutoffs, latency, noise, wer
-from tests.benchmarks.voice.hearing import model_name
+from tests.benchmarks.voice.streaming import model_name
 
 PARTS = {
     "wer": wer.run,

@@ -1,4 +1,4 @@
-"""Ten people speak at the same time, each of something else: nothing that one says may reach another."""
+"""Ten people speak at the same time about different things: no words of one may reach another."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 
 from tests.benchmarks.latency import server
 from tests.benchmarks.voice.corpus import Recording, utterances
-from tests.benchmarks.voice.hearing import model_name
 from tests.benchmarks.voice.latency import fitting
-from tests.benchmarks.voice.respondents import Speaker, Spoken, visiting
+from tests.benchmarks.voice.respondents import Speaker, SpokenResult, visiting
 from tests.benchmarks.voice.scoring import Errors, errors, words_of
 from tests.benchmarks.voice.sources import Say
+from tests.benchmarks.voice.streaming import model_name
 
 SPEAKERS, ANSWERS = 10, 4
 ANSWER_S = 8.0
 CANARY = 3
-"""Words in a row that only one of the speakers says."""
+"""Length of a canary, a phrase that only one of the speakers says, in words."""
 OWN = 2
-"""Words in a row that somebody said themselves, in a phrase they were shown: their own, with a word misread."""
+"""A phrase that shares this many words in a row with the speaker's own text is a misrecognition of it."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Person:
     """One speaker: what they will say, and what they were shown."""
 
     recordings: list[Recording]
-    spoken: list[Spoken] = field(default_factory=list)
+    spoken: list[SpokenResult] = field(default_factory=list)
 
 
 def phrases(text: str, length: int = CANARY) -> set[tuple[str, ...]]:
@@ -58,7 +58,7 @@ async def _talk(speaker: Speaker, person: Person, number: int, say: Say) -> None
 
 
 def crossings(people: Sequence[Person]) -> tuple[int, list[str]]:
-    """How many canaries there are, and those that another person was shown."""
+    """The number of canaries, and those that were shown to another person."""
     own = [{each for recording in person.recordings for each in phrases(recording.text)} for person in people]
     said_by = Counter(each for phrases_of_one in own for each in phrases_of_one)
     canaries = [{each for each in phrases_of_one if said_by[each] == 1} for phrases_of_one in own]

@@ -1,4 +1,4 @@
-"""How many may speak at once, with captions each second, before their answers wait; and what happens then."""
+"""How many respondents can speak at once, with captions each second, before answers are late, and what happens then."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy as np
 
 from tests.benchmarks.latency import rss_mb, server
 from tests.benchmarks.voice.corpus import Recording, utterances
-from tests.benchmarks.voice.hearing import model_name
 from tests.benchmarks.voice.latency import fitting
 from tests.benchmarks.voice.machine import Cores, verdict
-from tests.benchmarks.voice.respondents import Speaker, Spoken, visiting
+from tests.benchmarks.voice.respondents import Speaker, SpokenResult, visiting
 from tests.benchmarks.voice.scoring import errors, quantile
 from tests.benchmarks.voice.sources import Say
+from tests.benchmarks.voice.streaming import model_name
 
 CROWDS = (1, 4, 8, 10, 12, 14, 16, 20, 24)
 LENGTHS_S = (5.0, 10.0, 20.0)
@@ -37,21 +37,21 @@ REFUSED_WAIT_S = 3.0
 
 @dataclass(frozen=True)
 class Crowd:
-    """What so many speakers met."""
+    """The results for a number of speakers."""
 
     speakers: int
-    spoken: list[Spoken]
+    spoken: list[SpokenResult]
     cpu: float
     """Cores that the server used."""
     load_cpu: float
     """Cores that the load generator used."""
     others_cpu: float
-    """Cores that everybody else used."""
+    """Cores that other processes used."""
     dropped: dict[str, float]
     memory_mb: float
 
     @property
-    def whole(self) -> list[Spoken]:
+    def whole(self) -> list[SpokenResult]:
         return [each for each in self.spoken if each.final_s is not None and not each.cut_off]
 
     @property
@@ -96,7 +96,7 @@ async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
 async def _crowd(
     url: str, pid: int, http: httpx.AsyncClient, size: int, recordings: Sequence[Recording], share: float
 ) -> Crowd:
-    spoken: list[Spoken] = []
+    spoken: list[SpokenResult] = []
     begun = perf_counter()
     counted_from, until = begun + RAMP_S * share, begun + (RAMP_S + MEASURED_S) * share
     async with asyncio.TaskGroup() as group:
@@ -117,7 +117,7 @@ async def _talk(
     number: int,
     size: int,
     recordings: Sequence[Recording],
-    spoken: list[Spoken],
+    spoken: list[SpokenResult],
     counted_from: float,
     until: float,
 ) -> None:

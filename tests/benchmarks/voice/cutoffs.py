@@ -15,9 +15,9 @@ import numpy as np
 from audio.endpoint import PATIENCE_MS, Patience
 from audio.types import RATE_HZ, Purpose, Samples, Transcriber, Transcript
 from tests.benchmarks.voice.corpus import EDGE_S, ROOM_DBFS, Recording, Utterance, answer, utterances
-from tests.benchmarks.voice.hearing import Ears, ears, hear, model_name
 from tests.benchmarks.voice.pauses import Aligner, with_pause
 from tests.benchmarks.voice.sources import Say
+from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, transcribe_recording
 from tests.support.speech_sounds import at_dbfs, coloured, frames_of, samples_of
 
 PAUSES_S = (0.3, 0.5, 0.7, 0.9, 1.1, 1.3, 1.5)
@@ -32,34 +32,32 @@ KINDS = ("inside a sentence", "between sentences")
 
 @dataclass(frozen=True)
 class Place:
-    """Where somebody pauses: an answer, and a sample in it."""
+    """The position of a pause: an answer, and a sample in it."""
 
     kind: str
     recording: Recording
     at: int
 
 
-class Remembering:
-    """A transcriber that is asked once for the same audio: the windows before a pause are the same every time."""
+class CachingTranscriber:
+    """Transcribes the same audio only once: the windows before a pause are the same for all its lengths."""
 
     def __init__(self, transcriber: Transcriber) -> None:
         self._transcriber = transcriber
         self._known: dict[bytes, Transcript] = {}
 
-    async def transcribe(
-        self, samples: Samples, *, language: str, purpose: Purpose, before: str = "", offset: int = 0
-    ) -> Transcript:
+    async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         """As `Transcriber.transcribe`."""
         key = samples.tobytes() + offset.to_bytes(8, "big") + (b"p" if purpose == "partial" else b"f")
         if key not in self._known:
             self._known[key] = await self._transcriber.transcribe(
-                samples, language=language, purpose=purpose, before=before, offset=offset
+                samples, language=language, purpose=purpose, offset=offset
             )
         return self._known[key]
 
 
 def inside(spoken: Sequence[Utterance], aligner: Aligner, count: int) -> list[Place]:
-    """Pauses between two words of a sentence, by somebody who looks for the next one."""
+    """Pauses between two words of a sentence."""
     rng = np.random.default_rng(7)
     found: list[Place] = []
     for number in rng.permutation(len(spoken)):
@@ -77,7 +75,7 @@ def inside(spoken: Sequence[Utterance], aligner: Aligner, count: int) -> list[Pl
 
 
 def between(spoken: Sequence[Utterance], count: int) -> list[Place]:
-    """Pauses after a sentence, by somebody who is not done."""
+    """Pauses between two sentences of one speaker."""
     rng = np.random.default_rng(8)
     found: list[Place] = []
     while len(found) < count:
@@ -115,9 +113,9 @@ async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
     aligner.remember()
     cut: Counter[tuple[str, Patience, float]] = Counter()
     free = asyncio.Semaphore(AT_ONCE)
-    async with ears(workers=AT_ONCE) as listening, asyncio.TaskGroup() as group:
+    async with open_models(workers=AT_ONCE) as models, asyncio.TaskGroup() as group:
         for number, each in enumerate(places, start=1):
-            group.create_task(_one(each, listening, cut, free, say, f"{number} of {len(places)} pauses"))
+            group.create_task(_one(each, models, cut, free, say, f"{number} of {len(places)} pauses"))
     rows = [[kind, patience, pause, cut[kind, patience, pause]] for kind, patience, pause in cut]
     (place / "cutoffs.json").write_text(json.dumps(rows, indent=1))
     _print(cut, Counter(each.kind for each in places))
@@ -125,19 +123,19 @@ async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
 
 async def _one(
     place: Place,
-    listening: Ears,
+    models: SpeechModels,
     cut: Counter[tuple[str, Patience, float]],
     free: asyncio.Semaphore,
     say: Say,
     progress: str,
 ) -> None:
     async with free:
-        transcriber = Remembering(listening.transcriber.for_session(progress))
+        transcriber = CachingTranscriber(models.transcriber.for_session(progress))
         for seconds in PAUSES_S:
             samples, resumed = await asyncio.to_thread(paused, place, seconds)
             for patience in get_args(Patience):
-                listened = await hear(samples, transcriber, listening.activity, patience=patience)
-                early = [each for each in listened.answers if each.text and each.at <= resumed + RATE_HZ // 4]
+                result = await transcribe_recording(samples, transcriber, models.activity, patience=patience)
+                early = [each for each in result.answers if each.text and each.at <= resumed + RATE_HZ // 4]
                 cut[place.kind, patience, seconds] += bool(early)
         say(progress)
 

@@ -1,4 +1,4 @@
-"""How soon an answer's last word is followed by its text and by the next question, over the server's own socket."""
+"""Time from the last word of an answer to its text and to the next question, over the server's WebSocket."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.endpoint import FRAME_SAMPLES, SpeechRuns
+from audio.endpoint import FRAME_SAMPLES, SpeechSegmenter
 from audio.types import RATE_HZ
 from tests.benchmarks.latency import server
 from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording, Utterance, answer, utterances
-from tests.benchmarks.voice.hearing import Ears, ears, hear, model_name
 from tests.benchmarks.voice.machine import Cores, verdict
-from tests.benchmarks.voice.respondents import Speaker, Spoken, visiting
+from tests.benchmarks.voice.respondents import Speaker, SpokenResult, visiting
 from tests.benchmarks.voice.scoring import quantile
 from tests.benchmarks.voice.sources import Say
+from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, transcribe_recording
 from tests.support.speech_sounds import at_dbfs, coloured, samples_of
 
 LENGTHS_S = (3.0, 10.0, 30.0)
@@ -52,21 +52,21 @@ def fitting(spoken: Sequence[Utterance], seconds: float, count: int, seed: int =
     return made
 
 
-async def uninterrupted(recordings: Sequence[Recording], listening: Ears) -> list[Recording]:
-    """Those whose own pauses end no answer: how long a pause may be is another measurement."""
-    return [each for each in recordings if len(await _answers(each, listening)) == 1]
+async def without_long_pauses(recordings: Sequence[Recording], models: SpeechModels) -> list[Recording]:
+    """The recordings in which no pause ends the answer, which another benchmark measures."""
+    return [each for each in recordings if len(await _answers(each, models)) == 1]
 
 
-async def _answers(recording: Recording, listening: Ears) -> list[str]:
-    listened = await hear(samples_of(recording.sound), listening.transcriber, listening.activity)
-    return [answered.text for answered in listened.answers if answered.text]
+async def _answers(recording: Recording, models: SpeechModels) -> list[str]:
+    result = await transcribe_recording(samples_of(recording.sound), models.transcriber, models.activity)
+    return [answered.text for answered in result.answers if answered.text]
 
 
-def detected_end(recording: Recording, listening: Ears) -> int:
-    """The sample from which the voice activity detector hears no speech any more."""
-    runs = SpeechRuns()
+def end_by_detector(recording: Recording, models: SpeechModels) -> int:
+    """The sample at which speech ends according to voice activity detection alone."""
+    runs = SpeechSegmenter()
     room = at_dbfs(coloured(np.random.default_rng(6), 1.0, 1.0), ROOM_DBFS)
-    for probability in listening.activity.open().push(samples_of(np.concatenate([recording.sound, room]))):
+    for probability in models.activity.open().push(samples_of(np.concatenate([recording.sound, room]))):
         runs.push(float(probability))
     return runs.end * FRAME_SAMPLES
 
@@ -84,11 +84,11 @@ async def prepared(place: Path, say: Say, lengths_s: Sequence[float], count: int
     spoken = await asyncio.to_thread(utterances, place, say)
     found: dict[float, list[Recording]] = {}
     late: dict[str, float] = {}
-    async with ears() as listening:
+    async with open_models() as models:
         for seconds in lengths_s:
-            found[seconds] = (await uninterrupted(fitting(spoken, seconds, 2 * count), listening))[:count]
+            found[seconds] = (await without_long_pauses(fitting(spoken, seconds, 2 * count), models))[:count]
             for each in found[seconds]:
-                late[each.name] = (detected_end(each, listening) - each.speech_end) / RATE_HZ * 1000
+                late[each.name] = (end_by_detector(each, models) - each.speech_end) / RATE_HZ * 1000
             say(f"{len(found[seconds])} answers of {seconds:.0f} s")
     return Prepared(found, late)
 
@@ -97,7 +97,7 @@ async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
     """Measure and print; `share` of the answers, for a quick look."""
     count = max(1, round(ANSWERS * share))
     ready = await prepared(place, say, LENGTHS_S, count)
-    results: dict[float, list[Spoken]] = {}
+    results: dict[float, list[SpokenResult]] = {}
     async with server() as (url, pid), visiting(url) as http, Speaker(url, http) as one:
         for recording in ready.answers[LENGTHS_S[0]][:WARM]:
             await one.answer(recording)
@@ -120,7 +120,7 @@ async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
     print(verdict(others))
 
 
-def _print(results: dict[float, list[Spoken]], detector_ms: dict[str, float]) -> None:
+def _print(results: dict[float, list[SpokenResult]], detector_ms: dict[str, float]) -> None:
     print(f"\n## From the last word to its text and to the next question, {model_name()}, patience normal, ms\n")
     print(
         "True end of speech: the last sound of the recording by its loudness. Counted is what comes on top of the"

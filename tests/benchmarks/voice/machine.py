@@ -1,4 +1,4 @@
-"""What the machine does beside what is measured: a figure of a busy machine is no figure."""
+"""The load of the machine by other programs, under which measurements are not valid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def used_s(pid: int | None = None) -> float:
 
 
 class Cores:
-    """How many cores processes use, from when this was made; `others` is everybody else on the machine."""
+    """The processor cores that are used since this was created: by the server, by this process, by all others."""
 
     def __init__(self, server: int) -> None:
         self._server = server
@@ -45,10 +45,10 @@ def _totals() -> Sequence[int]:
 
 
 IDLE = 0.1
-"""Cores that others may use before a figure is called doubtful."""
+"""Cores that other processes may use before a measurement is reported as doubtful."""
 
 
 def verdict(others: float) -> str:
-    """A line about the machine."""
+    """A line for the report about the load by other processes."""
     how = "idle" if others <= IDLE else "BUSY: these figures say little"
     return f"Others on this machine used {others:.2f} of {os.cpu_count()} cores meanwhile ({how})."

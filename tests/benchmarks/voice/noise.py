@@ -1,4 +1,4 @@
-"""Words made of noise, and words lost when people speak softly: both at the same thresholds."""
+"""Words hallucinated from noise, and words of quiet speech that are lost, at the same thresholds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.decoding import context_for, decode_carefully
+from audio.decoding import decode_filtered, encoder_context_s
 from audio.models import find_model
 from audio.types import RATE_HZ, Samples
 from audio.whisper import FasterWhisper
 from tests.benchmarks.voice import sources
 from tests.benchmarks.voice.corpus import SPEECH_DBFS, Recording, answers, read_sound, utterances
-from tests.benchmarks.voice.hearing import Ears, ears, hear, model_name
 from tests.benchmarks.voice.scoring import Errors, errors
 from tests.benchmarks.voice.sources import Say
+from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, transcribe_recording
 from tests.support.speech_sounds import (
     Sound,
     at_dbfs,
@@ -50,7 +50,7 @@ TONES = ("beep", "beeperr", "ascending-2tone", "descending-2tone", "tt-monkeys")
 
 @dataclass(frozen=True)
 class Track:
-    """Something that is no speech."""
+    """A sound without speech."""
 
     name: str
     origin: str
@@ -62,8 +62,8 @@ class Track:
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What became of a track: how often somebody seemed to speak, and the words that nobody said."""
+class TrackResult:
+    """The result for a track: how many onsets of speech were detected, and the words that were hallucinated."""
 
     name: str
     origin: str
@@ -72,9 +72,9 @@ class Heard:
     words: int
     texts: list[str]
     written: int
-    """Words that the model writes about pieces of it where no detector keeps them away."""
-    gated: int
-    """What the gates against made-up words leave of them."""
+    """Words that the model writes for pieces of it without voice activity detection."""
+    filtered: int
+    """The number of these words that pass the hallucination filter."""
 
 
 def generated() -> list[Track]:
@@ -140,9 +140,9 @@ async def run(place: Path, say: Say, *, share: float = 1.0) -> None:
     spoken = _some(answers(await asyncio.to_thread(utterances, place, say)), QUIET_WORDS * share)
     free = asyncio.Semaphore(AT_ONCE)
     engine = await asyncio.to_thread(FasterWhisper, find_model(model_name()), workers=AT_ONCE)
-    async with ears(workers=AT_ONCE) as listening, asyncio.TaskGroup() as group:
-        noises = [group.create_task(_track(track, listening, engine, free, say)) for track in tracks]
-        loudnesses = [group.create_task(_spoken(spoken, db, listening, free, say)) for db in QUIETER_DB]
+    async with open_models(workers=AT_ONCE) as models, asyncio.TaskGroup() as group:
+        noises = [group.create_task(_track(track, models, engine, free, say)) for track in tracks]
+        loudnesses = [group.create_task(_spoken(spoken, db, models, free, say)) for db in QUIETER_DB]
     heard = [task.result() for task in noises]
     (place / "noise.json").write_text(json.dumps([asdict(each) for each in heard], indent=1))
     _print(heard, dict(zip(QUIETER_DB, (task.result() for task in loudnesses), strict=True)))
@@ -159,63 +159,67 @@ def _some(recordings: Sequence[Recording], words: float) -> list[Recording]:
     return chosen
 
 
-async def _track(track: Track, listening: Ears, engine: FasterWhisper, free: asyncio.Semaphore, say: Say) -> Heard:
+async def _track(
+    track: Track, models: SpeechModels, engine: FasterWhisper, free: asyncio.Semaphore, say: Say
+) -> TrackResult:
     async with free:
         samples = samples_of(track.sound)
-        listened = await hear(samples, listening.transcriber.for_session(track.name), listening.activity)
-        written, gated = await asyncio.to_thread(_unguarded, samples, engine)
-    texts = [answer.text for answer in listened.answers if answer.text]
+        result = await transcribe_recording(samples, models.transcriber.for_session(track.name), models.activity)
+        written, filtered = await asyncio.to_thread(_without_detector, samples, engine)
+    texts = [answer.text for answer in result.answers if answer.text]
     words = sum(len(text.split()) for text in texts)
-    say(f"{track.name}: {track.minutes:.1f} minutes, {listened.sounds} sounds like speech, {words} words")
-    return Heard(track.name, track.origin, track.minutes, listened.sounds, words, texts, written, gated)
+    say(f"{track.name}: {track.minutes:.1f} minutes, {result.sounds} sounds like speech, {words} words")
+    return TrackResult(track.name, track.origin, track.minutes, result.sounds, words, texts, written, filtered)
 
 
-def _unguarded(samples: Samples, engine: FasterWhisper) -> tuple[int, int]:
-    """Words that the model writes about every piece of a track, and those that the gates let through."""
-    written = gated = 0
+def _without_detector(samples: Samples, engine: FasterWhisper) -> tuple[int, int]:
+    """Words that the model writes for all pieces of a track, and how many of them pass the hallucination filter."""
+    written = filtered = 0
     for at in range(0, len(samples), PIECE):
         piece = samples[at : at + PIECE]
         plain = engine.decode(
-            piece.astype(np.float32) / 32768.0, context_s=context_for(len(piece)), beam=5, language="en", before=""
+            piece.astype(np.float32) / 32768.0, context_s=encoder_context_s(len(piece)), beam_size=5, language="en"
         )
         written += len(plain.text.split())
-        gated += len(decode_carefully(engine, piece, language="en", beam=5).transcript.text.split())
-    return written, gated
+        filtered += len(decode_filtered(engine, piece, language="en", beam_size=5).text.split())
+    return written, filtered
 
 
 async def _spoken(
-    recordings: Sequence[Recording], db: float, listening: Ears, free: asyncio.Semaphore, say: Say
+    recordings: Sequence[Recording], db: float, models: SpeechModels, free: asyncio.Semaphore, say: Say
 ) -> Errors:
     total = Errors(0)
     for recording in recordings:
         async with free:
             samples = samples_of(louder(recording.sound, db))
-            listened = await hear(samples, listening.transcriber.for_session((db, recording.name)), listening.activity)
-        total += errors(recording.text, listened.text)
+            result = await transcribe_recording(
+                samples, models.transcriber.for_session((db, recording.name)), models.activity
+            )
+        total += errors(recording.text, result.text)
     say(f"speech at {SPEECH_DBFS + db:.0f} dBFS: {total.found} of {total.words} words")
     return total
 
 
-def _print(heard: Sequence[Heard], quiet: Mapping[int, Errors]) -> None:
+def _print(heard: Sequence[TrackResult], quiet: Mapping[int, Errors]) -> None:
     minutes, words = sum(each.minutes for each in heard), sum(each.words for each in heard)
     print(f"\n## Words from noise and words from quiet speech, {model_name()}, the same thresholds\n")
     print(
         "No speech: every 10 s of a noise has another level, from -42 to -18 dBFS. The last two columns: 8 s pieces"
-        " given to the model with no detector before it, as written and as the gates leave it.\n"
+        " given to the model without voice activity detection, before and after the hallucination filter.\n"
     )
     print(
         "| heard | origin | minutes | sounds taken for a voice | words nobody said | words understood |"
-        " model alone | model and gates |"
+        " model alone | model and filter |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for each in heard:
         print(
             f"| {each.name} | {each.origin} | {each.minutes:.1f} | {each.sounds} | {each.words} | |"
-            f" {each.written} | {each.gated} |"
+            f" {each.written} | {each.filtered} |"
         )
     print(
         f"| **no speech, together** | | {minutes:.1f} | {sum(each.sounds for each in heard)} | **{words}** | |"
-        f" {sum(each.written for each in heard)} | {sum(each.gated for each in heard)} |"
+        f" {sum(each.written for each in heard)} | {sum(each.filtered for each in heard)} |"
     )
     for db, found in quiet.items():
         understood = f"{found.found} of {found.words} ({100 * found.found / max(1, found.words):.1f} %)"

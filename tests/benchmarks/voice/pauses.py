@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.decoding import Spoken
+from audio.decoding import DecodedWord
 from audio.models import find_model
 from audio.types import RATE_HZ
 from audio.whisper import FasterWhisper
 from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording, Utterance
-from tests.benchmarks.voice.hearing import model_name
 from tests.benchmarks.voice.scoring import steps, words_of
+from tests.benchmarks.voice.streaming import model_name
 from tests.support.speech_sounds import FRAME, Sound, at_dbfs, coloured, frames_of, loudness
 
 LONGEST_S = 29.0
@@ -59,11 +59,11 @@ class Aligner:
         if self._engine is None:
             self._engine = FasterWhisper(find_model(model_name()), workers=1)
         audio = utterance.sound[: frames_of(LONGEST_S)].astype(np.float32)
-        heard = self._engine.decode(audio, context_s=30, beam=5, language="en", before="")
+        heard = self._engine.decode(audio, context_s=30, beam_size=5, language="en")
         return _between(utterance.sound, heard.words, utterance.text)
 
 
-def _between(sound: Sound, words: Sequence[Spoken], text: str) -> list[Gap]:
+def _between(sound: Sound, words: Sequence[DecodedWord], text: str) -> list[Gap]:
     """Quiet places between two words that were both understood: where one was not, nobody knows where it begins."""
     right = _understood(words, text)
     loud = loudness(sound)
@@ -81,7 +81,7 @@ def _between(sound: Sound, words: Sequence[Spoken], text: str) -> list[Gap]:
     return found
 
 
-def _understood(words: Sequence[Spoken], text: str) -> list[bool]:
+def _understood(words: Sequence[DecodedWord], text: str) -> list[bool]:
     """Of each word, whether it was said like that."""
     plain = [words_of(word.text) for word in words]
     pairs = steps(words_of(text), [each for one in plain for each in one])

@@ -1,4 +1,4 @@
-"""People who speak over a real socket in real time, and who look at the clock; the server is another process.
+"""Simulated respondents who speak over a WebSocket in real time and measure the server, which is another process.
 
 A frame leaves when its last sample would have been recorded, 32 ms apart as a page sends them. A microphone never
 stops: after the words comes the quiet room, until the words are understood.
@@ -18,22 +18,22 @@ from typing import Any, Self
 import httpx
 import numpy as np
 
-from audio.endpoint import Patience, silence_needed
+from audio.endpoint import Patience, required_silence
 from audio.types import RATE_HZ, ms
 from tests.benchmarks.latency import begin
 from tests.benchmarks.voice.corpus import ROOM_DBFS, Recording
-from tests.benchmarks.voice.hearing import FRAME_S
+from tests.benchmarks.voice.streaming import FRAME_S
 from tests.support.client import Frame, RespondentClient, key
 from tests.support.speech_sounds import at_dbfs, coloured, frames_of, samples_of
 
 FRAME_SAMPLES = int(FRAME_S * RATE_HZ)
 ROOM_S = 20.0
 PATIENCE_S = 15.0
-"""How long a speaker waits for anything after the last word."""
+"""Seconds that a speaker waits after the last word."""
 
 
 @dataclass(frozen=True)
-class Spoken:
+class SpokenResult:
     """What happened to one spoken answer. Times in seconds after the true end of speech; None: it did not happen."""
 
     name: str
@@ -67,8 +67,8 @@ class Spoken:
 
 
 @dataclass
-class _Noted:
-    """What came during one answer."""
+class _Received:
+    """The messages that were received during one answer, with their times."""
 
     frames: list[tuple[float, Frame]] = field(default_factory=list)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -94,7 +94,7 @@ class Speaker:
         self._client: RespondentClient | None = None
         self._reader: asyncio.Task[None] | None = None
         self._group = asyncio.TaskGroup()
-        self._noted = _Noted()
+        self._received = _Received()
         self._seq = 0
 
     async def __aenter__(self) -> Self:
@@ -107,19 +107,19 @@ class Speaker:
         await self._leave()
         await self._group.__aexit__(None, None, None)
 
-    async def answer(self, recording: Recording) -> Spoken:
+    async def answer(self, recording: Recording) -> SpokenResult:
         """Say one answer to the question that waits, and wait for the next question; a new session where need be."""
         if self._client is None:
             await self._enter()
         client = self._client
         assert client is not None
-        self._noted = noted = _Noted()
+        self._received = received = _Received()
         turn_key, first_seq = key(), self._seq
         await client.audio_start(turn_key, first_seq=first_seq)
         begun = perf_counter()
-        await self._speak(recording, begun, lambda: bool(noted.first("transcript.final") or noted.first("error")))
+        await self._speak(recording, begun, lambda: bool(received.first("transcript.final") or received.first("error")))
         end = begun + recording.speech_end / RATE_HZ
-        await self._until(lambda: bool(noted.first("turn.completed") or noted.first("error")))
+        await self._until(lambda: bool(received.first("turn.completed") or received.first("error")))
         return await self._outcome(recording, turn_key, end)
 
     async def _speak(self, recording: Recording, begun: float, understood: Callable[[], bool]) -> None:
@@ -135,25 +135,25 @@ class Speaker:
             await self._client.raw(self._seq.to_bytes(4, "big") + pcm)
             self._seq += 1
 
-    async def _outcome(self, recording: Recording, turn_key: str, end: float) -> Spoken:
-        noted = self._noted
-        final, error = noted.first("transcript.final", turn_key=turn_key), noted.first("error")
-        delta = noted.first("question.delta")
+    async def _outcome(self, recording: Recording, turn_key: str, end: float) -> SpokenResult:
+        received = self._received
+        final, error = received.first("transcript.final", turn_key=turn_key), received.first("error")
+        delta = received.first("question.delta")
         text = final[1]["text"] if final else ""
         speech = recording.speech_end - recording.speech_start
-        completed = noted.first("turn.completed")
+        completed = received.first("turn.completed")
         if error or completed is None or not completed[1]["result"]["should_continue"]:
             await self._leave()
-        return Spoken(
+        return SpokenResult(
             name=recording.name,
             said=recording.text,
             text=text,
             speech_s=speech / RATE_HZ,
             final_s=final[0] - end if final else None,
             question_s=delta[0] - end if final and delta else None,
-            silence_s=ms(silence_needed(self._patience, text, language="en", spoken=speech)) / 1000,
-            captions=sum(frame["type"] == "transcript.partial" for _, frame in noted.frames),
-            heard=tuple(frame["text"] for _, frame in noted.frames if frame["type"].startswith("transcript.")),
+            silence_s=ms(required_silence(self._patience, text, language="en", spoken=speech)) / 1000,
+            captions=sum(frame["type"] == "transcript.partial" for _, frame in received.frames),
+            heard=tuple(frame["text"] for _, frame in received.frames if frame["type"].startswith("transcript.")),
             refused=error[1]["code"] if error else None,
         )
 
@@ -161,8 +161,8 @@ class Speaker:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not true():
-                    self._noted.changed.clear()
-                    await self._noted.changed.wait()
+                    self._received.changed.clear()
+                    await self._received.changed.wait()
         except TimeoutError:
             return
 
@@ -180,12 +180,12 @@ class Speaker:
 
     async def _read(self, client: RespondentClient) -> None:
         async for data in client.socket:
-            self._noted.frames.append((perf_counter(), json.loads(data)))
-            self._noted.changed.set()
+            self._received.frames.append((perf_counter(), json.loads(data)))
+            self._received.changed.set()
 
 
 @asynccontextmanager
 async def visiting(url: str) -> AsyncIterator[httpx.AsyncClient]:
-    """How sessions are made."""
+    """An HTTP client, for creating sessions."""
     async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
         yield http

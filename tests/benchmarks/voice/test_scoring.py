@@ -7,7 +7,7 @@ import pytest
 
 from tests.benchmarks.voice.canaries import Person, crossings
 from tests.benchmarks.voice.corpus import Recording
-from tests.benchmarks.voice.respondents import Spoken
+from tests.benchmarks.voice.respondents import SpokenResult
 from tests.benchmarks.voice.scoring import Errors, errors, rate, words_of
 from tests.support.speech_sounds import mixed, silence, sound_of, speech_end, speech_level
 
@@ -45,9 +45,9 @@ def test_phrase_of_another_speaker_is_a_crossing() -> None:
     assert crossings(people)[1] == ["the cat sat: 1 to 2"]
 
 
-def shown(text: str) -> Spoken:
+def shown(text: str) -> SpokenResult:
     """An answer of which the client saw this text."""
-    return Spoken("", text, text, 1.0, 1.0, 1.1, 0.9, 1, heard=(text,))
+    return SpokenResult("", text, text, 1.0, 1.0, 1.1, 0.9, 1, heard=(text,))
 
 
 def test_noise_lies_under_speech_by_what_was_asked_for() -> None:

@@ -1,4 +1,4 @@
-"""Word error rate while somebody speaks against the same model offline on the whole file."""
+"""Word error rate of streaming transcription, and of the same model offline on the whole file."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from audio.endpoint import Patience
 from audio.models import find_model
 from audio.types import Samples
 from tests.benchmarks.voice.corpus import Recording, answers, pooled_words, utterances
-from tests.benchmarks.voice.hearing import Ears, ears, hear, model_name
 from tests.benchmarks.voice.pauses import Aligner, hesitant
 from tests.benchmarks.voice.scoring import Errors, Rate, errors, rate
 from tests.benchmarks.voice.sources import Say
+from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, transcribe_recording
 from tests.support.speech_sounds import Sound, coloured, fan, mixed, samples_of
 
 CONDITIONS = ("clean", "10 dB noise", "0 dB noise", "pauses", "pauses, patient")
-"""The last two are the same sound; what a pause ends is understood without what was said around it."""
+"""The last two have the same audio."""
 PAUSE_EVERY_S = 5.0
 PAUSE_S = (0.3, 1.5)
 AT_ONCE = 2
 TARGET = 0.5
 """Percentage points."""
 CHECKED_S = 120.0
-"""So much audio is also heard in real time, frame by frame, with captions: it must give the same words."""
+"""Seconds of audio that are also transcribed in real time, by frames, with captions; the words must be the same."""
 
 _NOISES: Sequence[Callable[[np.random.Generator, float], Sound]] = (
     lambda rng, seconds: coloured(rng, seconds, 1.0),
@@ -42,7 +42,7 @@ _NOISES: Sequence[Callable[[np.random.Generator, float], Sound]] = (
 
 @dataclass(frozen=True)
 class Result:
-    """One recording under one condition: what was said, and what was understood in either way."""
+    """One recording under one condition: its text, and the two transcripts."""
 
     condition: str
     name: str
@@ -61,7 +61,7 @@ class Result:
 
 
 def under(condition: str, recording: Recording, number: int, aligner: Aligner) -> Samples:
-    """A recording as it is heard under a condition: pink, fan, brown and white noise take turns."""
+    """A recording under a condition; pink, fan, brown and white noise take turns."""
     condition = condition.partition(",")[0]
     rng = np.random.default_rng([number, CONDITIONS.index(condition)])
     if condition == "pauses":
@@ -73,12 +73,12 @@ def under(condition: str, recording: Recording, number: int, aligner: Aligner) -
 
 
 class Offline:
-    """The same model by the library's own means: the whole file at once, five hypotheses, its own guard against loops.
+    """The same model as the library itself uses it: the whole file at once, five hypotheses, its repetition filter.
 
-    The guard draws lots at rising temperatures where a window repeats itself; without it this model adds hundreds of
-    words that nobody said, and nobody should win against that. For the same reason windows are read apart.
+    That filter samples at rising temperatures where a window is repetitive. Without it, or with the text of the window
+    before as context, this model adds hundreds of words, and the comparison would not be fair.
 
-    What it read is remembered in `place`: it does not change with what is measured here.
+    Results are kept in a file in `place`, since they do not depend on what is measured here.
     """
 
     def __init__(self, place: Path) -> None:
@@ -128,18 +128,18 @@ async def run(place: Path, say: Say, *, share: float = 1.0, conditions: Sequence
     aligner = Aligner(place)
     offline = await asyncio.to_thread(Offline, place)
     results: list[Result] = []
-    async with ears(workers=AT_ONCE) as listening:
+    async with open_models(workers=AT_ONCE) as models:
         for condition in conditions:
-            results += await _condition(condition, recordings, aligner, offline, listening, say)
+            results += await _condition(condition, recordings, aligner, offline, models, say)
             aligner.remember()
             offline.remember()
         (place / "wer.json").write_text(json.dumps([asdict(result) for result in results], indent=1))
         _print(results, recordings)
-        await _print_real_time(recordings, results, listening, say)
+        await _print_real_time(recordings, results, models, say)
 
 
 async def _condition(
-    condition: str, recordings: Sequence[Recording], aligner: Aligner, offline: Offline, listening: Ears, say: Say
+    condition: str, recordings: Sequence[Recording], aligner: Aligner, offline: Offline, models: SpeechModels, say: Say
 ) -> list[Result]:
     free = asyncio.Semaphore(AT_ONCE)
     found: dict[int, Result] = {}
@@ -148,11 +148,11 @@ async def _condition(
         async with free:
             heard_as = await asyncio.to_thread(under, condition, recording, number, aligner)
             patience: Patience = "patient" if condition.endswith("patient") else "normal"
-            session = listening.transcriber.for_session(number)
-            listened = await hear(heard_as, session, listening.activity, patience=patience)
+            session = models.transcriber.for_session(number)
+            result = await transcribe_recording(heard_as, session, models.activity, patience=patience)
             read = await asyncio.to_thread(offline.read, heard_as)
-        spoken = sum(1 for answer in listened.answers if answer.text)
-        found[number] = Result(condition, recording.name, recording.text, listened.text, read, spoken)
+        spoken = sum(1 for answer in result.answers if answer.text)
+        found[number] = Result(condition, recording.name, recording.text, result.text, read, spoken)
         if len(found) % 10 == 0 or len(found) == len(recordings):
             say(f"{condition}: {len(found)} of {len(recordings)} recordings")
 
@@ -200,9 +200,9 @@ def verdict_of(apart: Rate) -> str:
 
 
 async def _print_real_time(
-    recordings: Sequence[Recording], results: Sequence[Result], listening: Ears, say: Say
+    recordings: Sequence[Recording], results: Sequence[Result], models: SpeechModels, say: Say
 ) -> None:
-    """The rules count audio: heard in real time, in the frames of a page, with captions, it is the same."""
+    """Transcribe some recordings again in real time, by frames and with captions: the text must be the same."""
     chosen, total = [], 0.0
     clean = {result.name: result.streaming for result in results if result.condition == "clean"}
     for recording in sorted(recordings, key=lambda each: each.seconds):
@@ -214,8 +214,8 @@ async def _print_real_time(
     say(f"{len(chosen)} recordings again, in real time: {total:.0f} s")
     same = 0
     for recording in chosen:
-        again = await hear(
-            samples_of(recording.sound), listening.transcriber, listening.activity, captions=True, real_time=True
+        again = await transcribe_recording(
+            samples_of(recording.sound), models.transcriber, models.activity, captions=True, real_time=True
         )
         same += again.text == clean[recording.name]
         if again.text != clean[recording.name]:

@@ -1,4 +1,4 @@
-"""Words that nobody said, against short answers that somebody gave.
+"""The hallucination filter: hallucinations, and short answers that must pass.
 
 The numbers are what the built-in model and `base` said: of noise, hum, music, keys, coughs and breath (`PHANTOMS`), and
 of short answers spoken clearly, quietly or into noise (`ANSWERS`).
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from audio.gates import is_credit, is_phantom, is_stock_phrase
+from audio.hallucinations import is_hallucination, is_stock_phrase, is_subtitle_artefact
 
-PHANTOMS = [
+HALLUCINATIONS = [
     # text, no_speech, avg_logprob, probability of the first word
     ("you", 0.97, -1.12, 0.11),
     ("You", 0.62, -1.97, 0.00),
@@ -59,44 +59,39 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "no_speech", "avg_logprob", "first"), PHANTOMS)
-def test_phantom_is_seen(text: str, no_speech: float, avg_logprob: float, first: float) -> None:
-    assert is_phantom(text, no_speech=no_speech, avg_logprob=avg_logprob, probabilities=[first])
+@pytest.mark.parametrize(("text", "no_speech", "avg_logprob", "first"), HALLUCINATIONS)
+def test_hallucination_is_detected(text: str, no_speech: float, avg_logprob: float, first: float) -> None:
+    assert is_hallucination(text, no_speech=no_speech, avg_logprob=avg_logprob, probabilities=[first])
 
 
 @pytest.mark.parametrize(("text", "no_speech", "avg_logprob", "first"), ANSWERS)
 def test_short_answer_passes(text: str, no_speech: float, avg_logprob: float, first: float) -> None:
-    assert not is_phantom(text, no_speech=no_speech, avg_logprob=avg_logprob, probabilities=[first])
-
-
-def test_more_words_than_there_was_speech_are_a_phantom() -> None:
-    text = "I'm going to go to the end of the video."
-    assert is_phantom(text, no_speech=0.2, avg_logprob=-0.2, speech_s=0.3)
-    assert not is_phantom(text, no_speech=0.2, avg_logprob=-0.2, speech_s=2.5)
-    assert not is_phantom("Yes.", no_speech=0.2, avg_logprob=-0.2, speech_s=0.1)
+    assert not is_hallucination(text, no_speech=no_speech, avg_logprob=avg_logprob, probabilities=[first])
 
 
 def test_sentence_that_begins_within_a_word_passes() -> None:
     """A window that began in the middle of "agent": recorded speech."""
     text = "Agent logged off. Agent logged in. Please enter a new extension, followed by pound."
     words = [0.14, 0.15] + [0.95] * 12
-    assert not is_phantom(text, no_speech=0.73, avg_logprob=-0.3, probabilities=words)
-    assert is_phantom(text, no_speech=0.73, avg_logprob=-0.3, probabilities=[0.14] + [0.6] * 13)
-    assert is_phantom("Okay, okay, okay. " * 5, no_speech=0.73, avg_logprob=-0.2, probabilities=[0.02] + [0.9] * 14)
-    assert is_phantom("Thank you.", no_speech=0.73, avg_logprob=-0.3, probabilities=[0.1, 0.99])
+    assert not is_hallucination(text, no_speech=0.73, avg_logprob=-0.3, probabilities=words)
+    assert is_hallucination(text, no_speech=0.73, avg_logprob=-0.3, probabilities=[0.14] + [0.6] * 13)
+    assert is_hallucination(
+        "Okay, okay, okay. " * 5, no_speech=0.73, avg_logprob=-0.2, probabilities=[0.02] + [0.9] * 14
+    )
+    assert is_hallucination("Thank you.", no_speech=0.73, avg_logprob=-0.3, probabilities=[0.1, 0.99])
 
 
 def test_text_without_probabilities_is_judged_by_the_rest() -> None:
-    assert is_phantom("It is about the price.", no_speech=0.9, avg_logprob=-1.2)
-    assert not is_phantom("It is about the price.", no_speech=0.9, avg_logprob=-0.3)
+    assert is_hallucination("It is about the price.", no_speech=0.9, avg_logprob=-1.2)
+    assert not is_hallucination("It is about the price.", no_speech=0.9, avg_logprob=-0.3)
 
 
 @pytest.mark.parametrize("text", ["Thank you.", "thank you... Bye!", "Thank you. You", "I’ll see you next time."])
-def test_stock_phrases_are_known_in_any_dress(text: str) -> None:
+def test_stock_phrases_are_known_in_any_spelling(text: str) -> None:
     assert is_stock_phrase(text)
 
 
 @pytest.mark.parametrize("text", ["Thank you, I like it.", "You know, the smell.", "Music helps me."])
-def test_stock_phrase_in_an_answer_is_none(text: str) -> None:
+def test_stock_phrase_in_a_longer_sentence_is_none(text: str) -> None:
     assert not is_stock_phrase(text)
-    assert not is_credit(text)
+    assert not is_subtitle_artefact(text)

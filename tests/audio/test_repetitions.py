@@ -1,4 +1,4 @@
-"""Texts that repeat themselves."""
+"""The repetition filter: repetitive texts, and answers that must pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.loops import compression_ratio, is_loop, repetition
+from audio.repetitions import compression_ratio, find_repetition, is_repetitive
 
 ANSWERS = [
     ("I usually buy oat milk because it makes my coffee creamy and it does not upset my stomach.", 5.2),
@@ -20,7 +20,7 @@ ANSWERS = [
     ),
     ("", 1.0),
 ]
-LOOPS = [
+REPETITIONS = [
     (
         "I'm going to the end of the game, and I'm going to the end of the game, and I'm going to the end of the game",
         25,
@@ -37,14 +37,14 @@ LOOPS = [
 
 
 @pytest.mark.parametrize(("text", "duration_s"), ANSWERS)
-def test_answer_is_no_loop(text: str, duration_s: float) -> None:
-    assert not is_loop(text, duration_s)
-    assert repetition(text.split()) is None
+def test_answer_is_no_repetition(text: str, duration_s: float) -> None:
+    assert not is_repetitive(text, duration_s)
+    assert find_repetition(text.split()) is None
 
 
-@pytest.mark.parametrize(("text", "duration_s"), LOOPS)
-def test_loop_is_seen(text: str, duration_s: float) -> None:
-    assert is_loop(text, duration_s)
+@pytest.mark.parametrize(("text", "duration_s"), REPETITIONS)
+def test_repetition_is_detected(text: str, duration_s: float) -> None:
+    assert is_repetitive(text, duration_s)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_loop_is_seen(text: str, duration_s: float) -> None:
         ("Nothing, nothing. NOTHING nothing nothing", "Nothing,"),
     ],
 )
-def test_loop_is_cut_after_its_first_round(text: str, kept: str) -> None:
+def test_repetition_is_cut_after_its_first_round(text: str, kept: str) -> None:
     words = text.split()
-    cut = repetition(words)
+    cut = find_repetition(words)
     assert cut is not None
     assert " ".join(words[: cut.start] + words[cut.stop :]) == kept
 
@@ -69,7 +69,7 @@ def test_loop_is_cut_after_its_first_round(text: str, kept: str) -> None:
     st.integers(5, 9),
 )
 def test_cut_keeps_what_was_before_and_one_round(before: list[str], run: list[str], times: int) -> None:
-    cut = repetition(before + run * times)
+    cut = find_repetition(before + run * times)
     assert cut is not None
     assert cut.start <= len(before) + len(run)
     assert cut.stop == len(before) + len(run) * times
@@ -77,15 +77,15 @@ def test_cut_keeps_what_was_before_and_one_round(before: list[str], run: list[st
 
 def test_what_follows_a_repetition_is_kept() -> None:
     words = "It runs the open source open source open source open source exchange, and that is what I like.".split()
-    cut = repetition(words)
+    cut = find_repetition(words)
     assert cut is not None
     assert words[: cut.start] + words[cut.stop :] == (
         "It runs the open source exchange, and that is what I like.".split()
     )
 
 
-def test_dictated_numbers_are_no_loop() -> None:
-    assert not is_loop("My number is 12 34 12 34 12 34 12 34, and that of my sister is nearly the same.", 9.0)
+def test_dictated_numbers_are_no_repetition() -> None:
+    assert not is_repetitive("My number is 12 34 12 34 12 34 12 34, and that of my sister is nearly the same.", 9.0)
 
 
 def test_compression_ratio_of_nothing_is_zero() -> None:

@@ -1,7 +1,7 @@
-"""Recordings through the product's own ears, in audio time: no faster and no slower than the rules count, no clock.
+"""Transcribes recordings as the server transcribes live speech, as fast as the machine allows or in real time.
 
-What is fed is a whole recording; where its answer ends before it does, the next answer begins with what was left, as
-the server does it.
+A whole recording is fed; where an answer ends before it does, the next answer begins with the audio that is left over,
+as on the server.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 
-from audio.admission import Limits
+from audio.admission import AdmissionLimits
 from audio.endpoint import Patience
 from audio.models import find_model
 from audio.speech import SpeechStream
 from audio.types import (
     RATE_HZ,
-    Ended,
-    Guessed,
-    Heard,
+    AnswerEnded,
+    PartialTranscript,
+    ProvisionalTranscript,
+    ProvisionalWithdrawn,
     Purpose,
     Samples,
     SpeechStarted,
     Transcriber,
-    Trouble,
-    Withdrawn,
+    TranscriptionFailed,
     Word,
 )
-from audio.vad import SileroActivity, VoiceActivity
-from audio.whisper import Beams, WhisperTranscriber
+from audio.vad import SileroDetector, VoiceActivityDetector
+from audio.whisper import BeamSizes, WhisperTranscriber
 from config.speech import SpeechSettings
 
 CHUNK_S = 0.5
-"""Fed at once. The events do not depend on it (`tests/audio/property`)."""
+"""Seconds of audio that are fed at once. The events do not depend on it (`tests/audio/property`)."""
 FRAME_S = 0.032
-"""What a page sends at once."""
+"""Seconds of audio that a page sends at once."""
 PATIENT_DEADLINES_S: Mapping[Purpose, float] = {"partial": 600.0, "guess": 600.0, "final": 600.0}
-"""A busy machine is no reason to understand less here."""
+"""Long deadlines, so that a busy machine does not change the result."""
 
 
 @dataclass(frozen=True)
-class Answered:
-    """One answer that was heard: places in samples from the start of the recording."""
+class AnswerResult:
+    """One answer; positions are samples from the start of the recording."""
 
     text: str
     words: tuple[Word, ...]
@@ -54,12 +54,12 @@ class Answered:
 
 
 @dataclass
-class Listened:
-    """What became of one recording."""
+class RecordingResult:
+    """The answers and the counts of events of one recording."""
 
-    answers: list[Answered] = field(default_factory=list)
+    answers: list[AnswerResult] = field(default_factory=list)
     sounds: int = 0
-    """How often somebody seemed to begin to speak."""
+    """Number of onsets of speech that were detected."""
     guesses: int = 0
     withdrawn: int = 0
     captions: int = 0
@@ -67,7 +67,7 @@ class Listened:
 
     @property
     def text(self) -> str:
-        """Everything that was understood, be it in several answers."""
+        """The text of all answers."""
         return " ".join(answer.text for answer in self.answers if answer.text)
 
     @property
@@ -76,61 +76,61 @@ class Listened:
 
 
 @dataclass(frozen=True)
-class Ears:
-    """What listens: the product's transcriber and voice activity."""
+class SpeechModels:
+    """The transcriber and the voice activity detection of the product."""
 
     transcriber: WhisperTranscriber
-    activity: VoiceActivity
+    activity: VoiceActivityDetector
 
 
 def model_name() -> str:
-    """The model that the settings ask for."""
+    """The name of the model in the settings."""
     return SpeechSettings().whisper_model
 
 
 @asynccontextmanager
-async def ears(*, workers: int = 2, final_beam: int | None = None) -> AsyncIterator[Ears]:
-    """The ears of a machine that always has time: finals follow as many hypotheses as they may.
+async def open_models(*, workers: int = 2, final_beam: int | None = None) -> AsyncIterator[SpeechModels]:
+    """Load the models; the number of hypotheses is not reduced under load.
 
     Args:
         workers: transcriptions at once.
-        final_beam: hypotheses of guesses and finals; the product's, if not said.
+        final_beam: hypotheses of all transcriptions but partials; None for the product's number.
     """
-    beams = Beams(final_busy=2.0) if final_beam is None else Beams(final=final_beam, final_busy=2.0)
+    beam_sizes = BeamSizes(final_busy=2.0) if final_beam is None else BeamSizes(final=final_beam, final_busy=2.0)
     load = partial(
         WhisperTranscriber.load,
         find_model(model_name()),
         workers=workers,
-        limits=Limits(final_wait_s=1e9),
-        beams=beams,
+        limits=AdmissionLimits(final_wait_s=1e9),
+        beam_sizes=beam_sizes,
     )
     transcriber = await asyncio.to_thread(load)
     try:
-        yield Ears(transcriber, SileroActivity())
+        yield SpeechModels(transcriber, SileroDetector())
     finally:
         await transcriber.aclose()
 
 
-async def hear(
+async def transcribe_recording(
     samples: Samples,
     transcriber: Transcriber,
-    activity: VoiceActivity,
+    activity: VoiceActivityDetector,
     *,
     patience: Patience = "normal",
     captions: bool = False,
     real_time: bool = False,
-) -> Listened:
-    """A whole recording, answer after answer.
+) -> RecordingResult:
+    """Transcribe a whole recording, answer by answer.
 
     Args:
         samples: the recording.
-        transcriber: speech → words.
-        activity: who speaks when.
+        transcriber: turns speech into words.
+        activity: voice activity detection.
         patience: as in the product.
-        captions: whether there are partial transcripts each second.
-        real_time: whether frames come when they would be spoken, in the size in which a page sends them.
+        captions: whether partial transcripts are made, one per second.
+        real_time: whether frames are fed at the time at which they would be spoken, in the size that a page sends.
     """
-    listened = Listened()
+    result = RecordingResult()
     size = int((FRAME_S if real_time else CHUNK_S) * RATE_HZ)
     begun, at, first, kept = monotonic(), 0, 0, b""
     while at < len(samples) or kept:
@@ -143,7 +143,7 @@ async def hear(
             deadlines_s=PATIENT_DEADLINES_S,
         ) as stream:
             async with asyncio.TaskGroup() as group:
-                reader = group.create_task(_read(stream, listened, first))
+                reader = group.create_task(_read(stream, result, first))
                 if kept:
                     await stream.feed(kept)
                 while at < len(samples) and not stream.ended:
@@ -157,25 +157,25 @@ async def hear(
                 await reader
             kept = stream.leftover()
             first = at - len(kept) // 2
-    return listened
+    return result
 
 
-async def _read(stream: SpeechStream, listened: Listened, first: int) -> None:
+async def _read(stream: SpeechStream, result: RecordingResult, first: int) -> None:
     async for event in stream.events():
-        if isinstance(event, Ended):
+        if isinstance(event, AnswerEnded):
             words = tuple(
                 Word(word.text, word.start + first, word.end + first, word.probability) for word in event.words
             )
-            listened.answers.append(
-                Answered(event.text, words, event.speech_end + first, event.at + first, event.reason)
+            result.answers.append(
+                AnswerResult(event.text, words, event.speech_end + first, event.at + first, event.reason)
             )
         elif isinstance(event, SpeechStarted):
-            listened.sounds += 1
-        elif isinstance(event, Guessed):
-            listened.guesses += 1
-        elif isinstance(event, Withdrawn):
-            listened.withdrawn += 1
-        elif isinstance(event, Heard):
-            listened.captions += 1
-        elif isinstance(event, Trouble):
-            listened.troubles.append(event.error)
+            result.sounds += 1
+        elif isinstance(event, ProvisionalTranscript):
+            result.guesses += 1
+        elif isinstance(event, ProvisionalWithdrawn):
+            result.withdrawn += 1
+        elif isinstance(event, PartialTranscript):
+            result.captions += 1
+        elif isinstance(event, TranscriptionFailed):
+            result.troubles.append(event.error)

@@ -1,0 +1,30 @@
+"""What the state machine of an answer returns: speech events, and requests for transcriptions to its driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from audio.types import Purpose, Samples, SpeechEvent
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptionRequested:
+    """These samples are to be transcribed; the driver then calls `transcribed` or `failed` with this id, in any order.
+
+    `offset` is the position of the first sample in the answer, for the transcriber.
+    """
+
+    request_id: int
+    purpose: Purpose
+    samples: Samples
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptionCancelled:
+    """This transcription is no longer needed; a `transcribed` or `failed` for it has no effect."""
+
+    request_id: int
+
+
+MachineOutput = SpeechEvent | TranscriptionRequested | TranscriptionCancelled
