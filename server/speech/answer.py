@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from audio.errors import AudioTooLong
-from audio.speech import SpeechStream
 from audio.types import (
     RATE_HZ,
     AnswerEnded,
@@ -35,6 +34,9 @@ from server.speech.frames import AudioPiece, AudioTimeline
 from server.speech.measure import EndReason
 from server.speech.spoken_turns import SpokenTurns
 from server.speech.transcript import HeardAnswer, SpokenTranscript, one_line
+
+if TYPE_CHECKING:
+    from audio.speech import SpeechStream
 
 LEAD = 10 * RATE_HZ
 """How much of a silence before the first speech is remembered, in samples."""

@@ -9,17 +9,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import numpy as np
 import structlog
-from prometheus_client import Gauge
 
 from audio.admission import TranscriberLoad
 from audio.endpoint import ONSET_FRAMES, SPEECH_ON
 from audio.errors import ModelMissing, TranscriberDropped
-from audio.speech import SpeechStream
 from audio.types import Purpose, Samples, Transcriber, Transcript
 from config.settings import Settings
 from config.speech import NO_MODEL
@@ -28,6 +25,7 @@ from server.metrics import Metrics
 from server.session.problems import SessionProblem
 
 if TYPE_CHECKING:
+    from audio.speech import SpeechStream
     from audio.vad import VoiceActivityDetector
 
 log = structlog.get_logger("askwell.speech")
@@ -186,10 +184,13 @@ class Speech:
 
     def open(self, options: StreamOptions) -> SpeechStream:
         """A stream for one answer. Raises SessionProblem `transcriber_unavailable`."""
+        # Imported here: it loads what commands without speech should not spend time on.
+        from server.speech.stream import CountedStream
+
         if self._models is None:
             raise SessionProblem("transcriber_unavailable")
         transcriber = _MeasuredTranscriber(self._models.recogniser.for_session(options.session_id), self._metrics)
-        return _CountedStream(
+        return CountedStream(
             transcriber,
             self._models.activity,
             language=_primary(options.language),
@@ -240,25 +241,6 @@ class _MeasuredTranscriber:
             raise
         self._metrics.speech_decode_ms.labels(purpose).observe((time.perf_counter() - began) * 1000.0)
         return found
-
-
-class _CountedStream(SpeechStream):
-    """A stream that is counted while it is open."""
-
-    def __init__(self, *args: Any, gauge: Gauge, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._gauge = gauge
-
-    async def __aenter__(self) -> Self:
-        await super().__aenter__()
-        self._gauge.inc()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._gauge.dec()
-        await super().__aexit__(kind, exc, trace)
 
 
 @asynccontextmanager

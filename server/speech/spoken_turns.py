@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import structlog
 
-from audio.speech import SpeechStream
 from pipeline.state import Receipt
 from server.hot.errors import HotError
 from server.protocol.outbound import Error, Notice, TranscriptPartial
@@ -25,6 +25,9 @@ from server.speech.engine import Speech, StreamOptions
 from server.speech.measure import SpokenAnswerMeasure, SpokenOutcome
 from server.speech.settings import ListeningSettings
 from server.speech.transcript import HeardAnswer, SpokenTranscript, is_echo
+
+if TYPE_CHECKING:
+    from audio.speech import SpeechStream
 
 log = structlog.get_logger("askwell.speech")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from audio.speech import SpeechStream
 from audio.types import RATE_HZ, AnswerEnded, TranscriptionFailed
 from pipeline.state import Receipt
 from server.protocol.codec import SAMPLE_BYTES
@@ -13,6 +13,9 @@ from server.session.owner import SessionOwner
 from server.session.problems import SessionProblem
 from server.speech.spoken_turns import SpokenTurns
 from server.speech.transcript import SpokenTranscript
+
+if TYPE_CHECKING:
+    from audio.speech import SpeechStream
 
 CHUNK_BYTES = RATE_HZ * SAMPLE_BYTES
 """Fed at once: a second."""
