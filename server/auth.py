@@ -16,9 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Self
 
 from server.errors import ApiError
+from server.store.tokens import TokenEntry, TokenKind
 
 if TYPE_CHECKING:
     from server.store.repository import Repository
@@ -28,8 +29,6 @@ COOKIE = "askwell_moderator"
 COOKIE_LIFE_S = 12 * 3600
 ROOT = "root"
 """The id of the installation's own moderator token, which is not in the store."""
-
-TokenKind = Literal["respondent", "moderator", "device"]
 
 
 def new_token() -> str:
@@ -55,28 +54,15 @@ class Principal:
     session_id: str | None = None
     concepts: frozenset[str] | None = None
 
+    @classmethod
+    def of(cls, entry: TokenEntry) -> Self:
+        """Who holds that token."""
+        scope = None if entry.concepts is None else frozenset(entry.concepts)
+        return cls(entry.kind, entry.name, entry.id, entry.session_id, scope)
+
     def may_see(self, concept_id: str) -> bool:
         """Whether the concept is within the scope."""
         return self.concepts is None or concept_id in self.concepts
-
-
-@dataclass(frozen=True)
-class TokenEntry:
-    """A stored token; `digest` is its hash, `concepts` its scope with None for all."""
-
-    id: str
-    kind: TokenKind
-    digest: str
-    name: str
-    session_id: str | None
-    concepts: tuple[str, ...] | None
-    created_at: datetime
-    revoked_at: datetime | None = None
-
-    def principal(self) -> Principal:
-        """Who holds it."""
-        scope = None if self.concepts is None else frozenset(self.concepts)
-        return Principal(self.kind, self.name, self.id, self.session_id, scope)
 
 
 class Authenticator:
@@ -112,7 +98,7 @@ class Authenticator:
         entry = await self._tokens.find_token(digest)
         if entry is None or entry.revoked_at is not None or not hmac.compare_digest(digest, entry.digest):
             return None
-        return entry.principal()
+        return Principal.of(entry)
 
     async def respondent_session(self, token: str) -> str | None:
         """The session that a respondent's token opens, None when it opens none."""
@@ -162,7 +148,7 @@ class Authenticator:
             entry = await self._tokens.token_by_id(token_id)
             if entry is None or entry.revoked_at is not None or entry.kind != "moderator":
                 return None
-            digest, principal = entry.digest, entry.principal()
+            digest, principal = entry.digest, Principal.of(entry)
         if not hmac.compare_digest(signature, _signature(digest, body)):
             return None
         return principal if int(expires) > self._now().timestamp() else None

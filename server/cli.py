@@ -349,7 +349,7 @@ def _sync(options: argparse.Namespace) -> int:
     os.umask(PRIVATE)
     settings = _settings(options, quiet=True)
     plan = transfer_plan(options, settings.kiosk)
-    from server.sync.command import ProgressPrinter, sync
+    from server.sync_command import ProgressPrinter, sync
 
     return _run(sync(settings, plan, ProgressPrinter(sys.stderr)))
 

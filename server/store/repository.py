@@ -17,7 +17,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, case, func, or_, select, update
 
 from pipeline.concept import SessionConfiguration
-from server.auth import TokenEntry
 from server.hot.packing import unpack
 from server.hot.values import Pending, StoredReceipt
 from server.store.apply import upsert
@@ -37,6 +36,7 @@ from server.store.tables import (
     UTTERANCES,
     Row,
 )
+from server.store.tokens import TokenEntry
 from server.usage import SUMMED, SessionUsage, session_usage
 
 UNFINISHED = ("created", "active", "paused", "closing")

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 
 import structlog
 
-from server.auth import Principal, TokenEntry
+from server.auth import Principal
 from server.hot.broadcast import Broadcasts
 from server.hot.errors import StorageUnavailable
 from server.protocol.watched import Kiosk, Kiosks
 from server.store.errors import StoreError
 from server.store.repository import Repository
+from server.store.tokens import TokenEntry
 
 log = structlog.get_logger("askwell.watch")
 

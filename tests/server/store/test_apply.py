@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from pipeline.calls import LLMCall
 from pipeline.state import Consent, InterviewState
-from server.auth import TokenEntry
 from server.hot.journal import START
 from server.hot.packing import pack
 from server.hot.redis import HotStore
@@ -22,6 +21,7 @@ from server.store.engine import Database
 from server.store.errors import RecordRefused, StalePosition
 from server.store.repository import Repository
 from server.store.tables import JOURNAL_POSITIONS
+from server.store.tokens import TokenEntry
 from tests.support.interview import NOW, concepts
 from tests.support.redis_interview import HotInterview
 from tests.support.redis_rows import all_rows, assert_projected, journal_of
