@@ -58,7 +58,7 @@ class Clients:
         if known is not None:
             return known
         place = (spec.provider, spec.base_url.rstrip("/"))
-        pool = self._pools.setdefault(place, Pool(place[1]))
+        pool = self._pools.setdefault(place, Pool(place[1], self._timing.clock))
         circuit = (*place, spec.model, spec.role)
         breaker = self._breakers.setdefault(circuit, Breaker(spec.provider, spec.model, self._timing.clock))
         client = WireClient(
@@ -97,17 +97,17 @@ class Clients:
         try:
             async with asyncio.timeout(WARMING_S):
                 auth = KeyAuth(spec, wire.key_header, wire.key_prefix)
-                exchange = await pool.look(spec, MODELS_PATH, wire.headers, auth)
+                response = await pool.get(spec, MODELS_PATH, wire.headers, auth)
                 try:
-                    text = (await exchange.body(WARMING_BYTES)).decode(errors="replace")
+                    text = (await response.body(WARMING_BYTES)).decode(errors="replace")
                 finally:
-                    await exchange.aclose()
+                    await response.aclose()
         except TimeoutError:
             return unreachable(spec, f"nothing came within {WARMING_S:g} s").message
         except TryFailed as failed:
             return failed.fault.message
-        refused = exchange.status in (401, 402, 403) or exchange.status >= 500
-        return from_status(spec, exchange.status, text).message if refused else None
+        refused = response.status in (401, 402, 403) or response.status >= 500
+        return from_status(spec, response.status, text).message if refused else None
 
 
 def wire_format(spec: RoleModel) -> WireFormat:

@@ -18,7 +18,7 @@ from pipeline.language.clients.faults import (
     wait_asked,
 )
 from pipeline.language.clients.formats import StreamReader, Usage, WireFormat, WireProblem, longest
-from pipeline.language.clients.transport import Exchange, KeyAuth, Pool
+from pipeline.language.clients.transport import KeyAuth, Pool, ProviderResponse
 
 CHARS_PER_TOKEN: Final = 16
 """More characters than this per token, on average, is no answer; ordinary text has four."""
@@ -58,7 +58,7 @@ class Question:
         """Of a response."""
         return BYTES_PER_TOKEN * longest(self.spec, self.request) + 256 * SLACK
 
-    async def ask(self) -> Exchange:
+    async def ask(self) -> ProviderResponse:
         """Send it and wait for a response that is an answer.
 
         Raises:
@@ -66,16 +66,16 @@ class Question:
         """
         if not self._content:
             self._content = self.wire.body(self.spec, self.request, stream=self.stream)
-        exchange = await self.pool.post(self.spec, self.wire.path, self._content, self.wire.headers, self.auth)
-        if 200 <= exchange.status < 300:
-            return exchange
+        response = await self.pool.post(self.spec, self.wire.path, self._content, self.wire.headers, self.auth)
+        if 200 <= response.status < 300:
+            return response
         try:
-            text = (await exchange.body(ERROR_BYTES)).decode(errors="replace")
+            text = (await response.body(ERROR_BYTES)).decode(errors="replace")
         except TryFailed:
             text = ""
         finally:
-            await exchange.aclose()
-        raise TryFailed(from_status(self.spec, exchange.status, text, wait_asked(exchange.headers, self.wall())))
+            await response.aclose()
+        raise TryFailed(from_status(self.spec, response.status, text, wait_asked(response.headers, self.wall())))
 
     def fault(self, problem: WireProblem) -> Fault:
         """What a problem in an answer comes down to."""
@@ -94,20 +94,20 @@ async def whole_answer(question: Question, usage: Usage) -> Completion:
     Raises:
         TryFailed: there is no answer.
     """
-    exchange = await question.ask()
+    response = await question.ask()
     try:
-        if exchange.is_stream:
-            stream = _Stream(question, exchange)
+        if response.is_stream:
+            stream = _Stream(question, response)
             while await stream.piece(usage) is not None:
                 pass
             return stream.reader.finish()
-        return await _read_whole(question, exchange, usage)
+        return await _read_whole(question, response, usage)
     finally:
-        await exchange.aclose()
+        await response.aclose()
 
 
-async def _read_whole(question: Question, exchange: Exchange, usage: Usage) -> Completion:
-    raw = await exchange.body(question.longest_bytes)
+async def _read_whole(question: Question, response: ProviderResponse, usage: Usage) -> Completion:
+    raw = await response.body(question.longest_bytes)
     if len(raw) > question.longest_bytes:
         raise TryFailed(broken_off(question.spec, "is longer than any answer may be"))
     fault: Fault | None = None
@@ -134,7 +134,7 @@ class StreamTry:
         self.stop: Literal["end", "length", "refusal", "other"] = "end"
         self._question = question
         self._account = account
-        self._exchange: Exchange | None = None
+        self._response: ProviderResponse | None = None
         self._stream: _Stream | None = None
         self._over = False
 
@@ -147,10 +147,10 @@ class StreamTry:
         if self._over:
             return None
         if self._stream is None:
-            self._exchange = await self._question.ask()
-            if not self._exchange.is_stream:
-                return self._counted(await self._unstreamed(self._exchange))
-            self._stream = _Stream(self._question, self._exchange)
+            self._response = await self._question.ask()
+            if not self._response.is_stream:
+                return self._counted(await self._unstreamed(self._response))
+            self._stream = _Stream(self._question, self._response)
         piece = await self._stream.piece(self._account.usage)
         if piece is None:
             self._over = True
@@ -160,8 +160,8 @@ class StreamTry:
 
     async def aclose(self) -> None:
         """Close the response; it need not be at its end."""
-        if self._exchange is not None:
-            await self._exchange.aclose()
+        if self._response is not None:
+            await self._response.aclose()
 
     def _counted(self, piece: str) -> str | None:
         if piece and not self.chars:
@@ -169,8 +169,8 @@ class StreamTry:
         self.chars += len(piece)
         return piece or None
 
-    async def _unstreamed(self, exchange: Exchange) -> str:
-        completion = await _read_whole(self._question, exchange, self._account.usage)
+    async def _unstreamed(self, response: ProviderResponse) -> str:
+        completion = await _read_whole(self._question, response, self._account.usage)
         self._over = True
         self.stop = completion.stop
         return "" if completion.stop == "refusal" else completion.text
@@ -179,10 +179,10 @@ class StreamTry:
 class _Stream:
     """The events of a response, read into pieces of text."""
 
-    def __init__(self, question: Question, exchange: Exchange) -> None:
+    def __init__(self, question: Question, response: ProviderResponse) -> None:
         self.reader: StreamReader = question.wire.reader(question.request.form)
         self._question = question
-        self._exchange = exchange
+        self._response = response
         self._chars = 0
         self._linger_until: float | None = None
 
@@ -225,7 +225,7 @@ class _Stream:
         raise TryFailed(fault)
 
     async def _next_event(self) -> tuple[str, str] | None:
-        event = await self._exchange.event(self._question.longest_bytes)
+        event = await self._response.event(self._question.longest_bytes)
         return None if event is None else (event.event, event.data)
 
     async def _late_event(self, linger_s: float) -> tuple[str, str] | None:
