@@ -24,9 +24,9 @@ from pipeline.language.clients.base import RoleModel
 from pipeline.language.clients.faults import (
     Fault,
     TryFailed,
-    bad_key,
     broken_off,
-    misaddressed,
+    invalid_address,
+    invalid_key,
     secret_of,
     unreachable,
 )
@@ -133,15 +133,15 @@ class Pool:
     ) -> ProviderResponse:
         if self._closed:
             raise TryFailed(unreachable(spec, "its connections were closed"))
-        check_key(spec)
+        _check_key(spec)
         fault: Fault
         try:
             response = await self._send_past_stale(method, self.base_url + path, content, headers, auth)
             return ProviderResponse(spec, response)
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as exc:
-            fault = misaddressed(spec, _reason(exc))
+            fault = invalid_address(spec, _reason(exc))
         except httpx2.LocalProtocolError:
-            fault = bad_key(spec)
+            fault = invalid_key(spec)
         except _ERRORS as exc:
             fault = unreachable(spec, _reason(exc))
         raise TryFailed(fault)
@@ -179,7 +179,7 @@ class Pool:
     def _client(self, limits: httpx2.Limits) -> httpx2.AsyncClient:
         if self._closed:
             raise RuntimeError("its connections were closed")
-        parts = _usable(self.base_url)
+        parts = _parsed(self.base_url)
         return httpx2.AsyncClient(
             headers=_HEADERS,
             timeout=_TIMEOUT,
@@ -254,7 +254,7 @@ class ProviderResponse:
         try:
             if self._events is None:
                 assert isinstance(self._response.stream, httpx2.AsyncByteStream)
-                self._response.stream = _Bounded(self._response.stream, max_bytes)
+                self._response.stream = _LimitedBody(self._response.stream, max_bytes)
                 self._response.encoding = "utf-8"
                 self._response.headers["content-type"] = "text/event-stream"  # the exact name, for the library's check
                 events = aiter(EventSource(self._response, max_event_size=None))
@@ -273,7 +273,7 @@ class ProviderResponse:
                 await self._response.aclose()
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _LimitedBody(httpx2.AsyncByteStream):
     """A body that raises an error after `max_bytes`."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, max_bytes: int) -> None:
@@ -290,7 +290,7 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def check_key(spec: RoleModel) -> None:
+def _check_key(spec: RoleModel) -> None:
     """Check that the key can be sent in a header.
 
     Raises:
@@ -300,7 +300,7 @@ def check_key(spec: RoleModel) -> None:
     sendable = key is None or (key.isascii() and key.isprintable() and " " not in key)
     key = None
     if not sendable:
-        raise TryFailed(bad_key(spec))
+        raise TryFailed(invalid_key(spec))
 
 
 def _reason(exc: Exception) -> str:
@@ -310,7 +310,7 @@ def _reason(exc: Exception) -> str:
     return str(exc) or f"the connection was lost ({type(exc).__name__})"
 
 
-def _usable(base_url: str) -> SplitResult:
+def _parsed(base_url: str) -> SplitResult:
     """The parts of a base URL.
 
     Raises:
