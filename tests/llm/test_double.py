@@ -81,7 +81,7 @@ async def streamed(http: httpx2.AsyncClient, double: LLMDouble, form: str, **mor
 
 
 def text_of(form: str, events: Events) -> str:
-    parts = [event.json() for event in events if event.data != "[DONE]"]
+    parts = [json.loads(event.data) for event in events if event.data != "[DONE]"]
     if form == "anthropic":
         return "".join(part["delta"].get("text", "") for part in parts if part["type"] == "content_block_delta")
     return "".join(
@@ -142,8 +142,8 @@ async def test_stream_in_openai_format_tells_usage_only_where_asked(
     plain = await streamed(http, double, "openai")
     asked = await streamed(http, double, "openai", stream_options={"include_usage": True})
     assert not any("usage" in event.data for event in plain)
-    assert asked[-2].json()["choices"] == []
-    assert asked[-2].json()["usage"]["completion_tokens"] == 6
+    assert json.loads(asked[-2].data)["choices"] == []
+    assert json.loads(asked[-2].data)["usage"]["completion_tokens"] == 6
 
 
 @pytest.mark.parametrize(
