@@ -108,5 +108,8 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
         logger.handlers[:] = []
         logger.propagate = True
     logging.getLogger("uvicorn.access").disabled = True
-    for name in ("uvicorn.error", "websockets", "asyncio", "alembic", "aiosqlite", "sqlalchemy", "httpx", "httpcore"):
+    for name in (
+        "uvicorn.error", "websockets", "asyncio", "alembic", "aiosqlite", "sqlalchemy",
+        "httpx", "httpcore", "httpx2", "httpcore2",
+    ):  # fmt: skip
         logging.getLogger(name).setLevel(max(level, logging.WARNING))

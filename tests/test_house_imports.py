@@ -33,7 +33,7 @@ OFFENCES: tuple[tuple[str, str, str], ...] = (
     ("the interview reaches language providers", "pipeline/stages/zz_provider.py", "pipeline.language"),
     ("pipeline, audio and config never meet", "pipeline/language/zz_web.py", "starlette"),
     ("httpx only in", "server/zz_http.py", "httpx"),
-    ("httpx only in", "pipeline/language/zz_http.py", "httpx"),
+    ("httpx only in", "pipeline/language/zz_http.py", "httpx2"),
     ("redis only in", "server/zz_redis.py", "redis"),
     ("redis only in", "pipeline/language/zz_redis.py", "redis"),
     ("sqlalchemy only in", "server/zz_sql.py", "sqlalchemy"),

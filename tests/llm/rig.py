@@ -159,7 +159,7 @@ class _Lines(logging.Handler):
 
 
 @contextmanager
-def listening(names: Sequence[str] = ("httpx", "httpcore", "asyncio", "h11", "")) -> Iterator[list[str]]:
+def listening(names: Sequence[str] = ("httpx2", "httpcore2", "asyncio", "h11", "")) -> Iterator[list[str]]:
     """The lines of the standard library's loggers."""
     handler = _Lines()
     for name in names:

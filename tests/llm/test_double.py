@@ -7,8 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
-import httpx_sse
+import httpx2
 import pytest
 
 from tests.support.llm_double import (
@@ -43,8 +42,8 @@ async def double() -> AsyncIterator[LLMDouble]:
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False, timeout=5.0) as client:
+async def http() -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(trust_env=False, timeout=5.0) as client:
         yield client
 
 
@@ -67,24 +66,22 @@ def tool(form: str) -> dict[str, Any]:
     return {"tools": [{"type": "function", "function": function}], "tool_choice": choice}
 
 
-async def post(http: httpx.AsyncClient, double: LLMDouble, form: str, **more: Any) -> httpx.Response:
+async def post(http: httpx2.AsyncClient, double: LLMDouble, form: str, **more: Any) -> httpx2.Response:
     return await http.post(double.base_url + PATHS[form], json=body(form, **more), headers=headers(form))
 
 
-Events = list[httpx_sse.ServerSentEvent]
+Events = list[httpx2.ServerSentEvent]
 
 
-async def streamed(
-    http: httpx.AsyncClient, double: LLMDouble, form: str, **more: Any
-) -> list[httpx_sse.ServerSentEvent]:
+async def streamed(http: httpx2.AsyncClient, double: LLMDouble, form: str, **more: Any) -> Events:
     sent = body(form, stream=True, **more)
     url = double.base_url + PATHS[form]
-    async with httpx_sse.aconnect_sse(http, "POST", url, json=sent, headers=headers(form)) as source:
-        return [event async for event in source.aiter_sse()]
+    async with http.stream("POST", url, json=sent, headers=headers(form)) as response:
+        return [event async for event in httpx2.EventSource(response)]
 
 
 def text_of(form: str, events: Events) -> str:
-    parts = [event.json() for event in events if event.data != "[DONE]"]
+    parts = [json.loads(event.data) for event in events if event.data != "[DONE]"]
     if form == "anthropic":
         return "".join(part["delta"].get("text", "") for part in parts if part["type"] == "content_block_delta")
     return "".join(
@@ -92,7 +89,7 @@ def text_of(form: str, events: Events) -> str:
     )
 
 
-async def test_answer_whole_is_text_and_usage(double: LLMDouble, http: httpx.AsyncClient, form: str) -> None:
+async def test_answer_whole_is_text_and_usage(double: LLMDouble, http: httpx2.AsyncClient, form: str) -> None:
     double.next(Answer("Because of the calm.", usage=Usage(7, 5, cached=3)))
     found = (await post(http, double, form)).json()
     if form == "anthropic":
@@ -106,7 +103,7 @@ async def test_answer_whole_is_text_and_usage(double: LLMDouble, http: httpx.Asy
     assert double.requests[0].key == "k"
 
 
-async def test_answer_by_tool_carries_its_input(double: LLMDouble, http: httpx.AsyncClient, form: str) -> None:
+async def test_answer_by_tool_carries_its_input(double: LLMDouble, http: httpx2.AsyncClient, form: str) -> None:
     double.next(Answer(data={"a": "é"}))
     found = (await post(http, double, form, **tool(form))).json()
     if form == "anthropic":
@@ -133,18 +130,20 @@ async def test_answer_by_tool_carries_its_input(double: LLMDouble, http: httpx.A
     ids=str,
 )
 async def test_answer_streamed_in_any_shape_is_the_same_text(
-    double: LLMDouble, http: httpx.AsyncClient, form: str, shape: Shape
+    double: LLMDouble, http: httpx2.AsyncClient, form: str, shape: Shape
 ) -> None:
     double.next(Answer("Wärme und Ruhe – ja 😀!", shape=shape))
     assert text_of(form, await streamed(http, double, form)) == "Wärme und Ruhe – ja 😀!"
 
 
-async def test_stream_in_openai_format_tells_usage_only_where_asked(double: LLMDouble, http: httpx.AsyncClient) -> None:
+async def test_stream_in_openai_format_tells_usage_only_where_asked(
+    double: LLMDouble, http: httpx2.AsyncClient
+) -> None:
     plain = await streamed(http, double, "openai")
     asked = await streamed(http, double, "openai", stream_options={"include_usage": True})
     assert not any("usage" in event.data for event in plain)
-    assert asked[-2].json()["choices"] == []
-    assert asked[-2].json()["usage"]["completion_tokens"] == 6
+    assert json.loads(asked[-2].data)["choices"] == []
+    assert json.loads(asked[-2].data)["usage"]["completion_tokens"] == 6
 
 
 @pytest.mark.parametrize(
@@ -162,7 +161,7 @@ async def test_stream_in_openai_format_tells_usage_only_where_asked(double: LLMD
     ],
 )
 async def test_request_against_documented_rules_is_refused(
-    double: LLMDouble, http: httpx.AsyncClient, form: str, fields: dict[str, Any], status: int, words: str
+    double: LLMDouble, http: httpx2.AsyncClient, form: str, fields: dict[str, Any], status: int, words: str
 ) -> None:
     response = await post(http, double, form, **fields)
     assert response.status_code == status
@@ -170,7 +169,7 @@ async def test_request_against_documented_rules_is_refused(
     assert double.requests[0].problem
 
 
-async def test_schema_with_open_object_is_refused_in_strict_mode(double: LLMDouble, http: httpx.AsyncClient) -> None:
+async def test_schema_with_open_object_is_refused_in_strict_mode(double: LLMDouble, http: httpx2.AsyncClient) -> None:
     nested = {**SCHEMA, "properties": {"a": {"type": "array", "items": {"type": "object", "properties": {}}}}}
     form = {"type": "json_schema", "json_schema": {"name": "n", "strict": True, "schema": nested}}
     response = await post(http, double, "openai", response_format=form)
@@ -178,57 +177,55 @@ async def test_schema_with_open_object_is_refused_in_strict_mode(double: LLMDoub
     assert "additionalProperties" in response.json()["error"]["message"]
 
 
-async def test_wrong_key_is_refused(http: httpx.AsyncClient, form: str) -> None:
+async def test_wrong_key_is_refused(http: httpx2.AsyncClient, form: str) -> None:
     async with LLMDouble(key="other") as double:
         assert (await post(http, double, form)).status_code == 401
 
 
-async def test_faults_reach_the_client(double: LLMDouble, http: httpx.AsyncClient, form: str) -> None:
+async def test_faults_reach_the_client(double: LLMDouble, http: httpx2.AsyncClient, form: str) -> None:
     double.next(Fail(529), Body(b"{", content_type="application/json"), Bytes(b"\x00\xff" * 9), Break("reset"))
     double.next(Break("close"))
     assert (await post(http, double, form)).status_code == 529
     assert (await post(http, double, form)).content == b"{"
-    with pytest.raises(httpx.RemoteProtocolError, match="illegal"):
+    with pytest.raises(httpx2.RemoteProtocolError, match="illegal"):
         await post(http, double, form)
-    with pytest.raises(httpx.ReadError):
+    with pytest.raises(httpx2.ReadError):
         await post(http, double, form)
-    with pytest.raises(httpx.RemoteProtocolError, match="without sending"):
+    with pytest.raises(httpx2.RemoteProtocolError, match="without sending"):
         await post(http, double, form)
 
 
 @pytest.mark.parametrize("how", ["reset", "close", "error", "garbage", "end"])
 async def test_stream_cut_after_two_tokens_ends_there(
-    double: LLMDouble, http: httpx.AsyncClient, form: str, how: Any
+    double: LLMDouble, http: httpx2.AsyncClient, form: str, how: Any
 ) -> None:
     double.next(Answer("one two three four", cut=Cut(2, how)))
     seen: Events = []
     url = double.base_url + PATHS[form]
     broken = how in ("reset", "close")
     try:
-        async with httpx_sse.aconnect_sse(
-            http, "POST", url, json=body(form, stream=True), headers=headers(form)
-        ) as source:
-            async for event in source.aiter_sse():
+        async with http.stream("POST", url, json=body(form, stream=True), headers=headers(form)) as response:
+            async for event in httpx2.EventSource(response):
                 seen.append(event)
         assert not broken
-    except httpx.TransportError:
+    except httpx2.TransportError:
         assert broken
     good = [event for event in seen if event.data.startswith("{") and "half" not in event.data]
     assert text_of(form, good) == "one two"
 
 
-async def test_client_that_hangs_up_is_noticed(double: LLMDouble, http: httpx.AsyncClient, form: str) -> None:
+async def test_client_that_hangs_up_is_noticed(double: LLMDouble, http: httpx2.AsyncClient, form: str) -> None:
     double.next(Answer(repeat=True, pace=Pace(token_s=0.005)))
     url = double.base_url + PATHS[form]
-    async with httpx_sse.aconnect_sse(http, "POST", url, json=body(form, stream=True), headers=headers(form)) as source:
-        async for _ in source.aiter_sse():
+    async with http.stream("POST", url, json=body(form, stream=True), headers=headers(form)) as response:
+        async for _ in httpx2.EventSource(response):
             break
     async with asyncio.timeout(2):
         while not double.requests[0].hung_up:
             await asyncio.sleep(0.005)
 
 
-async def test_connections_are_counted_and_closed(double: LLMDouble, http: httpx.AsyncClient, form: str) -> None:
+async def test_connections_are_counted_and_closed(double: LLMDouble, http: httpx2.AsyncClient, form: str) -> None:
     double.next(Answer(), Answer(), Answer(shape=Shape(close="silent")), Answer(shape=Shape(close="announced")))
     for _ in range(5):
         await post(http, double, form)
@@ -236,7 +233,7 @@ async def test_connections_are_counted_and_closed(double: LLMDouble, http: httpx
     assert await double.close_idle() == 1
 
 
-async def test_pace_is_kept(double: LLMDouble, http: httpx.AsyncClient, form: str) -> None:
+async def test_pace_is_kept(double: LLMDouble, http: httpx2.AsyncClient, form: str) -> None:
     double.next(Answer("a b c d e", pace=Pace(first_token_s=0.05, token_s=0.01)), Answer(pace=Pace(whole_s=0.05)))
     await streamed(http, double, form)
     await post(http, double, form)
@@ -247,20 +244,20 @@ async def test_pace_is_kept(double: LLMDouble, http: httpx.AsyncClient, form: st
         assert least <= asked.ended_s - asked.arrived_s < least + 0.3
 
 
-async def test_ports_where_nobody_answers(http: httpx.AsyncClient) -> None:
+async def test_ports_where_nobody_answers(http: httpx2.AsyncClient) -> None:
     async with refused_url() as url:
-        with pytest.raises(httpx.ConnectError):
+        with pytest.raises(httpx2.ConnectError):
             await http.get(url)
     async with unanswering_url() as url:
-        with pytest.raises(httpx.ConnectTimeout):
+        with pytest.raises(httpx2.ConnectTimeout):
             await http.get(url, timeout=0.05)
 
 
-async def test_double_killed_and_started_again_keeps_its_port(http: httpx.AsyncClient, form: str) -> None:
+async def test_double_killed_and_started_again_keeps_its_port(http: httpx2.AsyncClient, form: str) -> None:
     async with LLMDouble() as double:
         await post(http, double, form)
         double.kill()
-        with pytest.raises(httpx.TransportError):
+        with pytest.raises(httpx2.TransportError):
             await post(http, double, form)
         await double.start()
         assert (await post(http, double, form)).status_code == 200

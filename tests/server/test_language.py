@@ -325,7 +325,7 @@ offline = Providers(one.extractor, one.rater, one.slots, one.writer, one.embedde
 language = Language(offline, settings, {}, prompts=library.prompts, observe=print, on_fallback=print)
 assert asyncio.run(language.warm([c.llm for c in library.concepts().values()])) == []
 Pipelines(language, lambda: 0.0).of(configuration())
-print(sorted(name for name in ("httpx", "httpx_sse", "jinja2") if name in sys.modules))
+print(sorted(name for name in ("httpx", "httpx2", "jinja2") if name in sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=False)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr

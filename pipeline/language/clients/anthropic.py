@@ -1,7 +1,7 @@
 """Anthropic's Messages API, version 2023-06-01, as a wire format.
 
-Structured answers come as the input of a tool that the model is made to call (`auto`, `tool`), as output in a JSON
-schema (`output_config.format`; `json_schema`), or as text that is asked to be JSON (`json_object`, `none`).
+Structured answers come as the input of a tool that the request forces (`auto`, `tool`), as output in a JSON
+schema (`output_config.format`; `json_schema`), or as text, with the schema in the prompt (`json_object`, `none`).
 The system prompt is marked for the provider's cache, since it is the same from turn to turn.
 """
 
@@ -11,25 +11,25 @@ from typing import Any, Final
 
 from pipeline.language.clients.base import ChatRequest, Completion, Effort, OutputForm, RoleModel, StructuredOutput
 from pipeline.language.clients.formats import (
-    Answer,
+    CompletionResult,
     Stop,
     Usage,
     WireProblem,
     cleaned,
-    count,
     decoded,
     encoded,
     keys_of,
-    longest,
+    max_tokens_of,
     object_in,
-    speakable,
+    sanitised,
     structured_completion,
     system_text,
     temperature_of,
+    token_count,
 )
 
 EFFORTS: Final[dict[Effort, str]] = {"minimal": "low", "low": "low", "medium": "medium", "high": "high"}
-"""There is no effort below low."""
+"""The API has no effort below low."""
 
 STOPS: Final[dict[str, Stop]] = {
     "end_turn": "end",
@@ -52,11 +52,11 @@ ERROR_STATUS: Final[dict[str, int]] = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The status that stands for each type of error, also of one that comes in the middle of a stream."""
+"""The HTTP status that corresponds to each type of error, also of errors in a stream."""
 
 
 class AnthropicFormat:
-    """See the module."""
+    """The wire format of Anthropic."""
 
     path = "/messages"
     key_header = "x-api-key"
@@ -65,11 +65,11 @@ class AnthropicFormat:
 
     def body(self, spec: RoleModel, request: ChatRequest, *, stream: bool) -> bytes:
         """The body of a request."""
-        way = _way(spec)
-        system = system_text(request, way)
+        structured = _structured_output(spec)
+        system = system_text(request, structured)
         body: dict[str, Any] = {
             "model": spec.model,
-            "max_tokens": longest(spec, request),
+            "max_tokens": max_tokens_of(spec, request),
         }
         temperature = temperature_of(spec, request)
         if temperature is not None:
@@ -79,10 +79,10 @@ class AnthropicFormat:
         body["messages"] = [{"role": message.speaker, "content": message.content} for message in request.messages]
         output: dict[str, Any] = {} if spec.effort is None else {"effort": EFFORTS[spec.effort]}
         form = request.form
-        if form is not None and way == "tool":
+        if form is not None and structured == "tool":
             body["tools"] = [{"name": form.name, "description": form.description, "input_schema": form.json_schema}]
             body["tool_choice"] = {"type": "tool", "name": form.name}
-        elif form is not None and way == "json_schema":
+        elif form is not None and structured == "json_schema":
             output["format"] = {"type": "json_schema", "schema": form.json_schema}
         if output:
             body["output_config"] = output
@@ -90,7 +90,7 @@ class AnthropicFormat:
             body["stream"] = True
         return encoded(body)
 
-    def answer(self, raw: bytes, form: OutputForm | None) -> Answer:
+    def answer(self, raw: bytes, form: OutputForm | None) -> CompletionResult:
         """Read a whole answer."""
         payload = decoded(raw)
         _raise_error(payload)
@@ -107,10 +107,10 @@ class AnthropicFormat:
                 data = cleaned(block.get("input"))
         usage = Usage()
         _take_usage(usage, payload.get("usage"))
-        return Answer(_completion("".join(texts), data, _stop(payload.get("stop_reason")), form), usage)
+        return CompletionResult(_completion("".join(texts), data, _stop(payload.get("stop_reason")), form), usage)
 
     def reader(self, form: OutputForm | None) -> AnthropicReader:
-        """Something to read one stream with."""
+        """A reader for one stream."""
         return AnthropicReader(form)
 
 
@@ -187,18 +187,18 @@ class AnthropicReader:
         return ""
 
     def _text(self, text: str) -> str:
-        piece = speakable(text)
+        piece = sanitised(text)
         self._texts.append(piece)
         return piece
 
 
-def _way(spec: RoleModel) -> StructuredOutput:
+def _structured_output(spec: RoleModel) -> StructuredOutput:
     return "tool" if spec.structured == "auto" else spec.structured
 
 
 def _completion(text: str, data: dict[str, Any] | None, stop: Stop, form: OutputForm | None) -> Completion:
     if form is None:
-        return Completion(text=speakable(text), stop=stop)
+        return Completion(text=sanitised(text), stop=stop)
     return structured_completion(data if data is not None else object_in(text), text, stop)
 
 
@@ -207,17 +207,17 @@ def _stop(reason: Any) -> Stop:
 
 
 def _take_usage(usage: Usage, told: Any) -> None:
-    """Take the figures that are told; the input is what was read, written to the cache and read from it together."""
+    """Copy the figures that are there; input tokens are those read, written to the cache and read from it."""
     if not isinstance(told, dict):
         return
-    fresh = count(told.get("input_tokens"))
-    read = count(told.get("cache_read_input_tokens"))
+    fresh = token_count(told.get("input_tokens"))
+    read = token_count(told.get("cache_read_input_tokens"))
     if fresh is not None:
-        whole = fresh + (read or 0) + (count(told.get("cache_creation_input_tokens")) or 0)
+        whole = fresh + (read or 0) + (token_count(told.get("cache_creation_input_tokens")) or 0)
         usage.input_tokens = max(whole, usage.input_tokens or 0)  # later events may leave the cache's share out
     if read is not None:
         usage.cached_tokens = read
-    output = count(told.get("output_tokens"))
+    output = token_count(told.get("output_tokens"))
     if output is not None:
         usage.output_tokens = output
 

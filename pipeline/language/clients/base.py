@@ -1,4 +1,4 @@
-"""What a language model is asked and answers, whoever's it is."""
+"""Requests to language models and their answers, in a form that is the same for every provider."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pipeline.records import Record
 ProviderName = Literal["anthropic", "openai", "kimi", "deepseek", "openai_compatible"]
 Effort = Literal["minimal", "low", "medium", "high"]
 StructuredOutput = Literal["auto", "json_schema", "tool", "json_object", "none"]
-"""How a model is made to answer in a form: by a JSON schema, by a tool call, by JSON mode, or by asking for it."""
+"""How a provider is told the form of an answer: as a JSON schema, as a tool, by JSON mode, or in the prompt only."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleModel:
-    """Which model does a role, and how it is asked.
+    """The model of one role, with its parameters and address.
 
     Args:
         role: the role.
-        provider: whose format is spoken, and whose defaults apply.
+        provider: decides on the wire format and the defaults.
         model: its name, as the provider knows it.
         base_url: of the API, without a trailing slash; `/messages` or `/chat/completions` is added.
         api_key: None where none is needed.
@@ -68,10 +68,10 @@ class OutputForm(Record):
 
 
 class ChatRequest(Record):
-    """What a model is asked. `temperature` and `max_tokens` stand for the role's where given.
+    """One request. `temperature` and `max_tokens` replace those of the role where they are given.
 
-    A role whose temperature is None is sent none, whatever a request says. Prompts and answers are left out of `repr`,
-    and so out of log lines and tracebacks: they hold what respondents say.
+    Where the temperature of the role is None, none is sent, whatever a request has. Prompts and answers are left out of
+    `repr`, and so out of log lines and tracebacks: they hold what respondents say.
     """
 
     task: str
@@ -83,10 +83,10 @@ class ChatRequest(Record):
 
 
 class Completion(Record):
-    """What a model answered.
+    """The answer of a model.
 
-    `data` is the JSON object of a structured answer, None when there was none or it could not be read (prose, cut in
-    half); `text` is then what came instead. `stop` says why it ended.
+    `data` is the JSON object of a structured answer, None when the answer holds none or an incomplete one;
+    `text` is then the answer as it came. `stop` says why it ended.
     """
 
     text: str = Field(default="", repr=False)
@@ -95,11 +95,11 @@ class Completion(Record):
 
 
 class ChatClient(Protocol):
-    """One role's model. Every try is observed and recorded (`pipeline.calls`), also one that fails."""
+    """The client of one role. Every try is observed and recorded (`pipeline.calls`), also one that fails."""
 
     @property
     def spec(self) -> RoleModel:
-        """Which model, and how it is asked."""
+        """The model, with its parameters and address."""
         ...
 
     async def complete(self, request: ChatRequest) -> Completion:

@@ -1,11 +1,11 @@
-"""A circuit breaker: a provider that is down is not asked again for a while, so it does not cost every turn its time.
+"""A circuit breaker: after repeated failures a model gets no requests for a while, so that turns fail at once.
 
     closed ── 3 failures in a row ──▶ open ── after 30 s ──▶ half_open ── success ──▶ closed
                                        ▲                         │
                                        └──── failure, pause × 2 ─┘   (at most 300 s)
 
-A failure is a call that ended, its retry included, in a time-out, a lost or refused connection or a 5xx. What a
-provider refuses (4xx, 429 among them) shows neither that it works nor that it does not.
+A failure is a call that ended, its retry included, in a time-out, a lost or refused connection or a 5xx. A request
+that the provider refuses (4xx, 429 among them) counts neither as a success nor as a failure.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Result = Literal["success", "failure", "unknown"]
 
 FAILURES: Final = 3
 PROBES: Final = 4
-"""Calls that may find out together whether the provider is back: a turn makes several, and may be given up."""
+"""Most calls under way while half open: a turn makes several calls, and may be cancelled."""
 FIRST_PAUSE_S: Final = 30.0
 LONGEST_PAUSE_S: Final = 300.0
 
 
 class CircuitOpen(Exception):
-    """Not asked.
+    """The breaker does not let a call through.
 
     Args:
-        wait_s: for so much longer, in seconds; 0 while another call finds out.
+        wait_s: seconds until it does; 0 while half open, with `PROBES` calls under way.
     """
 
     def __init__(self, wait_s: float) -> None:
@@ -59,16 +59,16 @@ class Breaker:
 
     @property
     def state(self) -> State:
-        """Where it stands now."""
+        """The state now."""
         if self._open_until is None:
             return "closed"
         return "half_open" if self._clock() >= self._open_until else "open"
 
     def admit(self) -> Permit:
-        """Let a call through; its result is to be told to the permit.
+        """Let a call through; report its result by `Permit.settle`.
 
         Raises:
-            CircuitOpen: it is not let through.
+            CircuitOpen: the breaker is open.
         """
         if self._open_until is None:
             return Permit(self)
@@ -82,7 +82,7 @@ class Breaker:
         return probe
 
     def settle(self, permit: Permit, result: Result) -> None:
-        """Take the result of a call that was let through."""
+        """Count the result of a call that was let through."""
         probing = permit in self._probes
         self._probes.discard(permit)
         if result == "success":
@@ -115,7 +115,7 @@ class Breaker:
 
 
 class Permit:
-    """One call that a breaker let through. Settled once; what is told later is not heard."""
+    """One call that a breaker let through. Only the first result that is reported counts."""
 
     __slots__ = ("_breaker", "_settled")
 
@@ -123,13 +123,13 @@ class Permit:
         self._breaker = breaker
         self._settled = False
 
-    def alive(self) -> None:
-        """The provider has begun to answer: if this call was the probe, others need not wait for its end."""
+    def answer_began(self) -> None:
+        """Report the first piece of an answer, which closes a half-open breaker before the answer is complete."""
         if not self._settled and self._breaker.state != "closed":
             self.settle("success")
 
     def settle(self, result: Result) -> None:
-        """Tell how the call went. "unknown" is for calls that were given up or refused."""
+        """Report the result. "unknown" is for calls that were cancelled or refused."""
         if not self._settled:
             self._settled = True
             self._breaker.settle(self, result)

@@ -1,4 +1,4 @@
-"""The client of one role: deadlines, the one retry, and streams whose pieces leave at once."""
+"""The client of one role: deadlines, the one retry, and streams that yield each piece as it arrives."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from pipeline.errors import LLMUnavailable, ProviderError
-from pipeline.language.clients.accounts import Observer, TryAccount
 from pipeline.language.clients.base import ChatRequest, Completion, RoleModel
 from pipeline.language.clients.breaker import Breaker, CircuitOpen, Permit
 from pipeline.language.clients.faults import (
     Fault,
     TryFailed,
-    not_asked,
+    circuit_open,
     refused_to_answer,
     timed_out,
-    without_words,
+    without_echo,
 )
 from pipeline.language.clients.formats import WireFormat
 from pipeline.language.clients.prices import PriceTable
-from pipeline.language.clients.timing import FIRST_SHARE, Timing, pause_before_retry
+from pipeline.language.clients.recorder import Observer, TryRecorder
+from pipeline.language.clients.timing import FIRST_TRY_SHARE, Timing, pause_before_retry
 from pipeline.language.clients.transport import KeyAuth, Pool
-from pipeline.language.clients.tries import Question, StreamTry, whole_answer
+from pipeline.language.clients.tries import PreparedRequest, StreamTry, whole_answer
 
 
-class WireClient:
-    """A `ChatClient` that speaks a wire format over a pool of connections.
+class HttpChatClient:
+    """A `ChatClient` over HTTP.
 
     Args:
-        spec: which model, and how it is asked.
-        wire: its format.
+        spec: the model, with its parameters and address.
+        wire: the format of its requests and answers.
         pool: connections to its base URL.
         breaker: of the model at that base URL.
         prices: for the cost of calls.
-        observe: told of every try.
-        timing: clocks, sleep and chance.
+        observe: called with the record of every try.
+        timing: clocks, sleep and jitter.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class WireClient:
 
     @property
     def spec(self) -> RoleModel:
-        """Which model, and how it is asked."""
+        """The model, with its parameters and address."""
         return self._spec
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -67,25 +67,25 @@ class WireClient:
         progress = self._progress(request, stream=False)
         try:
             while True:
-                account = progress.next_try()
+                recorder = progress.next_try()
                 fault: Fault | None = None
                 try:
                     async with asyncio.timeout(progress.limit_s()):
-                        answer = await whole_answer(progress.question, account.usage)
+                        answer = await whole_answer(progress.prepared, recorder.usage)
                     progress.permit.settle("success")
-                    account.completed(len(answer.text), answer.stop)
+                    recorder.completed(len(answer.text), answer.stop)
                     return answer
                 except TimeoutError:
                     fault = timed_out(self._spec, progress.waited_s())
                 except TryFailed as failed:
                     fault = failed.fault
                 except Exception as exc:
-                    account.broke(exc)
+                    recorder.failed_unexpectedly(exc)
                     raise
                 finally:
                     if fault is None:
-                        account.discarded()
-                await progress.pause_or_raise(account, fault)
+                        recorder.discarded()
+                await progress.pause_or_raise(recorder, fault)
         finally:
             progress.permit.settle("unknown")
 
@@ -94,8 +94,8 @@ class WireClient:
         progress = self._progress(request, stream=True)
         try:
             while True:
-                account = progress.next_try()
-                attempt = StreamTry(progress.question, account)
+                recorder = progress.next_try()
+                attempt = StreamTry(progress.prepared, recorder)
                 fault: Fault | None = None
                 try:
                     while True:
@@ -103,28 +103,28 @@ class WireClient:
                             piece = await attempt.piece()
                         if piece is None:
                             break
-                        progress.permit.alive()
+                        progress.permit.answer_began()
                         yield piece
                     if attempt.stop == "refusal":
                         fault = refused_to_answer(self._spec)
                     else:
                         progress.permit.settle("success")
-                        account.completed(attempt.chars, attempt.stop)
+                        recorder.completed(attempt.chars, attempt.stop)
                         return
                 except TimeoutError:
                     fault = timed_out(self._spec, progress.waited_s())
                 except TryFailed as failed:
                     fault = failed.fault
                 except Exception as exc:
-                    account.broke(exc)
+                    recorder.failed_unexpectedly(exc)
                     raise
                 finally:
                     if fault is None:
                         if attempt.chars:
                             progress.permit.settle("success")
-                        account.discarded()
+                        recorder.discarded()
                     await attempt.aclose()
-                await progress.pause_or_raise(account, fault, begun=attempt.chars > 0)
+                await progress.pause_or_raise(recorder, fault, begun=attempt.chars > 0)
         finally:
             progress.permit.settle("unknown")
 
@@ -133,59 +133,59 @@ class WireClient:
         try:
             permit = self._breaker.admit()
         except CircuitOpen as closed:
-            refusal = LLMUnavailable(not_asked(self._spec, closed.wait_s).message)
+            refusal = LLMUnavailable(circuit_open(self._spec, closed.wait_s).message)
         if refusal is not None:
             raise refusal
-        question = Question(self._spec, self._wire, self._pool, self._auth, request, stream, self._timing.wall)
-        return _Progress(question, permit, self._prices, self._observe, self._timing)
+        prepared = PreparedRequest(self._spec, self._wire, self._pool, self._auth, request, stream, self._timing.wall)
+        return _Progress(prepared, permit, self._prices, self._observe, self._timing)
 
 
 class _Progress:
-    """How far a call is: its tries, its time and what the circuit breaker is told."""
+    """State of one call: number of the try, time used, and the permit of the circuit breaker."""
 
     def __init__(
-        self, question: Question, permit: Permit, prices: PriceTable, observe: Observer, timing: Timing
+        self, prepared: PreparedRequest, permit: Permit, prices: PriceTable, observe: Observer, timing: Timing
     ) -> None:
-        self.question = question
+        self.prepared = prepared
         self.permit = permit
         self._prices, self._observe, self._timing = prices, observe, timing
         self._attempt = 0
-        self._deadline_s = question.spec.deadline_s
+        self._deadline_s = prepared.spec.deadline_s
         self._started = timing.clock()
 
-    def next_try(self) -> TryAccount:
-        """Begin a try."""
+    def next_try(self) -> TryRecorder:
+        """Begin a try; returns its recorder."""
         self._attempt += 1
-        return TryAccount(
-            self.question.spec, self.question.request, self._attempt, self._prices, self._observe, self._timing.clock
+        return TryRecorder(
+            self.prepared.spec, self.prepared.request, self._attempt, self._prices, self._observe, self._timing.clock
         )
 
     def limit_s(self, *, begun: bool = False) -> float:
-        """Seconds that this try still has; the first one gives some away for a retry until its answer has begun."""
-        share = FIRST_SHARE if self._attempt == 1 and not begun else 1.0
+        """Seconds left for this try: the first has `FIRST_TRY_SHARE` of the deadline until its answer begins."""
+        share = FIRST_TRY_SHARE if self._attempt == 1 and not begun else 1.0
         return max(0.0, self._started + share * self._deadline_s - self._timing.clock())
 
     def waited_s(self) -> float:
         """Seconds since the call began."""
         return self._timing.clock() - self._started
 
-    async def pause_or_raise(self, account: TryAccount, fault: Fault, *, begun: bool = False) -> None:
-        """Wait for the retry, or raise what went wrong if there is none.
+    async def pause_or_raise(self, recorder: TryRecorder, fault: Fault, *, begun: bool = False) -> None:
+        """Wait until it is time for the retry.
 
         Raises:
-            ProviderError: there is none.
+            ProviderError: there is no retry.
         """
-        fault = without_words(fault, (message.content for message in self.question.request.messages))
+        fault = without_echo(fault, (message.content for message in self.prepared.request.messages))
         timing = self._timing
         pause_s: float | None = None
         if self._attempt == 1 and not begun:
             left_s = self._deadline_s - (timing.clock() - self._started)
             pause_s = pause_before_retry(fault, self._deadline_s, left_s, timing.jitter())
-        account.failed(fault, retried=pause_s is not None)
+        recorder.failed(fault, retried=pause_s is not None)
         if pause_s is None:
             if fault.is_outage:
                 self.permit.settle("failure")
             again = " It was asked twice." if self._attempt > 1 else ""
             raise fault.error(fault.message + again)
-        account.retrying(fault, pause_s)
+        recorder.retrying(fault, pause_s)
         await timing.sleep(pause_s)

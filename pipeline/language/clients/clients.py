@@ -1,4 +1,4 @@
-"""All clients of a process: they share pools of connections and circuit breakers."""
+"""All clients of a process, which share pools of connections and circuit breakers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from pipeline.calls import LLMCall
-from pipeline.language.clients.accounts import Observer
 from pipeline.language.clients.anthropic import AnthropicFormat
 from pipeline.language.clients.base import ChatClient, RoleModel
 from pipeline.language.clients.breaker import Breaker
-from pipeline.language.clients.client import WireClient
+from pipeline.language.clients.client import HttpChatClient
 from pipeline.language.clients.faults import TryFailed, from_status, unreachable
 from pipeline.language.clients.formats import WireFormat
 from pipeline.language.clients.openai_compatible import OpenAIFormat
 from pipeline.language.clients.prices import PriceTable
+from pipeline.language.clients.recorder import Observer
 from pipeline.language.clients.timing import Timing
 from pipeline.language.clients.transport import KeyAuth, Pool
 
@@ -25,16 +25,16 @@ MODELS_PATH: Final = "/models"
 
 
 def _ignore(call: LLMCall) -> None:
-    """Observe nothing."""
+    """The observer where none is given."""
 
 
 class Clients:
-    """Makes clients and keeps what they share.
+    """Makes clients, one per `RoleModel`, with one pool per base URL and one breaker per model and role.
 
     Args:
-        prices: for the cost of calls; nothing has a cost without.
-        observe: told of every try as it ends; must be quick and must not raise.
-        timing: clocks, sleep and chance.
+        prices: for the cost of calls; without, calls have no cost.
+        observe: called with the record of every try as it ends; must be quick and must not raise.
+        timing: clocks, sleep and jitter.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class Clients:
         self._timing = timing if timing is not None else Timing()
         self._pools: dict[tuple[str, str], Pool] = {}
         self._breakers: dict[tuple[str, str, str, str], Breaker] = {}
-        self._clients: dict[RoleModel, WireClient] = {}
+        self._clients: dict[RoleModel, HttpChatClient] = {}
 
     @property
     def breakers(self) -> Mapping[tuple[str, str, str, str], Breaker]:
-        """The circuit breakers by provider, base URL, model and role: a model may fail at one thing only."""
+        """The circuit breakers by (provider, base URL, model, role)."""
         return self._breakers
 
     def client(self, spec: RoleModel) -> ChatClient:
@@ -58,10 +58,10 @@ class Clients:
         if known is not None:
             return known
         place = (spec.provider, spec.base_url.rstrip("/"))
-        pool = self._pools.setdefault(place, Pool(place[1]))
+        pool = self._pools.setdefault(place, Pool(place[1], self._timing.clock))
         circuit = (*place, spec.model, spec.role)
         breaker = self._breakers.setdefault(circuit, Breaker(spec.provider, spec.model, self._timing.clock))
-        client = WireClient(
+        client = HttpChatClient(
             spec,
             wire_format(spec),
             pool,
@@ -74,16 +74,17 @@ class Clients:
         return client
 
     async def warm(self) -> list[str]:
-        """Open a connection to every base URL that a client was made for, and try each key.
+        """Open a connection to every base URL that a client was made for, and check each key.
 
-        Asks for the list of models, which costs nothing; a server without one is warm, too.
+        Sends GET /models, which costs nothing. Any answer but 401, 402, 403 and 5xx is accepted, since not every
+        server has that list.
 
         Returns:
-            What is wrong, one sentence for each place and key; empty if nothing is.
+            One sentence for each base URL and key that can't be used.
         """
         places = {(spec.provider, spec.base_url.rstrip("/"), spec.api_key): spec for spec in self._clients}
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._look(spec)) for spec in places.values()]
+            tasks = [group.create_task(self._check(spec)) for spec in places.values()]
         return [problem for task in tasks if (problem := task.result()) is not None]
 
     async def aclose(self) -> None:
@@ -91,25 +92,25 @@ class Clients:
         for pool in self._pools.values():
             await pool.aclose()
 
-    async def _look(self, spec: RoleModel) -> str | None:
+    async def _check(self, spec: RoleModel) -> str | None:
         wire = wire_format(spec)
         pool = self._pools[spec.provider, spec.base_url.rstrip("/")]
         try:
             async with asyncio.timeout(WARMING_S):
                 auth = KeyAuth(spec, wire.key_header, wire.key_prefix)
-                exchange = await pool.look(spec, MODELS_PATH, wire.headers, auth)
+                response = await pool.get(spec, MODELS_PATH, wire.headers, auth)
                 try:
-                    text = (await exchange.body(WARMING_BYTES)).decode(errors="replace")
+                    text = (await response.body(WARMING_BYTES)).decode(errors="replace")
                 finally:
-                    await exchange.aclose()
+                    await response.aclose()
         except TimeoutError:
             return unreachable(spec, f"nothing came within {WARMING_S:g} s").message
         except TryFailed as failed:
             return failed.fault.message
-        refused = exchange.status in (401, 402, 403) or exchange.status >= 500
-        return from_status(spec, exchange.status, text).message if refused else None
+        refused = response.status in (401, 402, 403) or response.status >= 500
+        return from_status(spec, response.status, text).message if refused else None
 
 
 def wire_format(spec: RoleModel) -> WireFormat:
-    """The format that a provider speaks."""
+    """The wire format of a provider."""
     return AnthropicFormat() if spec.provider == "anthropic" else OpenAIFormat(spec.provider)

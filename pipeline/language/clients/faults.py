@@ -1,4 +1,4 @@
-"""What went wrong with one try, in a sentence that names what to look at, and whether another try may help.
+"""Why a try failed: a sentence for people that names the setting to look at, and whether a retry may help.
 
 Faults are values and the exceptions made from them have neither cause nor context: exceptions of the HTTP library hold
 requests, and requests hold keys.
@@ -15,12 +15,12 @@ from typing import Any, Final, Literal
 
 from pipeline.errors import LLMRateLimited, LLMRejected, LLMTimeout, LLMUnavailable, ProviderError
 from pipeline.language.clients.base import RoleModel
-from pipeline.language.clients.secrecy import shown, shown_url
+from pipeline.language.clients.redaction import shown, shown_url
 
 _QUOTE = re.compile(r' It said: "(.*)"\.', re.DOTALL)
 _NO_WORD = re.compile(r"[\W_]+")
 ECHO: Final = 20
-"""Characters that a quote has in common with the question when it repeats it."""
+"""Length in characters from which text that a quote shares with the request counts as a repetition of it."""
 
 Kind = Literal["timeout", "rate_limit", "error", "rejected"]
 
@@ -34,7 +34,7 @@ HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"max_(?:completion_)?tokens|maximum context|context (?:length|size|window)|too long", "max_tokens"),
     (r"\bmodel\b", "model"),
 )
-"""What a refusal says, and the setting to look at then; the first that fits."""
+"""Patterns of refusals, each with the setting to look at; the first that matches counts."""
 
 NAMES: Final = {
     "anthropic": "Anthropic",
@@ -50,29 +50,29 @@ class Fault:
     """Why a try failed.
 
     Args:
-        error: what to raise if there is no other try.
+        error: the exception to raise if there is no retry.
         message: one line for people, without secrets.
-        kind: what it counts as.
-        again: whether another try may help.
+        kind: the kind of failure, for logs and the circuit breaker.
+        retryable: whether a retry may help.
         status: the HTTP status, if there was an answer.
-        wait_s: how long the provider asked to wait, in seconds.
+        wait_s: pause that the provider asked for, in seconds.
     """
 
     error: type[ProviderError]
     message: str
     kind: Kind
-    again: bool
+    retryable: bool
     status: int | None = None
     wait_s: float | None = None
 
     @property
     def is_outage(self) -> bool:
-        """Whether it speaks against the provider, for the circuit breaker."""
+        """Whether the circuit breaker counts it as a failure of the provider."""
         return self.kind in ("timeout", "error")
 
 
 class TryFailed(Exception):
-    """Carries a fault inside this package."""
+    """Raised inside this package in place of the errors of the HTTP library; carries a fault."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -92,7 +92,7 @@ def timed_out(spec: RoleModel, waited_s: float) -> Fault:
         f"{_who(spec)} did not answer within {waited_s:.3g} s. If it needs longer, raise {spec.setting('deadline_s')} "
         f"(now {spec.deadline_s:g}).",
         "timeout",
-        again=True,
+        retryable=True,
     )
 
 
@@ -103,68 +103,75 @@ def unreachable(spec: RoleModel, reason: str) -> Fault:
     )
 
 
-def misaddressed(spec: RoleModel, reason: str) -> Fault:
-    """The base URL is none that can be used."""
+def invalid_address(spec: RoleModel, reason: str) -> Fault:
+    """The base URL is not valid."""
     return Fault(
         LLMRejected, f"{_who(spec)} can't be asked: {_said(spec, reason)}. {_check_url(spec)}", "rejected", False
     )
 
 
-def bad_key(spec: RoleModel) -> Fault:
-    """The key can't be sent at all."""
+def invalid_key(spec: RoleModel) -> Fault:
+    """The key has characters that a header can't have."""
     return Fault(
         LLMRejected,
         f"The key for {_who(spec, inside=True)} has characters that no key has. Check {_key(spec)}.",
         "rejected",
-        again=False,
+        retryable=False,
     )
 
 
 def refused_to_answer(spec: RoleModel) -> Fault:
-    """The model refused."""
+    """The model refused to answer."""
     return Fault(
         LLMRejected,
         f"{_who(spec)} refused to answer. Another model may not: {spec.setting('model')}.",
         "rejected",
-        again=False,
+        retryable=False,
     )
 
 
 def not_in_format(spec: RoleModel, text: str) -> Fault:
-    """It answered 200 with something else than the format has."""
+    """The status was 200, but the body does not have the format."""
     return Fault(
         LLMUnavailable,
         f"{_who(spec)} answered something that is not its format: {_said(spec, text)}. {_check_url(spec)}",
         "error",
-        again=True,
+        retryable=True,
         status=200,
     )
 
 
 def broken_off(spec: RoleModel, text: str) -> Fault:
-    """The answer ended before its end, or did not end."""
-    return Fault(LLMUnavailable, f"The answer of {_who(spec, inside=True)} {text}.", "error", again=True, status=200)
+    """The answer is incomplete, or longer than allowed.
+
+    Args:
+        spec: the model that was asked.
+        text: predicate of the sentence, such as "broke off before its end".
+    """
+    return Fault(
+        LLMUnavailable, f"The answer of {_who(spec, inside=True)} {text}.", "error", retryable=True, status=200
+    )
 
 
-def not_asked(spec: RoleModel, wait_s: float) -> Fault:
+def circuit_open(spec: RoleModel, wait_s: float) -> Fault:
     """The circuit breaker is open."""
     when = f"is not asked again for {max(1, round(wait_s))} s" if wait_s > 0 else "is being tried by another call"
     return Fault(
         LLMUnavailable,
         f"{_who(spec)} failed several times in a row and {when}. {_check_url(spec)}",
         "rejected",
-        again=False,
+        retryable=False,
     )
 
 
 def from_status(spec: RoleModel, status: int, text: str, wait_s: float | None = None) -> Fault:
-    """An answer with a status other than 200, or an error in a stream that stands for one.
+    """A status other than 2xx, or an error in a stream that corresponds to one.
 
     Args:
-        spec: who was asked.
+        spec: the model that was asked.
         status: the HTTP status.
         text: the body, or the provider's message.
-        wait_s: how long the provider asked to wait, in seconds.
+        wait_s: pause that the provider asked for, in seconds.
     """
     said = _said(spec, _message(text))
     who, quote = f"{_who(spec)}", f' It said: "{said}".' if said else ""
@@ -185,11 +192,13 @@ def from_status(spec: RoleModel, status: int, text: str, wait_s: float | None = 
     return Fault(LLMRejected, f"{who} {_refusal(spec, status, text)}{quote}", "rejected", False, status)
 
 
-def wait_asked(headers: dict[str, str], now: float) -> float | None:
-    """How long an answer asks to wait, in seconds, at least 0: `retry-after-ms`, or `retry-after` as seconds or a date.
+def retry_after_s(headers: dict[str, str], now: float) -> float | None:
+    """The pause that a response asks for, in seconds, at least 0; None where it asks for none.
+
+    It is in `retry-after-ms`, or in `retry-after` as seconds or a date.
 
     Args:
-        headers: of the answer, names in lower case.
+        headers: of the response, names in lower case.
         now: seconds since 1970.
     """
     try:
@@ -214,26 +223,26 @@ def _reasonable(seconds: float) -> float | None:
 
 def _refusal(spec: RoleModel, status: int, text: str) -> str:
     if status in (401, 403):
-        have = "refused the key" if secret_of(spec) else "wants a key"
+        have = "refused the key" if secret_of(spec) else "requires a key"
         return f"{have} ({status}). Check {_key(spec)}."
     if status == 402:
-        return f"wants to be paid first ({status}). Check the account that {_key(spec)} belongs to."
+        return f"requires payment ({status}). Check the account that {_key(spec)} belongs to."
     if status == 404:
         model = f"{spec.setting('model')} (now {shown(spec.model, secret_of(spec))!r})"
-        return f"knows no such model or address ({status}). Check {model}, then {_url(spec)}."
+        return f"has no such model or address ({status}). Check {model}, then {_url(spec)}."
     if status == 405 or 300 <= status < 400 or status < 200:
-        return f"does not take questions at this address ({status}). {_check_url(spec)}"
+        return f"does not accept requests at this address ({status}). {_check_url(spec)}"
     hint = next((setting for pattern, setting in HINTS if re.search(pattern, text, re.IGNORECASE)), None)
     advice = f"Check {spec.setting(hint)}." if hint else f"Check {spec.setting('model')} and the settings beside it."
     return f"refused the request ({status}). {advice}"
 
 
-def without_words(fault: Fault, texts: Iterable[str]) -> Fault:
-    """The fault without the provider's own words where they repeat what it was sent: that may be a respondent's answer.
+def without_echo(fault: Fault, texts: Iterable[str]) -> Fault:
+    """The fault without the provider's message where that repeats the request, which may hold a respondent's answer.
 
     Args:
         fault: why a try failed.
-        texts: what the provider was sent.
+        texts: of the messages in the request.
     """
     found = _QUOTE.search(fault.message)
     if found is None:
@@ -251,7 +260,7 @@ def _comparable(text: str) -> str:
 
 
 def _message(text: str) -> str:
-    """The provider's own words in a body."""
+    """The error message in a body, or all of it where it has none."""
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""What the wire formats have in common: what a request becomes, and what an answer is read into. No input or output.
+"""What the wire formats have in common. No input or output.
 
-A `WireFormat` turns a request into a body and a whole answer into an `Answer`; its `reader` takes the events of a
-stream one after another. Whatever is wrong with an answer is a `WireProblem`.
+A `WireFormat` encodes a request as a body and decodes a whole answer into a `CompletionResult`; its `reader` takes the
+events of a stream one after another. Errors that an answer reports, and errors in its format, are a `WireProblem`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Stop = Literal["end", "length", "refusal", "other"]
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _DECODER = json.JSONDecoder()
 _FENCE = re.compile(r"^\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
-_UNSPEAKABLE = re.compile("[\ud800-\udfff\x00]")
+_INVALID_CHARACTERS = re.compile("[\ud800-\udfff\x00]")
 _STARTS_TRIED = 8
 _QUOTED = 2000
 
@@ -30,7 +30,7 @@ PLAIN_FORM = (
 
 @dataclass(slots=True)
 class Usage:
-    """The provider's own figures, in tokens; `input_tokens` includes `cached_tokens`. None where it told none."""
+    """Tokens as the provider counted them; `input_tokens` includes `cached_tokens`. None where it did not say."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -38,19 +38,19 @@ class Usage:
 
 
 @dataclass(slots=True)
-class Answer:
-    """A whole answer and what it took."""
+class CompletionResult:
+    """A whole answer with its usage."""
 
     completion: Completion
     usage: Usage = field(default_factory=Usage)
 
 
 class WireProblem(Exception):
-    """The provider answered 200 and said that something went wrong, or something that is not in the format.
+    """A response with status 200 that reports an error, or is not in the format.
 
     Args:
-        text: what was wrong, in the provider's words or ours; may repeat secrets, so it is redacted before use.
-        status: the HTTP status that stands for it; None for an answer that is not in the format at all.
+        text: description, of the provider or ours; may repeat secrets, so it is redacted before use.
+        status: the HTTP status that corresponds to the error; None for an answer that is not in the format.
     """
 
     def __init__(self, text: str, status: int | None = None) -> None:
@@ -80,7 +80,7 @@ class StreamReader(Protocol):
 
 
 class WireFormat(Protocol):
-    """How one family of providers is spoken to."""
+    """Requests and answers of one family of providers."""
 
     path: str
     key_header: str
@@ -91,7 +91,7 @@ class WireFormat(Protocol):
         """The body of a request, UTF-8 JSON."""
         ...
 
-    def answer(self, raw: bytes, form: OutputForm | None) -> Answer:
+    def answer(self, raw: bytes, form: OutputForm | None) -> CompletionResult:
         """Read a whole answer.
 
         Raises:
@@ -100,24 +100,24 @@ class WireFormat(Protocol):
         ...
 
     def reader(self, form: OutputForm | None) -> StreamReader:
-        """Something to read one stream with."""
+        """A reader for one stream."""
         ...
 
 
 def encoded(body: dict[str, Any]) -> bytes:
-    """A body as compact UTF-8 JSON; lone surrogates, which UTF-8 has no place for, become U+FFFD."""
+    """A body as compact UTF-8 JSON; lone surrogates, which UTF-8 can't encode, become U+FFFD."""
     text = _ENCODER.encode(body)
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _UNSPEAKABLE.sub("\ufffd", text).encode()
+        return _INVALID_CHARACTERS.sub("\ufffd", text).encode()
 
 
 def decoded(raw: str | bytes) -> dict[str, Any]:
     """The JSON object in a body or an event.
 
     Raises:
-        WireProblem: it is something else.
+        WireProblem: it is not a JSON object.
     """
     try:
         value = json.loads(raw)
@@ -129,7 +129,7 @@ def decoded(raw: str | bytes) -> dict[str, Any]:
 
 
 def _described(raw: str | bytes) -> str:
-    """What is not in the format, quoted only where it can't be a part of an answer: pages and plain words."""
+    """Description of a body that is not in the format; quoted unless it may be part of an answer (JSON, events)."""
     text = raw[:_QUOTED] if isinstance(raw, str) else raw[:_QUOTED].decode(errors="replace")
     if not text.strip():
         return "it is empty"
@@ -139,19 +139,19 @@ def _described(raw: str | bytes) -> str:
 
 
 def keys_of(payload: dict[str, Any]) -> str:
-    """The keys of an object that lacks what it should have; never their values."""
+    """The keys of an object, for messages; values may be confidential."""
     return ", ".join(str(key)[:40] for key in list(payload)[:8]) or "nothing"
 
 
-def speakable(text: str) -> str:
-    """Text without lone surrogates and NUL, which no store and no socket takes; U+FFFD stands for each."""
-    return text if text.isascii() and "\0" not in text else _UNSPEAKABLE.sub("\ufffd", text)
+def sanitised(text: str) -> str:
+    """Text with U+FFFD in place of lone surrogates and NUL, which neither the store nor a socket accepts."""
+    return text if text.isascii() and "\0" not in text else _INVALID_CHARACTERS.sub("\ufffd", text)
 
 
 def object_in(text: str) -> dict[str, Any] | None:
-    """The JSON object that a text is or contains, None if there is none that can be read.
+    """The JSON object that a text is or contains, None if there is none that is valid.
 
-    Code fences and prose around it are passed over, as is what a model thinks aloud between `<think>` and `</think>`.
+    Code fences and prose around it are skipped, as is reasoning between `<think>` and `</think>`.
     """
     _, closing, rest = text.partition("</think>")
     if closing:
@@ -173,7 +173,7 @@ def object_in(text: str) -> dict[str, Any] | None:
 
 
 def cleaned(value: Any) -> dict[str, Any] | None:
-    """A decoded object with every string made speakable; None if it is not an object or nested beyond reason."""
+    """A decoded object with every string `sanitised`; None if it is not an object or nested too deeply."""
     if not isinstance(value, dict):
         return None
     try:
@@ -185,23 +185,23 @@ def cleaned(value: Any) -> dict[str, Any] | None:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return speakable(value)
+        return sanitised(value)
     if isinstance(value, dict):
-        return {speakable(key): _clean(inner) for key, inner in value.items()}
+        return {sanitised(key): _clean(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_clean(inner) for inner in value]
     return value
 
 
 def structured_completion(data: dict[str, Any] | None, text: str, stop: Stop) -> Completion:
-    """A structured answer: the object, or the text that came instead. What was cut short is no object."""
+    """A structured answer: the object, or the text where there is none or the answer is incomplete or refused."""
     if data is None or stop in ("length", "refusal"):
-        return Completion(text=speakable(text), data=None, stop=stop)
+        return Completion(text=sanitised(text), data=None, stop=stop)
     return Completion(text="", data=data, stop=stop)
 
 
 def system_text(request: ChatRequest, structured: StructuredOutput) -> str:
-    """The system prompt, with the form described at its end where the provider is not told about it otherwise."""
+    """The system prompt, with the JSON schema at its end where the request has no other field for it."""
     if request.form is None or structured not in ("json_object", "none"):
         return request.system
     schema = PLAIN_FORM.format(schema=_ENCODER.encode(request.form.json_schema))
@@ -209,17 +209,17 @@ def system_text(request: ChatRequest, structured: StructuredOutput) -> str:
 
 
 def temperature_of(spec: RoleModel, request: ChatRequest) -> float | None:
-    """The temperature to send; None where the role leaves the parameter out, whatever the request says."""
+    """The temperature to send; None where that of the role is None, whatever the request has."""
     if spec.temperature is None or request.temperature is None:
         return spec.temperature
     return request.temperature
 
 
-def longest(spec: RoleModel, request: ChatRequest) -> int:
+def max_tokens_of(spec: RoleModel, request: ChatRequest) -> int:
     """The longest answer to a request, in tokens."""
     return spec.max_tokens if request.max_tokens is None else request.max_tokens
 
 
-def count(value: Any) -> int | None:
-    """A number of tokens as the provider told it; None for anything that is none."""
+def token_count(value: Any) -> int | None:
+    """A number of tokens from a response; None for a value that is not a whole number of at least 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,8 +1,8 @@
-"""Chat completions as OpenAI defined them and others speak them: OpenAI, Kimi, DeepSeek, vLLM, Ollama, llama.cpp.
+"""Chat completions as defined by OpenAI and offered by others: OpenAI, Kimi, DeepSeek, vLLM, Ollama, llama.cpp.
 
-Servers differ, so little is demanded of an answer: `usage` may be missing, come in the last chunk, in a chunk without
+Servers differ, so little is required of an answer: `usage` may be missing, come in the last chunk, in a chunk without
 choices or inside the choice; a stream may end without `[DONE]`; an error may come as an object in a 200 stream;
-`delta.content` may be null; reasoning comes in a field of its own, which is not read, or between think tags.
+`delta.content` may be null; reasoning is in a field of its own, which is ignored, or between think tags.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from pipeline.language.clients.base import (
     StructuredOutput,
 )
 from pipeline.language.clients.formats import (
-    Answer,
+    CompletionResult,
     Stop,
     Usage,
     WireProblem,
-    count,
     decoded,
     encoded,
     keys_of,
-    longest,
+    max_tokens_of,
     object_in,
-    speakable,
+    sanitised,
     structured_completion,
     system_text,
     temperature_of,
+    token_count,
 )
 from pipeline.language.clients.thinking import ThinkingFilter
 
@@ -41,7 +41,7 @@ AUTO: Final[dict[ProviderName, StructuredOutput]] = {
     "kimi": "tool",
     "deepseek": "json_object",
 }
-"""What `structured: auto` stands for."""
+"""The meaning of `structured: auto` by provider."""
 
 STOPS: Final[dict[str, Stop]] = {
     "stop": "end",
@@ -69,19 +69,19 @@ ERROR_STATUS: Final[dict[str, int]] = {
     "unavailable_error": 503,
     "overloaded_error": 529,
 }
-"""The status that stands for an error that says no number."""
+"""The HTTP status that corresponds to an error without a number."""
 
 STRICT_KEYWORDS: Final = frozenset(
     "type properties required additionalProperties items enum const anyOf $ref $defs description title".split()
 )
-"""What OpenAI's strict mode takes on every model; a schema with any other keyword is sent without it."""
+"""Keywords that OpenAI's strict mode accepts on every model; a schema with any other is sent without strict mode."""
 
 
 class OpenAIFormat:
-    """See the module.
+    """The wire format of chat completions.
 
     Args:
-        provider: whose habits to follow.
+        provider: decides on the fields in which providers differ.
     """
 
     path = "/chat/completions"
@@ -94,28 +94,28 @@ class OpenAIFormat:
 
     def body(self, spec: RoleModel, request: ChatRequest, *, stream: bool) -> bytes:
         """The body of a request."""
-        way = AUTO.get(self._provider, "json_schema") if spec.structured == "auto" else spec.structured
+        structured = AUTO.get(self._provider, "json_schema") if spec.structured == "auto" else spec.structured
         body: dict[str, Any] = {"model": spec.model}
         messages: list[dict[str, str]] = []
-        system = system_text(request, way)
+        system = system_text(request, structured)
         if system:
             messages.append({"role": "system", "content": system})
         messages.extend({"role": message.speaker, "content": message.content} for message in request.messages)
         body["messages"] = messages
-        body["max_completion_tokens" if self._provider == "openai" else "max_tokens"] = longest(spec, request)
+        body["max_completion_tokens" if self._provider == "openai" else "max_tokens"] = max_tokens_of(spec, request)
         temperature = temperature_of(spec, request)
         if temperature is not None:
             body["temperature"] = temperature
         if spec.effort is not None:
             body["reasoning_effort"] = spec.effort
         if request.form is not None:
-            body.update(_form_fields(request.form, way))
+            body.update(_form_fields(request.form, structured))
         if stream:
             body["stream"] = True
             body["stream_options"] = {"include_usage": True}
         return encoded(body)
 
-    def answer(self, raw: bytes, form: OutputForm | None) -> Answer:
+    def answer(self, raw: bytes, form: OutputForm | None) -> CompletionResult:
         """Read a whole answer."""
         payload = decoded(raw)
         _raise_error(payload)
@@ -128,16 +128,16 @@ class OpenAIFormat:
         stop = _stop(choice.get("finish_reason")) or "other"
         refusal = message.get("refusal")
         if isinstance(refusal, str) and refusal:
-            return Answer(Completion(text=speakable(refusal), stop="refusal"), usage)
+            return CompletionResult(Completion(text=sanitised(refusal), stop="refusal"), usage)
         content = message.get("content")
         text = content if isinstance(content, str) else ""
         call = _first(message.get("tool_calls"))
         function = call.get("function") if call is not None else None
         arguments = function.get("arguments") if isinstance(function, dict) else None
-        return Answer(_completion(text, arguments if isinstance(arguments, str) else "", stop, form), usage)
+        return CompletionResult(_completion(text, arguments if isinstance(arguments, str) else "", stop, form), usage)
 
     def reader(self, form: OutputForm | None) -> OpenAIReader:
-        """Something to read one stream with."""
+        """A reader for one stream."""
         return OpenAIReader(form)
 
 
@@ -199,7 +199,7 @@ class OpenAIReader:
             return self._said(self._thinking.feed(content))
         refusal = delta.get("refusal")
         if isinstance(refusal, str) and refusal:
-            self._refusal.append(speakable(refusal))
+            self._refusal.append(sanitised(refusal))
             self.stop = "refusal"
             return ""
         calls = delta.get("tool_calls")
@@ -216,21 +216,21 @@ class OpenAIReader:
     def _said(self, text: str) -> str:
         if not text:
             return ""
-        piece = speakable(text)
+        piece = sanitised(text)
         self._texts.append(piece)
         return piece
 
 
-def _form_fields(form: OutputForm, way: StructuredOutput) -> dict[str, Any]:
-    """What asks for a form in a given way; plain asking needs nothing here."""
-    if way == "json_schema":
+def _form_fields(form: OutputForm, structured: StructuredOutput) -> dict[str, Any]:
+    """The fields of a request that ask for a form; none for `none`, where the prompt asks for it."""
+    if structured == "json_schema":
         schema: dict[str, Any] = {"name": form.name, "description": form.description, "schema": form.json_schema}
         if _is_strict(form.json_schema):
             schema["strict"] = True
         return {"response_format": {"type": "json_schema", "json_schema": schema}}
-    if way == "json_object":
+    if structured == "json_object":
         return {"response_format": {"type": "json_object"}}
-    if way == "tool":
+    if structured == "tool":
         function = {"name": form.name, "description": form.description, "parameters": form.json_schema}
         return {
             "tools": [{"type": "function", "function": function}],
@@ -259,7 +259,7 @@ def _is_strict(schema: Any) -> bool:
 def _completion(text: str, arguments: str, stop: Stop, form: OutputForm | None) -> Completion:
     if form is None:
         thinking = ThinkingFilter()
-        return Completion(text=speakable(thinking.feed(text) + thinking.flush()), stop=stop)
+        return Completion(text=sanitised(thinking.feed(text) + thinking.flush()), stop=stop)
     data = object_in(arguments) if arguments else None
     if data is None:
         data = object_in(text)
@@ -277,20 +277,20 @@ def _stop(reason: Any) -> Stop | None:
 
 
 def _take_usage(usage: Usage, told: Any) -> None:
-    """Take the figures that are told. Cached tokens are in one of three places: OpenAI's, DeepSeek's or Kimi's."""
+    """Copy the figures that are there. Cached tokens are in one of three places: OpenAI's, DeepSeek's or Kimi's."""
     if not isinstance(told, dict):
         return
     details = told.get("prompt_tokens_details")
-    cached = count(details.get("cached_tokens")) if isinstance(details, dict) else None
+    cached = token_count(details.get("cached_tokens")) if isinstance(details, dict) else None
     for key in ("prompt_cache_hit_tokens", "cached_tokens"):
         if cached is None:
-            cached = count(told.get(key))
+            cached = token_count(told.get(key))
     if cached is not None:
         usage.cached_tokens = cached
-    read = count(told.get("prompt_tokens"))
+    read = token_count(told.get("prompt_tokens"))
     if read is not None:
         usage.input_tokens = read
-    written = count(told.get("completion_tokens"))
+    written = token_count(told.get("completion_tokens"))
     if written is not None:
         usage.output_tokens = written
 

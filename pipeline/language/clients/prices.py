@@ -1,4 +1,4 @@
-"""What tokens cost, from a table of the operator's."""
+"""The cost of calls, from a price table of the operator."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pydantic import Field
 
 from pipeline.records import Record
 
-PER = 1_000_000
+TOKENS_PER_PRICE = 1_000_000
 
 
 class Price(Record):
-    """What a model costs per million tokens. Without `cached_input`, cached input costs what other input does."""
+    """The price of a model per million tokens. Without `cached_input`, cached input costs what other input does."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -22,7 +22,7 @@ class Price(Record):
 
 
 class Cost(Record):
-    """What a call cost."""
+    """The cost of a call."""
 
     amount: float
     currency: str
@@ -53,16 +53,16 @@ class PriceTable:
     def cost(
         self, model: str, input_tokens: int | None, output_tokens: int | None, cached_tokens: int | None = None
     ) -> Cost | None:
-        """What a call cost, in the currency of the table.
+        """The cost of a call, in the currency of the price.
 
         Args:
             model: its name.
             input_tokens: read, those from the cache included.
-            output_tokens: written. What is not known counts as nothing, so the cost is then a lower bound.
+            output_tokens: written. A number that is not known counts as 0, so the cost is then a lower bound.
             cached_tokens: those of the input that were read from the provider's cache.
         Returns:
-            None if the table does not have the model, or no tokens are known. What providers charge on top for writing
-            to a cache is not included.
+            None if the table does not have the model, or no tokens are known. Surcharges for writing to a cache are
+            not included.
         """
         price = self.price(model)
         if price is None or (input_tokens is None and output_tokens is None):
@@ -71,7 +71,7 @@ class PriceTable:
         cached = min(cached_tokens or 0, read)
         cached_price = price.input if price.cached_input is None else price.cached_input
         total = (read - cached) * price.input + cached * cached_price + (output_tokens or 0) * price.output
-        return Cost(amount=total / PER, currency=price.currency)
+        return Cost(amount=total / TOKENS_PER_PRICE, currency=price.currency)
 
 
 def _rank(item: tuple[str, Price]) -> tuple[int, int, str]:

@@ -1,7 +1,7 @@
-"""Keeps what a model thinks aloud out of what it says.
+"""Removal of reasoning from answers.
 
 Servers without a parser for it send a model's reasoning at the beginning of the answer, between `<think>` and
-`</think>`. A respondent must never hear it.
+`</think>`. It is never shown to a respondent.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ CLOSING: Final = "</think>"
 
 
 class ThinkingFilter:
-    """Takes the pieces of an answer and passes on those that are said. Holds back a few characters at most."""
+    """Takes the pieces of an answer and returns them without the reasoning; delays a few characters at most."""
 
     __slots__ = ("_held", "_state")
 
     def __init__(self) -> None:
-        self._state: Literal["unsure", "thinking", "after", "saying"] = "unsure"
+        self._state: Literal["undecided", "reasoning", "after", "answer"] = "undecided"
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """Take a piece; returns what of it, and of what was held back, is said."""
-        if self._state == "saying":
+        """Take a piece; returns the text that follows for certain, held back characters included."""
+        if self._state == "answer":
             return piece
         self._held += piece
-        if self._state == "unsure":
+        if self._state == "undecided":
             start = self._held.lstrip()
             if start.startswith(OPENING):
-                self._state = "thinking"
+                self._state = "reasoning"
                 self._held = start[len(OPENING) :]
             elif OPENING.startswith(start):
                 return ""
             else:
-                return self._say()
-        if self._state == "thinking":
+                return self._release()
+        if self._state == "reasoning":
             _, closing, rest = self._held.partition(CLOSING)
             if not closing:
                 self._held = self._held[-len(CLOSING) :]
@@ -43,13 +43,13 @@ class ThinkingFilter:
             self._state = "after"
             self._held = rest
         self._held = self._held.lstrip()
-        return self._say() if self._held else ""
+        return self._release() if self._held else ""
 
     def flush(self) -> str:
-        """What is still held back at the end; nothing while the model thinks."""
-        return "" if self._state in ("thinking", "after") else self._say()
+        """The characters still held back at the end; none within the reasoning."""
+        return "" if self._state in ("reasoning", "after") else self._release()
 
-    def _say(self) -> str:
-        self._state = "saying"
+    def _release(self) -> str:
+        self._state = "answer"
         said, self._held = self._held, ""
         return said

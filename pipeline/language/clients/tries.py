@@ -1,4 +1,4 @@
-"""One try: a request, its response, and what the response says."""
+"""One try: a request, its response, and the answer in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pipeline.language.clients.accounts import TryAccount
 from pipeline.language.clients.base import ChatRequest, Completion, RoleModel
 from pipeline.language.clients.faults import (
     Fault,
@@ -15,29 +14,30 @@ from pipeline.language.clients.faults import (
     broken_off,
     from_status,
     not_in_format,
-    wait_asked,
+    retry_after_s,
 )
-from pipeline.language.clients.formats import StreamReader, Usage, WireFormat, WireProblem, longest
-from pipeline.language.clients.transport import Exchange, KeyAuth, Pool
+from pipeline.language.clients.formats import StreamReader, Usage, WireFormat, WireProblem, max_tokens_of
+from pipeline.language.clients.recorder import TryRecorder
+from pipeline.language.clients.transport import KeyAuth, Pool, ProviderResponse
 
 CHARS_PER_TOKEN: Final = 16
-"""More characters than this per token, on average, is no answer; ordinary text has four."""
+"""Most characters of an answer per token, on average; ordinary text has four."""
 
 BYTES_PER_TOKEN: Final = 4096
-"""Of a response, with everything around the text of a token."""
+"""Most bytes of a response per token, with the JSON around the text."""
 
 SLACK: Final = 4096
 ERROR_BYTES: Final = 16_384
-FIGURES_S: Final = 1.0
-"""How long to wait for the figures of an answer that is known to be whole."""
+USAGE_WAIT_S: Final = 1.0
+"""Longest wait for the usage after the last piece of an answer."""
 
-ENDING_S: Final = 0.1
-"""How long to wait for a response to end after its last event, so that its connection can be kept."""
+END_WAIT_S: Final = 0.1
+"""Longest wait for the end of a response after its last event; its connection can be kept only then."""
 
 
 @dataclass(eq=False, repr=False, slots=True)
-class Question:
-    """What is asked, of whom and how. Without a repr, since it holds what respondents say."""
+class PreparedRequest:
+    """A request with the model, format and pool that it is sent with. Has no repr: it holds what respondents say."""
 
     spec: RoleModel
     wire: WireFormat
@@ -49,72 +49,72 @@ class Question:
     _content: bytes = b""
 
     @property
-    def longest_chars(self) -> int:
-        """Of an answer."""
-        return CHARS_PER_TOKEN * longest(self.spec, self.request) + SLACK
+    def max_chars(self) -> int:
+        """Longest answer, in characters."""
+        return CHARS_PER_TOKEN * max_tokens_of(self.spec, self.request) + SLACK
 
     @property
-    def longest_bytes(self) -> int:
-        """Of a response."""
-        return BYTES_PER_TOKEN * longest(self.spec, self.request) + 256 * SLACK
+    def max_bytes(self) -> int:
+        """Longest response, in bytes."""
+        return BYTES_PER_TOKEN * max_tokens_of(self.spec, self.request) + 256 * SLACK
 
-    async def ask(self) -> Exchange:
-        """Send it and wait for a response that is an answer.
+    async def send(self) -> ProviderResponse:
+        """Send it and wait for a response with a status of 2xx.
 
         Raises:
-            TryFailed: there is none.
+            TryFailed: there is no response, or one with another status.
         """
         if not self._content:
             self._content = self.wire.body(self.spec, self.request, stream=self.stream)
-        exchange = await self.pool.post(self.spec, self.wire.path, self._content, self.wire.headers, self.auth)
-        if 200 <= exchange.status < 300:
-            return exchange
+        response = await self.pool.post(self.spec, self.wire.path, self._content, self.wire.headers, self.auth)
+        if 200 <= response.status < 300:
+            return response
         try:
-            text = (await exchange.body(ERROR_BYTES)).decode(errors="replace")
+            text = (await response.body(ERROR_BYTES)).decode(errors="replace")
         except TryFailed:
             text = ""
         finally:
-            await exchange.aclose()
-        raise TryFailed(from_status(self.spec, exchange.status, text, wait_asked(exchange.headers, self.wall())))
+            await response.aclose()
+        raise TryFailed(from_status(self.spec, response.status, text, retry_after_s(response.headers, self.wall())))
 
     def fault(self, problem: WireProblem) -> Fault:
-        """What a problem in an answer comes down to."""
+        """The fault for a problem in an answer."""
         if problem.status is None:
             return not_in_format(self.spec, problem.text)
         return from_status(self.spec, problem.status, problem.text)
 
 
-async def whole_answer(question: Question, usage: Usage) -> Completion:
-    """Ask, and read the whole answer; an answer that is streamed all the same is read, too.
+async def whole_answer(prepared: PreparedRequest, usage: Usage) -> Completion:
+    """Send a request and read the whole answer, also where the server streams it unasked.
 
     Args:
-        question: what is asked.
+        prepared: the request.
         usage: filled in as it becomes known.
 
     Raises:
         TryFailed: there is no answer.
     """
-    exchange = await question.ask()
+    response = await prepared.send()
     try:
-        if exchange.is_stream:
-            stream = _Stream(question, exchange)
+        if response.is_stream:
+            stream = _Stream(prepared, response)
             while await stream.piece(usage) is not None:
                 pass
             return stream.reader.finish()
-        return await _read_whole(question, exchange, usage)
+        return await _read_whole(prepared, response, usage)
     finally:
-        await exchange.aclose()
+        await response.aclose()
 
 
-async def _read_whole(question: Question, exchange: Exchange, usage: Usage) -> Completion:
-    raw = await exchange.body(question.longest_bytes)
-    if len(raw) > question.longest_bytes:
-        raise TryFailed(broken_off(question.spec, "is longer than any answer may be"))
+async def _read_whole(prepared: PreparedRequest, response: ProviderResponse, usage: Usage) -> Completion:
+    raw = await response.body(prepared.max_bytes)
+    if len(raw) > prepared.max_bytes:
+        raise TryFailed(broken_off(prepared.spec, "is longer than any answer may be"))
     fault: Fault | None = None
     try:
-        answer = question.wire.answer(raw, question.request.form)
+        answer = prepared.wire.answer(raw, prepared.request.form)
     except WireProblem as problem:
-        fault = question.fault(problem)
+        fault = prepared.fault(problem)
     if fault is not None:
         raise TryFailed(fault)
     _copy(answer.usage, usage)
@@ -125,16 +125,16 @@ class StreamTry:
     """One try at a streamed answer.
 
     Args:
-        question: what is asked.
-        account: told of the first piece, and of tokens as they become known.
+        prepared: the request.
+        recorder: takes the time of the first piece, and the usage.
     """
 
-    def __init__(self, question: Question, account: TryAccount) -> None:
+    def __init__(self, prepared: PreparedRequest, recorder: TryRecorder) -> None:
         self.chars = 0
         self.stop: Literal["end", "length", "refusal", "other"] = "end"
-        self._question = question
-        self._account = account
-        self._exchange: Exchange | None = None
+        self._prepared = prepared
+        self._recorder = recorder
+        self._response: ProviderResponse | None = None
         self._stream: _Stream | None = None
         self._over = False
 
@@ -147,11 +147,11 @@ class StreamTry:
         if self._over:
             return None
         if self._stream is None:
-            self._exchange = await self._question.ask()
-            if not self._exchange.is_stream:
-                return self._counted(await self._unstreamed(self._exchange))
-            self._stream = _Stream(self._question, self._exchange)
-        piece = await self._stream.piece(self._account.usage)
+            self._response = await self._prepared.send()
+            if not self._response.is_stream:
+                return self._counted(await self._unstreamed(self._response))
+            self._stream = _Stream(self._prepared, self._response)
+        piece = await self._stream.piece(self._recorder.usage)
         if piece is None:
             self._over = True
             self.stop = self._stream.reader.stop or "end"
@@ -160,17 +160,17 @@ class StreamTry:
 
     async def aclose(self) -> None:
         """Close the response; it need not be at its end."""
-        if self._exchange is not None:
-            await self._exchange.aclose()
+        if self._response is not None:
+            await self._response.aclose()
 
     def _counted(self, piece: str) -> str | None:
         if piece and not self.chars:
-            self._account.first_token()
+            self._recorder.first_token()
         self.chars += len(piece)
         return piece or None
 
-    async def _unstreamed(self, exchange: Exchange) -> str:
-        completion = await _read_whole(self._question, exchange, self._account.usage)
+    async def _unstreamed(self, response: ProviderResponse) -> str:
+        completion = await _read_whole(self._prepared, response, self._recorder.usage)
         self._over = True
         self.stop = completion.stop
         return "" if completion.stop == "refusal" else completion.text
@@ -179,10 +179,10 @@ class StreamTry:
 class _Stream:
     """The events of a response, read into pieces of text."""
 
-    def __init__(self, question: Question, exchange: Exchange) -> None:
-        self.reader: StreamReader = question.wire.reader(question.request.form)
-        self._question = question
-        self._exchange = exchange
+    def __init__(self, prepared: PreparedRequest, response: ProviderResponse) -> None:
+        self.reader: StreamReader = prepared.wire.reader(prepared.request.form)
+        self._prepared = prepared
+        self._response = response
         self._chars = 0
         self._linger_until: float | None = None
 
@@ -190,14 +190,14 @@ class _Stream:
         """The next piece of text, None at the end of the answer.
 
         Raises:
-            TryFailed: it failed, or ended without having come to an end.
+            TryFailed: it failed, or broke off before its end.
         """
         reader = self.reader
         while not reader.done:
-            event = await (self._next_event() if reader.stop is None else self._late_event(FIGURES_S))
+            event = await (self._next_event() if reader.stop is None else self._late_event(USAGE_WAIT_S))
             if event is None:
-                if reader.stop is None and not (self._question.request.form is not None and self._chars):
-                    raise TryFailed(broken_off(self._question.spec, "broke off before its end"))
+                if reader.stop is None and not (self._prepared.request.form is not None and self._chars):
+                    raise TryFailed(broken_off(self._prepared.spec, "broke off before its end"))
                 return None
             was_whole = reader.stop is not None
             try:
@@ -209,11 +209,11 @@ class _Stream:
             _copy(reader.usage, usage)
             if text:
                 self._chars += len(text)
-                if self._chars > self._question.longest_chars:
-                    raise TryFailed(broken_off(self._question.spec, "does not end"))
+                if self._chars > self._prepared.max_chars:
+                    raise TryFailed(broken_off(self._prepared.spec, "does not end"))
                 return text
         self._linger_until = None
-        await self._late_event(ENDING_S)
+        await self._late_event(END_WAIT_S)
         return None
 
     def _fed(self, name: str, data: str) -> str:
@@ -221,15 +221,15 @@ class _Stream:
         try:
             return self.reader.feed(name, data)
         except WireProblem as problem:
-            fault = self._question.fault(problem)
+            fault = self._prepared.fault(problem)
         raise TryFailed(fault)
 
     async def _next_event(self) -> tuple[str, str] | None:
-        event = await self._exchange.event(self._question.longest_bytes)
+        event = await self._response.event(self._prepared.max_bytes)
         return None if event is None else (event.event, event.data)
 
     async def _late_event(self, linger_s: float) -> tuple[str, str] | None:
-        """Another event of an answer that is whole; one that does not come soon, or can't be read, is not missed."""
+        """Another event after the end of the answer; None if it does not come soon or is not in the format."""
         now = asyncio.get_running_loop().time()
         if self._linger_until is None:
             self._linger_until = now + linger_s

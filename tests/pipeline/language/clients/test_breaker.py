@@ -148,13 +148,13 @@ def test_breaker_hears_of_calls_let_through_before_it_opened(breaker: Breaker, c
 
 def test_breaker_with_a_probe_that_answers_does_not_wait_for_its_end(breaker: Breaker, clock: Clock) -> None:
     first = breaker.admit()
-    first.alive()
+    first.answer_began()
     tell(breaker, "failure", "failure")
     first.settle("failure")
     assert state(breaker) == "open"
     clock.now += FIRST_PAUSE_S
     probe = breaker.admit()
-    probe.alive()
+    probe.answer_began()
     assert state(breaker) == "closed"
     probe.settle("failure")
     tell(breaker, "failure", "failure")

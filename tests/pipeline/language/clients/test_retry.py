@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from pipeline.errors import LLMRateLimited, LLMRejected, LLMUnavailable
 from pipeline.language.clients.base import ProviderName, RoleModel
-from pipeline.language.clients.faults import Fault, from_status, not_asked, unreachable, wait_asked
-from pipeline.language.clients.secrecy import HIDDEN, SHOWN_CHARACTERS, redacted, shown, shown_url
+from pipeline.language.clients.faults import Fault, circuit_open, from_status, retry_after_s, unreachable
+from pipeline.language.clients.redaction import HIDDEN, SHOWN_CHARACTERS, redacted, shown, shown_url
 from pipeline.language.clients.timing import BACKOFF_S, pause_before_retry
 
 KEY = "sk-proj-Q7vX2mLkP9dRtB4wYzN8"
@@ -85,12 +85,12 @@ def test_fault_that_can_not_be_mended_is_not_tried_again() -> None:
     ],
 )
 def test_wait_is_read_from_seconds_milliseconds_and_dates(headers: dict[str, str], expected: float | None) -> None:
-    assert wait_asked(headers, NOW) == expected
+    assert retry_after_s(headers, NOW) == expected
 
 
 @given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms"]), st.text(max_size=30)))
 def test_wait_of_any_header_is_a_time_or_nothing(headers: dict[str, str]) -> None:
-    found = wait_asked(headers, NOW)
+    found = retry_after_s(headers, NOW)
     assert found is None or found >= 0
 
 
@@ -115,7 +115,7 @@ def test_wait_of_any_header_is_a_time_or_nothing(headers: dict[str, str]) -> Non
 )
 def test_refusal_names_what_to_look_at(status: int, text: str, names: list[str]) -> None:
     found = from_status(spec(), status, text)
-    assert (found.error, found.again, found.is_outage) == (LLMRejected, False, False)
+    assert (found.error, found.retryable, found.is_outage) == (LLMRejected, False, False)
     for name in names:
         assert name in found.message
 
@@ -123,19 +123,19 @@ def test_refusal_names_what_to_look_at(status: int, text: str, names: list[str])
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504, 529])
 def test_outage_is_tried_again_and_counts(status: int) -> None:
     found = from_status(spec(), status, "busy", 3.0)
-    assert (found.error, found.again, found.is_outage, found.wait_s) == (LLMUnavailable, True, True, 3.0)
+    assert (found.error, found.retryable, found.is_outage, found.wait_s) == (LLMUnavailable, True, True, 3.0)
     assert str(status) in found.message and "busy" in found.message
 
 
 def test_rate_limit_is_tried_again_and_does_not_count() -> None:
     found = from_status(spec(), 429, '{"error": {"message": "slow down"}}')
-    assert (found.error, found.again, found.is_outage) == (LLMRateLimited, True, False)
+    assert (found.error, found.retryable, found.is_outage) == (LLMRateLimited, True, False)
     assert '"slow down"' in found.message
 
 
 def test_rate_limit_for_want_of_money_is_not_tried_again() -> None:
     found = from_status(spec(), 429, '{"error": {"message": "Check your plan", "code": "insufficient_quota"}}')
-    assert (found.error, found.again) == (LLMRateLimited, False)
+    assert (found.error, found.retryable) == (LLMRateLimited, False)
     assert "account" in found.message
 
 
@@ -157,11 +157,11 @@ def test_providers_own_words_are_quoted_on_one_line(body: str) -> None:
 
 def test_role_without_a_key_is_told_to_set_one() -> None:
     found = from_status(spec(api_key=None, key_setting=""), 401, "")
-    assert "wants a key" in found.message and "ASKWELL_SCORING_API_KEY" in found.message
+    assert "requires a key" in found.message and "ASKWELL_SCORING_API_KEY" in found.message
 
 
 def test_open_circuit_says_for_how_long() -> None:
-    assert "not asked again for 17 s" in not_asked(spec(), 17.2).message
+    assert "not asked again for 17 s" in circuit_open(spec(), 17.2).message
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from pipeline.calls import CallLog, recording
 from pipeline.errors import LLMRateLimited, LLMTimeout, LLMUnavailable
 from pipeline.language.clients.base import ChatMessage, ChatRequest, ProviderName, RoleModel
 from pipeline.language.clients.breaker import PROBES, Breaker, State
-from pipeline.language.clients.client import WireClient
+from pipeline.language.clients.client import HttpChatClient
 from pipeline.language.clients.clients import Clients
 from pipeline.language.clients.timing import Timing
-from pipeline.language.clients.tries import FIGURES_S
+from pipeline.language.clients.tries import USAGE_WAIT_S
 from tests.support.llm_double import Answer, Body, Break, Fail, LLMDouble, Shape
 
 PIECE = b'data: {"choices":[{"index":0,"delta":{"content":"Why?"},"finish_reason":null}]}\n\n'
@@ -53,9 +53,9 @@ def question() -> ChatRequest:
     return ChatRequest(task="question", system="", messages=(ChatMessage(speaker="user", content="Tea."),))
 
 
-def client(clients: Clients, double: LLMDouble, provider: ProviderName = "openai", **changes: Any) -> WireClient:
+def client(clients: Clients, double: LLMDouble, provider: ProviderName = "openai", **changes: Any) -> HttpChatClient:
     made = clients.client(RoleModel("generation", provider, "m", double.base_url, **({"deadline_s": 20.0} | changes)))
-    assert isinstance(made, WireClient)
+    assert isinstance(made, HttpChatClient)
     return made
 
 
@@ -182,7 +182,7 @@ class Unending:
 
 
 @pytest.mark.parametrize(
-    ("events", "most_s"), [((PIECE, END), FIGURES_S + 0.5), ((PIECE, END, b"data: [DONE]\n\n"), 0.5)]
+    ("events", "most_s"), [((PIECE, END), USAGE_WAIT_S + 0.5), ((PIECE, END, b"data: [DONE]\n\n"), 0.5)]
 )
 async def test_stream_that_is_whole_does_not_wait_for_its_connection_to_end(
     double: LLMDouble, events: tuple[bytes, ...], most_s: float

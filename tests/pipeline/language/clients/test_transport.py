@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-import httpcore
-import httpx
+import httpx2
 import pytest
 from pydantic import SecretStr
 
 from pipeline.language.clients.base import RoleModel
-from pipeline.language.clients.connections import STALE_S, KeptConnections
 from pipeline.language.clients.faults import TryFailed
-from pipeline.language.clients.transport import KeyAuth, Pool
+from pipeline.language.clients.transport import IDLE_CONNECTIONS, STALE_S, KeyAuth, Pool
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 
@@ -30,9 +28,12 @@ class Server:
     heads: list[bytes] = field(default_factory=list)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
     port: int = 0
+    open: int = 0
+    """Connections that neither side has closed."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.writers.append(writer)
+        self.open += 1
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -49,6 +50,7 @@ class Server:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
+            self.open -= 1
             writer.close()
 
     @property
@@ -78,94 +80,157 @@ def spec(url: str, key: str | None = "sk-1234567890") -> RoleModel:
     return RoleModel("scoring", "openai", "m", url, SecretStr(key) if key is not None else None)
 
 
-async def get(client: httpx.AsyncClient, server: Server) -> int:
-    return (await client.get(server.url)).status_code
+async def get(pool: Pool) -> int:
+    """The status of one request, whose body is read to its end."""
+    response = await pool.get(spec(pool.base_url), "/models", {}, httpx2.Auth())
+    try:
+        await response.body(1000)
+        return response.status
+    finally:
+        await response.aclose()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.001)
 
 
 async def test_connection_is_kept_and_used_again() -> None:
     async with serving() as server:
-        kept = KeptConnections(None, idle=5, keep_s=60)
-        async with httpx.AsyncClient(transport=kept) as client:
-            for _ in range(3):
-                assert await get(client, server) == 200
-            assert kept.count == (1, 0)
-        assert kept.count == (0, 0)
-        assert len(server.writers) == 1
+        pool = Pool(server.url)
+        for _ in range(3):
+            assert await get(pool) == 200
+        assert server.open == 1
+        await pool.aclose()
+        await until(lambda: server.open == 0)
+    assert len(server.writers) == 1
 
 
 async def test_connections_are_as_many_as_requests_at_once_and_surplus_ones_are_closed() -> None:
     async with serving() as server:
-        kept = KeptConnections(None, idle=2, keep_s=60)
-        async with httpx.AsyncClient(transport=kept) as client:
-            assert await asyncio.gather(*(get(client, server) for _ in range(6))) == [200] * 6
-            assert kept.count == (2, 0)
-            await asyncio.gather(*(get(client, server) for _ in range(2)))
-        assert len(server.writers) == 6
+        pool = Pool(server.url, limits=httpx2.Limits(max_keepalive_connections=2, keepalive_expiry=60))
+        assert await asyncio.gather(*(get(pool) for _ in range(6))) == [200] * 6
+        await until(lambda: server.open == 2)
+        assert await asyncio.gather(*(get(pool) for _ in range(2))) == [200] * 2
+        await pool.aclose()
+    assert len(server.writers) == 6
+
+
+async def test_pool_by_itself_keeps_as_many_connections_as_it_says() -> None:
+    async with serving() as server:
+        pool = Pool(server.url)
+        asked = IDLE_CONNECTIONS + 10
+        assert await asyncio.gather(*(get(pool) for _ in range(asked))) == [200] * asked
+        await until(lambda: server.open == IDLE_CONNECTIONS)
+        await pool.aclose()
+    assert len(server.writers) == asked
 
 
 async def test_connection_closed_by_the_other_side_is_replaced_unseen() -> None:
     async with serving() as server:
-        async with httpx.AsyncClient(transport=KeptConnections(None, idle=5, keep_s=60)) as client:
-            assert await get(client, server) == 200
-            server.writers[0].close()
-            await server.writers[0].wait_closed()
-            assert await get(client, server) == 200
-        assert len(server.writers) == 2
+        pool = Pool(server.url)
+        assert await get(pool) == 200
+        server.writers[0].close()
+        await server.writers[0].wait_closed()
+        assert await get(pool) == 200
+        await pool.aclose()
+    assert len(server.writers) == 2
 
 
-async def test_connection_reset_as_the_request_arrives_is_replaced_at_once() -> None:
-    async with serving(ANSWER, b"", ANSWER) as server:
-        async with httpx.AsyncClient(transport=KeptConnections(None, idle=5, keep_s=60)) as client:
-            assert await get(client, server) == 200
-            assert await get(client, server) == 200
-        assert len(server.heads) == 3
+async def test_connection_reset_as_the_request_arrives_is_replaced_at_once_by_a_new_one() -> None:
+    async with serving() as server:
+        pool = Pool(server.url)
+        assert await asyncio.gather(*(get(pool) for _ in range(5))) == [200] * 5
+        for asked in range(1, 6):
+            server.script.append(b"")
+            assert await get(pool) == 200
+            assert len(server.heads) == 5 + 2 * asked
+            assert len(server.writers) == 5 + asked
+        await pool.aclose()
+        await until(lambda: server.open == 0)
+
+
+async def test_request_that_ends_every_connection_is_sent_twice_at_most() -> None:
+    async with serving() as server:
+        pool = Pool(server.url)
+        assert await asyncio.gather(*(get(pool) for _ in range(5))) == [200] * 5
+        server.script += [b""] * 5
+        with pytest.raises(TryFailed, match="can't be reached"):
+            await get(pool)
+        await pool.aclose()
+    assert len(server.heads) == 5 + 2
 
 
 async def test_new_connection_that_is_reset_is_not_replaced() -> None:
     async with serving(b"") as server:
-        async with httpx.AsyncClient(transport=KeptConnections(None, idle=5, keep_s=60)) as client:
-            with pytest.raises(httpcore.ReadError):
-                await get(client, server)
-        assert len(server.heads) == 1
+        pool = Pool(server.url)
+        with pytest.raises(TryFailed, match="can't be reached"):
+            await get(pool)
+        await pool.aclose()
+    assert len(server.heads) == 1
 
 
 async def test_request_lost_after_a_while_may_have_been_worked_on_and_is_not_sent_again() -> None:
-    times = iter([0.0, STALE_S + 0.1])
+    times = iter([0.0, 0.0, STALE_S + 0.1])
     async with serving(ANSWER, b"") as server:
-        async with httpx.AsyncClient(transport=KeptConnections(None, 5, 60, clock=lambda: next(times))) as client:
-            assert await get(client, server) == 200
-            with pytest.raises(httpcore.ReadError):
-                await get(client, server)
-        assert len(server.heads) == 2
+        pool = Pool(server.url, clock=lambda: next(times))
+        assert await get(pool) == 200
+        with pytest.raises(TryFailed, match="can't be reached"):
+            await get(pool)
+        await pool.aclose()
+    assert len(server.heads) == 2
 
 
 async def test_connection_idle_for_too_long_is_not_used() -> None:
     async with serving() as server:
-        kept = KeptConnections(None, idle=5, keep_s=-1)
-        async with httpx.AsyncClient(transport=kept) as client:
-            for _ in range(3):
-                assert await get(client, server) == 200
-            assert kept.count == (0, 0)
-        assert len(server.writers) == 3
+        pool = Pool(server.url, limits=httpx2.Limits(keepalive_expiry=-1))
+        for _ in range(3):
+            assert await get(pool) == 200
+        await until(lambda: server.open == 0)
+        await pool.aclose()
+    assert len(server.writers) == 3
 
 
 async def test_response_left_in_the_middle_closes_its_connection() -> None:
     async with serving(ANSWER.replace(b"length: 2", b"length: 9999")) as server:
-        kept = KeptConnections(None, idle=5, keep_s=60)
-        async with httpx.AsyncClient(transport=kept) as client:
-            async with client.stream("GET", server.url):
-                assert kept.count == (0, 1)
-            assert kept.count == (0, 0)
+        pool = Pool(server.url)
+        response = await pool.get(spec(server.url), "/models", {}, httpx2.Auth())
+        assert server.open == 1
+        await response.aclose()
+        await until(lambda: server.open == 0)
+        await pool.aclose()
 
 
 async def test_request_given_up_leaves_no_connection_behind() -> None:
     async with serving(b"HTTP/1.1 100 Continue\r\n\r\n") as server:
-        kept = KeptConnections(None, idle=5, keep_s=60)
-        async with httpx.AsyncClient(transport=kept, timeout=None) as client:
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.05):
-                    await get(client, server)
-            assert kept.count == (0, 0)
+        pool = Pool(server.url)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await get(pool)
+        await until(lambda: server.open == 0)
+        assert await get(pool) == 200
+        await pool.aclose()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_request_cancelled_at_any_step_leaves_no_connection_in_use(kept: bool) -> None:
+    async with serving() as server:
+        pool = Pool(server.url)
+        if kept:
+            assert await get(pool) == 200
+        for steps in range(40):
+            async with asyncio.TaskGroup() as group:
+                request = group.create_task(get(pool))
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                request.cancel()
+        assert await get(pool) == 200
+        await until(lambda: server.open == 1)
+        assert await get(pool) == 200
+        assert server.open == 1
+        await pool.aclose()
+        await until(lambda: server.open == 0)
 
 
 @pytest.mark.parametrize("scheme", ["HTTP_PROXY", "ALL_PROXY", "http_proxy"])
@@ -173,9 +238,9 @@ async def test_pool_of_this_machine_does_not_ask_a_proxy(monkeypatch: pytest.Mon
     monkeypatch.setenv(scheme, "http://127.0.0.1:1")
     async with serving() as server:
         pool = Pool(server.url)
-        exchange = await pool.look(spec(server.url), "/models", {}, httpx.Auth())
-        assert exchange.status == 200
-        await exchange.aclose()
+        response = await pool.get(spec(server.url), "/models", {}, httpx2.Auth())
+        assert response.status == 200
+        await response.aclose()
         await pool.aclose()
 
 
@@ -185,8 +250,8 @@ async def test_pool_of_another_machine_asks_the_proxy_of_the_environment(monkeyp
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
         pool = Pool("http://models.invalid/v1")
-        exchange = await pool.look(spec(pool.base_url), "/models", {}, httpx.Auth())
-        await exchange.aclose()
+        response = await pool.get(spec(pool.base_url), "/models", {}, httpx2.Auth())
+        await response.aclose()
         await pool.aclose()
     assert proxy.heads[0].startswith(b"GET http://models.invalid/v1/models HTTP/1.1\r\n")
 
@@ -197,9 +262,9 @@ async def test_pool_sends_the_key_where_the_provider_wants_it_and_asks_for_no_co
         for header, prefix in (("x-api-key", ""), ("authorization", "Bearer ")):
             auth = KeyAuth(spec(server.url, " sk-1234567890\n"), header, prefix)
             assert "1234567890" not in repr(auth)
-            exchange = await pool.post(spec(server.url), "/messages", b"{}", {"anthropic-version": "2023-06-01"}, auth)
-            assert await exchange.body(10) == b"{}"
-            await exchange.aclose()
+            response = await pool.post(spec(server.url), "/messages", b"{}", {"anthropic-version": "2023-06-01"}, auth)
+            assert await response.body(10) == b"{}"
+            await response.aclose()
         await pool.aclose()
     first, second = (head.lower() for head in server.heads)
     assert first.startswith(b"post /v1/messages http/1.1\r\n")
@@ -215,10 +280,10 @@ async def test_pool_without_a_key_sends_none() -> None:
         pool = Pool(server.url)
         for key in (None, " "):
             model = spec(server.url, key)
-            exchange = await pool.post(
+            response = await pool.post(
                 model, "/chat/completions", b"{}", {}, KeyAuth(model, "authorization", "Bearer ")
             )
-            await exchange.aclose()
+            await response.aclose()
         await pool.aclose()
     assert not any(b"authorization" in head.lower() for head in server.heads)
 
@@ -228,7 +293,7 @@ async def test_pool_after_its_end_asks_nobody() -> None:
         pool = Pool(server.url)
         await pool.aclose()
         with pytest.raises(TryFailed, match="closed"):
-            await pool.look(spec(server.url), "/models", {}, httpx.Auth())
+            await pool.get(spec(server.url), "/models", {}, httpx2.Auth())
     assert server.heads == []
 
 
@@ -238,7 +303,7 @@ async def test_key_that_no_header_takes_is_not_sent(key: str) -> None:
         model = spec(server.url, key)
         pool = Pool(server.url)
         with pytest.raises(TryFailed, match="ASKWELL_SCORING_API_KEY") as caught:
-            await pool.look(model, "/models", {}, KeyAuth(model, "authorization", "Bearer "))
+            await pool.get(model, "/models", {}, KeyAuth(model, "authorization", "Bearer "))
         assert caught.value.__cause__ is caught.value.__context__ is None
     assert server.heads == []
 
@@ -247,9 +312,9 @@ async def test_body_longer_than_allowed_is_not_read_to_its_end() -> None:
     long = b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n" + b"x" * 100_000
     async with serving(long) as server:
         pool = Pool(server.url)
-        exchange = await pool.look(spec(server.url), "/models", {}, httpx.Auth())
-        assert await exchange.body(10) == b"x" * 11
-        await exchange.aclose()
+        response = await pool.get(spec(server.url), "/models", {}, httpx2.Auth())
+        assert await response.body(10) == b"x" * 11
+        await response.aclose()
         await pool.aclose()
 
 
@@ -257,8 +322,8 @@ async def test_line_of_a_stream_that_never_ends_is_cut_off() -> None:
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: "
     async with serving(head + b"x" * 200_000) as server:
         pool = Pool(server.url)
-        exchange = await pool.look(spec(server.url), "/models", {}, httpx.Auth())
+        response = await pool.get(spec(server.url), "/models", {}, httpx2.Auth())
         with pytest.raises(TryFailed, match="longer than any answer"):
-            await exchange.event(1000)
-        await exchange.aclose()
+            await response.event(1000)
+        await response.aclose()
         await pool.aclose()

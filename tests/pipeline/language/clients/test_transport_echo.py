@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pipeline.language.clients.base import RoleModel
-from pipeline.language.clients.faults import from_status, without_words
+from pipeline.language.clients.faults import from_status, without_echo
 
 SAID = "I was diagnosed with something last spring and have drunk tea ever since."
 SPEC = RoleModel("extraction", "openai_compatible", "m", "http://127.0.0.1:1/v1")
@@ -24,13 +24,13 @@ SPEC = RoleModel("extraction", "openai_compatible", "m", "http://127.0.0.1:1/v1"
 )
 @pytest.mark.parametrize("status", [400, 422, 429, 500])
 def test_body_that_repeats_the_question_is_not_quoted(body: str, status: int) -> None:
-    fault = without_words(from_status(SPEC, status, body), [f"Code this answer.\n\n{SAID}\n"])
+    fault = without_echo(from_status(SPEC, status, body), [f"Code this answer.\n\n{SAID}\n"])
     assert "diagnosed" not in fault.message and "last spring" not in fault.message
     assert str(status) in fault.message
 
 
 def test_body_of_the_provider_s_own_words_is_quoted() -> None:
-    fault = without_words(
+    fault = without_echo(
         from_status(SPEC, 400, json.dumps({"error": {"message": "temperature is not supported"}})), [SAID]
     )
     assert "temperature is not supported" in fault.message and "ASKWELL_EXTRACTION_TEMPERATURE" in fault.message

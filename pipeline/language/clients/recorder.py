@@ -1,9 +1,9 @@
-"""Keeps account of tries: one `LLMCall` and its log lines for each, whatever becomes of it."""
+"""Records of tries: one `LLMCall` and its log lines for each, however it ends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from uuid import uuid4  # noqa: TID251 - names tries, which no replay of a turn makes again
+from uuid import uuid4  # noqa: TID251 - ids of tries, which a replay of a turn does not repeat
 
 import structlog
 
@@ -16,18 +16,21 @@ from pipeline.language.clients.prices import PriceTable
 log = structlog.get_logger()
 
 Observer = Callable[[LLMCall], None]
-"""Told of every try as it ends; must not raise and must not take long."""
+"""Called with the record of every try as it ends; must not raise and must not take long."""
 
 
-class TryAccount:
-    """The account of one try, from its start to its settling. Prompts and answers are known by their length only.
+class TryRecorder:
+    """Records one try. Of prompts and answers only the length is kept.
+
+    The first of `completed`, `failed`, `discarded` and `failed_unexpectedly` makes the `LLMCall`; the others
+    do nothing then.
 
     Args:
-        spec: who is asked.
-        request: what is asked.
+        spec: the model that is asked.
+        request: the request.
         attempt: 1, or 2 for the retry.
         prices: for the cost.
-        observe: told when it is settled.
+        observe: called with the `LLMCall`.
         clock: seconds, monotonic.
     """
 
@@ -67,11 +70,11 @@ class TryAccount:
         )
 
     def first_token(self) -> None:
-        """The first piece of a stream is there."""
+        """The first piece of a stream has arrived."""
         self._first_token_ms = self._elapsed_ms()
 
     def completed(self, answer_chars: int, stop: str) -> None:
-        """The answer is there, whole."""
+        """The whole answer has arrived."""
         call = self._settle("completed", None)
         if call is not None:
             log.info("llm_call_complete", **self._keys(), **_figures(call), answer_chars=answer_chars, stop=stop)
@@ -90,7 +93,7 @@ class TryAccount:
             log.error("llm_http_error", **keys, status=fault.status, reason=fault.message)
 
     def retrying(self, fault: Fault, pause_s: float) -> None:
-        """There will be another try."""
+        """Another try follows."""
         event = {"timeout": "llm_retry_after_timeout", "rate_limit": "llm_retry_after_rate_limit"}
         log.info(
             event.get(fault.kind, "llm_retry_after_error"),
@@ -101,13 +104,13 @@ class TryAccount:
         )
 
     def discarded(self) -> None:
-        """Nobody waits for the answer any more. Does nothing if the try is settled."""
+        """The caller has given up the call before its end."""
         call = self._settle("discarded", None)
         if call is not None:
             log.info("llm_call_discarded", **self._keys(), **_figures(call))
 
-    def broke(self, error: BaseException) -> None:
-        """Something failed that should not."""
+    def failed_unexpectedly(self, error: BaseException) -> None:
+        """An error that the clients do not expect."""
         self._settle("failed", type(error).__name__)
 
     def _settle(self, outcome: CallOutcome, error: str | None) -> LLMCall | None:

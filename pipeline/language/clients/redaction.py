@@ -1,4 +1,4 @@
-"""Keeps keys out of whatever is written, shown or raised."""
+"""Removal of keys from logs, messages and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def redacted(text: str, secret: str | None) -> str:
 
 
 def shown(text: str, secret: str | None) -> str:
-    """What a provider said, as one short line: without tags and secrets."""
+    """A provider's message as one line of at most `SHOWN_CHARACTERS`, without tags and secrets."""
     line = _SPACE.sub(" ", _TAG.sub(" ", redacted(text, secret)[:READ_CHARACTERS])).strip()
     return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1].rstrip() + "…"
 
