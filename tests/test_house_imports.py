@@ -43,6 +43,15 @@ OFFENCES: tuple[tuple[str, str, str], ...] = (
     ("in audio only speech and whisper know asyncio", "audio/zz_tasks.py", "asyncio"),
     ("stages don't import each other", "pipeline/stages/zz_neighbour.py", "pipeline.stages.srl"),
     ("engines don't import each other", "pipeline/engines/zz_neighbour.py", "pipeline.engines.signal_pools"),
+    ("the rooms inside server", "server/session/zz_upwards.py", "server.speech.listening"),
+    ("the rooms inside server", "server/speech/zz_upwards.py", "server.sockets.respondent"),
+    ("the rooms inside server", "server/watch/zz_upwards.py", "server.api.views"),
+    ("the rooms inside server", "server/reading.py", "server.parts"),
+    ("the rooms inside server", "server/hot/zz_upwards.py", "server.session.ledger"),
+    ("inside session", "server/session/worker.py", "server.session.context"),
+    ("inside session", "server/session/change.py", "server.session.rules"),
+    ("no circles inside server", "server/watch/mailbox.py", "server.watch.service"),
+    ("no circles inside server", "server/speech/transcript.py", "server.speech.answer"),
 )
 
 
@@ -78,7 +87,9 @@ def broken(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str,
             shutil.copy(source, target)
     for _, path, imported in OFFENCES:
         target = copy / path
-        target.write_text(f'"""Not allowed."""\n\nimport {imported}\n\n__all__ = ["{imported.split(".")[0]}"]\n')
+        # An offence in a module that exists is added to it: a circle needs the other half.
+        before = target.read_text() if target.exists() else '"""Not allowed."""\n'
+        target.write_text(f"{before}\nimport {imported}\n\n_OFFENCE = {imported.split('.')[0]}\n")
     said = lint(copy)
     sections = re.split(r"^(.+)\n-{3,}\n", said, flags=re.M)
     return dict(zip(sections[1::2], sections[2::2], strict=True))
@@ -90,7 +101,9 @@ def test_contract_offending_module_is_reported(
 ) -> None:
     told = [text for name, text in broken.items() if name.startswith(contract)]
     module = path.removesuffix(".py").replace("/", ".")
-    arrow = re.compile(rf"{re.escape(module)} ?-> ?{re.escape(imported)}\b")
+    # Contracts on circles name siblings by their last part.
+    short = rf"\.{module.rpartition('.')[2]} -> \.{imported.rpartition('.')[2]}"
+    arrow = re.compile(rf"({re.escape(module)} ?-> ?{re.escape(imported)}|{short})\b")
     assert told, f"nothing said about {contract!r}; broken: {sorted(broken)}"
     assert arrow.search(told[0]), told[0]
 
