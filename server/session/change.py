@@ -1,4 +1,4 @@
-"""What one commit changes, and how answers, records and vectors are written to hot storage and the journal."""
+"""What one commit changes, and its record in the journal."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from pipeline.calls import LLMCall
 from pipeline.contracts import TurnRecord
 from pipeline.ports import Vectors
 from pipeline.state import InterviewState, Receipt
-from pipeline.turn import Answer, Outcome
-from server.hot.values import Pending
+from pipeline.turn import Outcome
 
 Event = dict[str, Any]
 """A durable event as it goes over the wire, still without its id."""
@@ -75,29 +72,6 @@ class Change:
         receipt = None if turn_key is None else outcome.state.receipt(turn_key)
         record = ChangeRecord(outcome.record, action)
         return cls(outcome.state, outcome.events, record, receipt, outcome.embeddings)
-
-
-def answer_payload(answer: Answer) -> bytes:
-    """An answer as it is stored until its turn is committed."""
-    kept: dict[str, Any] = {
-        "turn_key": answer.turn_key,
-        "kind": answer.kind,
-        "text": answer.text,
-        "corrects": answer.corrects,
-    }
-    if answer.spoken:
-        kept |= {"spoken": True, "confidence": answer.confidence, "speech_ms": answer.speech_ms}
-    return json.dumps(kept, ensure_ascii=False).encode()
-
-
-def answer_of(pending: Pending) -> Answer:
-    """The answer that `answer_payload` wrote."""
-    return Answer(**json.loads(pending.payload))
-
-
-def packed_vectors(embeddings: Mapping[str, Vectors]) -> dict[str, bytes]:
-    """Vectors as they are stored: float32, as bytes."""
-    return {name: np.asarray(vector, dtype=np.float32).tobytes() for name, vector in embeddings.items()}
 
 
 def record_json(value: Mapping[str, Any], calls: Sequence[LLMCall] = ()) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self, TypeVar
@@ -17,7 +18,7 @@ from server.hot.errors import HotError, JournalFull, NotOwner
 from server.hot.redis import HotStore
 from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, DurableEvent, HotSession, Pending
 from server.protocol.codes import ErrorCode
-from server.session.change import Change, answer_of, answer_payload, packed_vectors, record_json
+from server.session.change import Change, record_json
 
 T = TypeVar("T")
 PendingAnswer = Literal["clear", "keep", "supersede"]
@@ -266,3 +267,26 @@ async def _while_journal_full(write: Callable[[], Awaitable[T]], wait_s: float) 
             if loop.time() + JOURNAL_RETRY_S >= end:
                 raise
         await asyncio.sleep(JOURNAL_RETRY_S)
+
+
+def answer_payload(answer: Answer) -> bytes:
+    """An answer as it is stored until its turn is committed."""
+    kept: dict[str, Any] = {
+        "turn_key": answer.turn_key,
+        "kind": answer.kind,
+        "text": answer.text,
+        "corrects": answer.corrects,
+    }
+    if answer.spoken:
+        kept |= {"spoken": True, "confidence": answer.confidence, "speech_ms": answer.speech_ms}
+    return json.dumps(kept, ensure_ascii=False).encode()
+
+
+def answer_of(pending: Pending) -> Answer:
+    """The answer that `answer_payload` wrote."""
+    return Answer(**json.loads(pending.payload))
+
+
+def packed_vectors(embeddings: Mapping[str, Vectors]) -> dict[str, bytes]:
+    """Vectors as they are stored: float32, as bytes."""
+    return {name: np.asarray(vector, dtype=np.float32).tobytes() for name, vector in embeddings.items()}

@@ -23,7 +23,7 @@ from server.protocol.codes import ErrorCode
 from server.protocol.outbound import Notice
 from server.session import rules
 from server.session.audience import QuestionStream
-from server.session.change import Change, answer_of
+from server.session.change import Change
 from server.session.context import SessionContext
 from server.session.events import (
     AnswerAccepted,
@@ -34,6 +34,7 @@ from server.session.events import (
     SessionRefreshed,
 )
 from server.session.interventions import Held, Interventions
+from server.session.ledger import answer_of
 from server.session.measure import TurnMeasure
 from server.session.problems import Moved, SessionProblem, TurnFailed
 from server.session.speculation import SpeculativeTurn

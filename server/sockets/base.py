@@ -10,18 +10,19 @@ from typing import Generic, TypeVar
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from server.limits import TokenBucket
 from server.origins import is_own_page
 from server.protocol.base import Message
 from server.protocol.codec import ProtocolProblem, encode
 from server.protocol.codes import CLOSE_NORMAL, CLOSE_POLICY, CLOSE_PROTOCOL_ERROR, CLOSE_TOO_BIG, SUBPROTOCOL
 from server.protocol.outbound import Error
-from server.sockets.limits import RateLimiter
 from server.sockets.settings import SocketSettings
 
 log = structlog.get_logger("askwell.socket")
 
 Received = TypeVar("Received")
 Hello = TypeVar("Hello", bound=Message)
+VIOLATION_FORGOTTEN_AFTER_S = 10.0
 OnError = Callable[[str], None]
 """Called with the code of every error that a client is told."""
 
@@ -37,6 +38,36 @@ def origin_allowed(origin: str | None, host: str | None, allowed: tuple[str, ...
     if origin is None or "*" in allowed or origin in allowed:
         return True
     return is_own_page(origin, host or "")
+
+
+class RateLimiter:
+    """Counts the messages, audio frames and violations of one connection.
+
+    Args:
+        settings: rates, and the number of violations that are answered.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, settings: SocketSettings, clock: Callable[[], float]) -> None:
+        self._messages = TokenBucket(settings.messages_per_s, settings.message_burst, clock)
+        self._frames = TokenBucket(settings.frames_per_s, settings.frames_per_s, clock)
+        self._violations = TokenBucket(1.0 / VIOLATION_FORGOTTEN_AFTER_S, settings.patience, clock)
+
+    def count_message(self) -> None:
+        """Count one text message. Raises ProtocolProblem `rate_limited`."""
+        if self._messages.take() > 0:
+            raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY)
+
+    def count_frame(self) -> None:
+        """Count one audio frame. Raises ProtocolProblem `rate_limited`."""
+        if self._frames.take() > 0:
+            raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref="audio")
+
+    def exceeds_violations(self, problem: ProtocolProblem) -> bool:
+        """Count one violation; whether it was one too many."""
+        if problem.code in ("invalid_input", "answer_too_long"):
+            return False
+        return self._violations.take() > 0
 
 
 class Left(Exception):

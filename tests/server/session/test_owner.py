@@ -13,7 +13,7 @@ from pipeline.turn import Answer, answer_digest
 from server.hot.errors import Conflict, NotOwner, StorageUnavailable
 from server.hot.redis import HotStore
 from server.hot.values import HotSettings
-from server.session.change import answer_payload
+from server.session.ledger import answer_payload
 from server.session.outbox import Outbox
 from server.session.owner import SessionOwner
 from server.session.problems import Moved, SessionProblem, TurnFailed

@@ -16,8 +16,7 @@ from server.protocol.outbound import Notice, Pong
 from server.session.audience import QuestionStream
 from server.session.outbox import Outbox
 from server.session.problems import SessionProblem, error_frame, problem_of
-from server.sockets.base import origin_allowed
-from server.sockets.limits import RateLimiter
+from server.sockets.base import RateLimiter, origin_allowed
 from server.sockets.settings import SocketSettings
 
 

@@ -18,7 +18,7 @@ from pipeline.state import InterviewState
 from pipeline.turn import Answer, answer_digest
 from server.hot.values import Pending
 from server.protocol.codec import AudioFrame
-from server.session.change import answer_of, answer_payload
+from server.session.ledger import answer_of, answer_payload
 from server.session.speculation import SpeculationLimiter, SpeculativeTurn
 from server.speech.frames import AudioPiece, AudioTimeline, FrameIntake, KeptAudio
 from server.speech.transcript import SpokenTranscript
