@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from config.bounds import LimitSettings, SessionSettings
+
+_SESSIONS, _LIMITS = SessionSettings(), LimitSettings()
+
 
 @dataclass(frozen=True, slots=True)
 class HubSettings:
@@ -25,16 +29,16 @@ class HubSettings:
         max_jobs: commands of one session that may wait.
     """
 
-    turn_deadline_s: float = 45.0
+    turn_deadline_s: float = _SESSIONS.turn_deadline_s
     still_thinking_s: float = 4.0
     storage_retry_s: float = 0.1
     storage_patience_s: float = 300.0
     journal_wait_s: float = 8.0
-    idle_release_s: float = 120.0
-    abandon_after_s: float = 86_400.0
-    resume_until_s: float = 604_800.0
+    idle_release_s: float = _SESSIONS.idle_release_s
+    abandon_after_s: float = _SESSIONS.abandon_after_s
+    resume_until_s: float = _SESSIONS.resume_until_s
     sweep_every_s: float = 30.0
     command_wait_s: float = 2.0
     opening_attempts: int = 2
-    max_sessions: int = 1000
+    max_sessions: int = _LIMITS.max_sessions
     max_jobs: int = 32

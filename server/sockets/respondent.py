@@ -207,6 +207,8 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
         audio = decode_binary(frame)
         if self._owner is None:
             raise ProtocolProblem("invalid_message", "Audio must be announced by audio.start.", ref="audio")
+        if self._owner.leaving is not None:
+            return None
         told = self._listening().take(audio)
         if told is not None:
             await self._refuse(told)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from server.protocol.codec import MAX_MESSAGE_BYTES
+from config.bounds import LimitSettings
+
+_DECLARED = LimitSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +30,15 @@ class SocketSettings:
     """
 
     allowed_origins: tuple[str, ...] = ()
-    handshake_s: float = 5.0
+    handshake_s: float = _DECLARED.handshake_s
     attach_s: float = 5.0
-    max_message_bytes: int = MAX_MESSAGE_BYTES
+    max_message_bytes: int = _DECLARED.max_message_bytes
     max_frame_bytes: int = 1024 * 1024
-    messages_per_s: float = 20.0
-    message_burst: int = 60
+    messages_per_s: float = _DECLARED.messages_per_s
+    message_burst: int = _DECLARED.message_burst
     frames_per_s: float = 400.0
     patience: int = 5
     waiting_messages: int = 16
-    outbox_events: int = 256
+    outbox_events: int = _DECLARED.outbox_events
     outbox_wait_s: float = 2.0
     close_wait_s: float = 2.0
