@@ -11,8 +11,8 @@ import asyncio
 import gc
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,12 +44,12 @@ from server.limits import KeyedBuckets
 from server.metrics import Metrics
 from server.origins import Origins
 from server.parts import Parts
-from server.pipelines import Load, open_pipelines
+from server.pipelines import Load, Pipelines, open_pipelines
 from server.reading import SessionReader
 from server.recordings import FileRecorder
 from server.session.context import SessionServices
 from server.session.hub import Hub
-from server.speech.engine import LoadSpeech, load_models, open_speech
+from server.speech.engine import LoadSpeech, Speech, load_models, open_speech
 from server.speech.listening import Listeners
 from server.speech.spoken_turns import SpeechServices
 from server.store.apply import Applier
@@ -155,72 +155,114 @@ async def open_storage(
     """
     overrides = overrides or Overrides()
     metrics = Metrics()
-    with DataDir(settings.storage.data) as data_dir:
-        try:
-            token, is_new = moderator_token(data_dir.path, _secret(settings.server.moderator_token))
-        except OSError as exc:
-            raise DataDirUnusable(f"the moderator token can't be kept in {data_dir.path}: {exc.strerror}") from exc
-        claimed = claim() if claim is not None else None
-        embedded: EmbeddedValkey | None = None
-        try:
-            embedded = _start_embedded(settings, data_dir.path, say)
-            url = embedded.url if embedded is not None else _secret(settings.storage.redis_url) or ""
-            hot, journal = _connect(settings, url, metrics)
-            database = open_database(settings, data_dir.path)
-            try:
-                report = await hot.checks.prepare(embedded=embedded is not None)
-                say("migrating the store")
-                await migrate(database)
-                recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_gone, metrics)
-                writer = overrides.writer(
-                    Writer(
-                        hot,
-                        journal,
-                        Applier(database),
-                        hooks=WriterHooks(
-                            lag=measuring.lags(metrics), buried=measuring.burials(metrics), erase_files=recorder.erase
-                        ),
-                    )
+    with (
+        DataDir(settings.storage.data) as data_dir,
+        _token(settings, data_dir) as (token, is_new),
+        _claimed(claim) as claimed,
+        _embedded(settings, data_dir.path, say) as embedded,
+    ):
+        url = embedded.url if embedded is not None else _secret(settings.storage.redis_url) or ""
+        async with _connections(settings, url, data_dir.path, metrics) as (hot, journal, database):
+            report = await hot.checks.prepare(embedded=embedded is not None)
+            say("migrating the store")
+            await migrate(database)
+            recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_gone, metrics)
+            hooks = WriterHooks(
+                lag=measuring.lags(metrics), buried=measuring.burials(metrics), erase_files=recorder.erase
+            )
+            writer = overrides.writer(Writer(hot, journal, Applier(database), hooks=hooks))
+            async with _writing(writer, recorder, embedded):
+                used, store = overrides.hot(hot), Repository(database)
+                yield Storage(
+                    settings=settings,
+                    data_dir=data_dir,
+                    hot=used,
+                    database=database,
+                    store=store,
+                    reader=SessionReader(used, store),
+                    writer=writer,
+                    recorder=recorder,
+                    metrics=metrics,
+                    report=report,
+                    embedded=embedded,
+                    moderator_token=token,
+                    token_is_new=is_new,
+                    claimed=claimed,
                 )
-                async with asyncio.TaskGroup() as tasks:
-                    working = [
-                        tasks.create_task(writer.run(), name="writer"),
-                        tasks.create_task(recorder.run(), name="recorder"),
-                    ]
-                    if embedded is not None:
-                        working.append(tasks.create_task(embedded.supervise(), name="valkey"))
-                    try:
-                        used, store = overrides.hot(hot), Repository(database)
-                        yield Storage(
-                            settings=settings,
-                            data_dir=data_dir,
-                            hot=used,
-                            database=database,
-                            store=store,
-                            reader=SessionReader(used, store),
-                            writer=writer,
-                            recorder=recorder,
-                            metrics=metrics,
-                            report=report,
-                            embedded=embedded,
-                            moderator_token=token,
-                            token_is_new=is_new,
-                            claimed=claimed,
-                        )
-                        await _written(recorder)
-                        if not await writer.drain(WRITER_DRAIN_S):
-                            log.warning("writer.drain_incomplete", reason="the journal keeps what is left")
-                    finally:
-                        await _end(working)
-            finally:
-                await journal.close()
-                await hot.close()
-                await database.close()
+
+
+@contextmanager
+def _token(settings: Settings, data_dir: DataDir) -> Iterator[tuple[str, bool]]:
+    """The installation's moderator token, and whether it was made just now. Raises DataDirUnusable."""
+    try:
+        found = moderator_token(data_dir.path, _secret(settings.server.moderator_token))
+    except OSError as exc:
+        raise DataDirUnusable(f"the moderator token can't be kept in {data_dir.path}: {exc.strerror}") from exc
+    yield found
+
+
+@contextmanager
+def _claimed(claim: Claim | None) -> Iterator[socket.socket | None]:
+    """The bound socket, closed at the end."""
+    claimed = claim() if claim is not None else None
+    try:
+        yield claimed
+    finally:
+        if claimed is not None:
+            claimed.close()
+
+
+@contextmanager
+def _embedded(settings: Settings, data: Path, say: Say) -> Iterator[EmbeddedValkey | None]:
+    """The embedded Valkey, unless there is an external one; stopped at the end."""
+    if settings.storage.redis_url is not None:
+        yield None
+        return
+    say("starting the embedded Valkey")
+    embedded = EmbeddedValkey(
+        data,
+        stop_deadline_s=VALKEY_STOP_S,
+        on_restart=lambda status: log.error("valkey.restarted", exit_status=status),
+    )
+    embedded.start()
+    try:
+        yield embedded
+    finally:
+        embedded.stop()
+
+
+@asynccontextmanager
+async def _connections(
+    settings: Settings, url: str, data: Path, metrics: Metrics
+) -> AsyncIterator[tuple[HotStore, Journal, Database]]:
+    """Hot storage, its journal and the database, closed at the end."""
+    hot, journal = _connect(settings, url, metrics)
+    database = open_database(settings, data)
+    try:
+        yield hot, journal, database
+    finally:
+        await journal.close()
+        await hot.close()
+        await database.close()
+
+
+@asynccontextmanager
+async def _writing(writer: Writer, recorder: FileRecorder, embedded: EmbeddedValkey | None) -> AsyncIterator[None]:
+    """What stores sessions and recordings runs as long as the block does; at its end what waits is written out."""
+    async with asyncio.TaskGroup() as tasks:
+        working = [
+            tasks.create_task(writer.run(), name="writer"),
+            tasks.create_task(recorder.run(), name="recorder"),
+        ]
+        if embedded is not None:
+            working.append(tasks.create_task(embedded.supervise(), name="valkey"))
+        try:
+            yield
+            await _written(recorder)
+            if not await writer.drain(WRITER_DRAIN_S):
+                log.warning("writer.drain_incomplete", reason="the journal keeps what is left")
         finally:
-            if embedded is not None:
-                embedded.stop()
-            if claimed is not None:
-                claimed.close()
+            await _end(working)
 
 
 @asynccontextmanager
@@ -240,6 +282,26 @@ async def running(
         DataDirInUse, DataDirUnusable, HotError, StoreError: as `open_storage`.
     """
     overrides = overrides or Overrides()
+    library = _library(settings, overrides)
+    async with (
+        open_storage(settings, overrides=overrides, say=say, claim=claim) as storage,
+        open_speech(settings, storage.metrics, load=overrides.hear, say=say) as speech,
+        open_pipelines(
+            settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
+        ) as pipelines,
+    ):
+        parts = _parts(settings, library, storage, speech, pipelines)
+        async with _running(parts.watch.run(), "watch"), parts.hub, _running(parts.sync.run(), "sync"):
+            # What is loaded by now stays: looking through it again would stop every session for a quarter of a second.
+            gc.collect()
+            gc.freeze()
+            parts.readiness.models = True
+            yield parts, storage
+            parts.readiness.leaving = True
+
+
+def _library(settings: Settings, overrides: Overrides) -> Library:
+    """What new sessions begin with; problems are logged. Raises SettingsError."""
     models = Models(settings)
     models.check()
     library = Library(
@@ -253,83 +315,67 @@ async def running(
         log.warning("configuration.problem", file=problem.file, line=problem.line, reason=problem.reason)
     for caution in library.cautions():
         log.warning("configuration.caution", file=caution.file, line=caution.line, reason=caution.reason)
-    async with (
-        open_storage(settings, overrides=overrides, say=say, claim=claim) as storage,
-        open_speech(settings, storage.metrics, load=overrides.hear, say=say) as speech,
-        open_pipelines(
-            settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
-        ) as pipelines,
-    ):
-        auth = Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id)
-        metrics = storage.metrics
-        hub = Hub(
-            SessionServices(
-                hot=storage.hot,
-                store=storage.store,
-                pipeline_of=pipelines.of,
-                settings=hub_settings(settings),
-                now=_now,
-                clock=time.monotonic,
-                new_id=_new_id,
-                turn_deadline_s=pipelines.deadline_s,
-                on_turn=measuring.turns(metrics),
-            ),
-            drain_s=HUB_DRAIN_S,
-        )
-        listeners = Listeners(
-            SpeechServices(speech, listening_settings(settings), storage.recorder, measuring.spoken_answers(metrics))
-        )
-        watch = WatchService(
-            hub,
-            storage.reader,
-            pipelines,
-            settings.alerts,
-            public_url=settings.server.public_url,
-            metrics=metrics,
-            now=_now,
-            clock=time.monotonic,
-        )
-        copies, folder = Copies(storage.database), storage.data_dir.path
-        sync = Sync(settings.kiosk, copies, storage.recorder, folder, erase=hub.erase, now=_now)
-        async with _running(watch.run(), "watch"), hub, _running(sync.run(), "sync"):
-            parts = Parts(
-                settings=settings,
-                library=library,
-                hot=storage.hot,
-                store=storage.store,
-                writer=storage.writer,
-                pipelines=pipelines,
-                hub=hub,
-                reader=storage.reader,
-                watch=watch,
-                speech=speech,
-                listeners=listeners,
-                recorder=storage.recorder,
-                auth=auth,
-                metrics=metrics,
-                origins=Origins(settings.server),
-                requests=KeyedBuckets(settings.limits.requests_per_s, settings.limits.request_burst, time.monotonic),
-                copies=copies,
-                receiver=Receiver(
-                    copies,
-                    storage.hot,
-                    storage.recorder,
-                    folder=folder,
-                    max_bytes=settings.kiosk.sync_max_bytes,
-                    now=_now,
-                ),
-                sync=sync,
-                unlocking=Unlocking(_secret(settings.kiosk.kiosk_pin), time.monotonic),
-                now=_now,
-                new_id=_new_id,
-                started_at=_now(),
-            )
-            # What is loaded by now stays: looking through it again would stop every session for a quarter of a second.
-            gc.collect()
-            gc.freeze()
-            parts.readiness.models = True
-            yield parts, storage
-            parts.readiness.leaving = True
+    return library
+
+
+def _hub(settings: Settings, storage: Storage, pipelines: Pipelines) -> Hub:
+    """The sessions of this process."""
+    services = SessionServices(
+        hot=storage.hot,
+        store=storage.store,
+        pipeline_of=pipelines.of,
+        settings=hub_settings(settings),
+        now=_now,
+        clock=time.monotonic,
+        new_id=_new_id,
+        turn_deadline_s=pipelines.deadline_s,
+        on_turn=measuring.turns(storage.metrics),
+    )
+    return Hub(services, drain_s=HUB_DRAIN_S)
+
+
+def _parts(settings: Settings, library: Library, storage: Storage, speech: Speech, pipelines: Pipelines) -> Parts:
+    """What answers requests, nothing of it running yet."""
+    hub, metrics, recorder = _hub(settings, storage, pipelines), storage.metrics, storage.recorder
+    heard = measuring.spoken_answers(metrics)
+    watch = WatchService(
+        hub,
+        storage.reader,
+        pipelines,
+        settings.alerts,
+        public_url=settings.server.public_url,
+        metrics=metrics,
+        now=_now,
+        clock=time.monotonic,
+    )
+    copies, folder, limits = Copies(storage.database), storage.data_dir.path, settings.limits
+    return Parts(
+        settings=settings,
+        library=library,
+        hot=storage.hot,
+        store=storage.store,
+        writer=storage.writer,
+        pipelines=pipelines,
+        hub=hub,
+        reader=storage.reader,
+        watch=watch,
+        speech=speech,
+        listeners=Listeners(SpeechServices(speech, listening_settings(settings), recorder, heard)),
+        recorder=recorder,
+        auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
+        metrics=metrics,
+        origins=Origins(settings.server),
+        requests=KeyedBuckets(limits.requests_per_s, limits.request_burst, time.monotonic),
+        copies=copies,
+        receiver=Receiver(
+            copies, storage.hot, recorder, folder=folder, max_bytes=settings.kiosk.sync_max_bytes, now=_now
+        ),
+        sync=Sync(settings.kiosk, copies, recorder, folder, erase=hub.erase, now=_now),
+        unlocking=Unlocking(_secret(settings.kiosk.kiosk_pin), time.monotonic),
+        now=_now,
+        new_id=_new_id,
+        started_at=_now(),
+    )
 
 
 @asynccontextmanager
@@ -355,19 +401,6 @@ async def _end(tasks: list[asyncio.Task[None]]) -> None:
             if task.get_name().startswith(names) and task is not asyncio.current_task():
                 task.cancel()
         await asyncio.wait(tasks, timeout=CANCEL_AGAIN_S)
-
-
-def _start_embedded(settings: Settings, data: Path, say: Say) -> EmbeddedValkey | None:
-    if settings.storage.redis_url is not None:
-        return None
-    say("starting the embedded Valkey")
-    embedded = EmbeddedValkey(
-        data,
-        stop_deadline_s=VALKEY_STOP_S,
-        on_restart=lambda status: log.error("valkey.restarted", exit_status=status),
-    )
-    embedded.start()
-    return embedded
 
 
 def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, Journal]:
