@@ -1,6 +1,8 @@
 """Names of everything kept in Redis.
 
-A session's keys and the journal of its partition share one hash tag, so that a script never crosses slots.
+A session's keys and the journal of its partition share one hash tag, so that a script never crosses slots. The number
+of partitions and the journals, which the writer trims, never expire; neither do the keys of a session while a record
+of it waits in the journal.
 """
 
 from __future__ import annotations
@@ -17,16 +19,6 @@ WAKE_CHANNEL = "askwell:wake"
 WATCH_CHANNEL = "askwell:watch"
 DEVICE_PREFIX = "askwell:device:"
 
-KEYS_WITHOUT_TTL: tuple[re.Pattern[str], ...] = (
-    re.compile(r"askwell:partitions"),
-    re.compile(r"askwell:\{p\d\d+\}:journal"),
-)
-"""Keys that live as long as the data: the number of partitions, and the journals, which the writer trims.
-
-The keys of a session have no TTL either while a record of it waits in the journal.
-"""
-
-SESSION_KEY = re.compile(r"askwell:\{p(?P<partition>\d\d+)\}:(?P<session>[A-Za-z0-9_-]+):(?P<part>[a-z]+)(?::.*)?")
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
