@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from starlette.requests import Request
 
 from pipeline.concept import Concept
+from pipeline.state import is_session_id
 from server.api.http import parts_of
 from server.auth import COOKIE, Principal
 from server.errors import ApiError
 from server.parts import Parts
-
-SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 async def principal_of(request: Request) -> Principal | None:
@@ -63,7 +60,7 @@ def enrolment_is_open(parts: Parts, concept: Concept) -> bool:
 def session_id_of(request: Request) -> str:
     """The session named in the path. Raises ApiError `not_found` for what can't be an id."""
     session_id = str(request.path_params["session_id"])
-    if not SESSION_ID.fullmatch(session_id):
+    if not is_session_id(session_id):
         raise ApiError("not_found", "There is no such interview.")
     return session_id
 

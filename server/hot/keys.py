@@ -7,10 +7,10 @@ of it waits in the journal.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from zlib import crc32
 
+from pipeline.state import is_session_id
 from server.hot.errors import SessionNotHot
 
 DEFAULT_PARTITIONS = 16
@@ -18,8 +18,6 @@ PARTITIONS_KEY = "askwell:partitions"
 WAKE_CHANNEL = "askwell:wake"
 WATCH_CHANNEL = "askwell:watch"
 DEVICE_PREFIX = "askwell:device:"
-
-_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class KeySpace:
         Raises:
             SessionNotHot: the id can't be the id of a session.
         """
-        if not _SESSION_ID.fullmatch(session_id):
+        if not is_session_id(session_id):
             raise SessionNotHot("this is not the id of a session")
         partition = self.partition_of(session_id)
         prefix = f"askwell:{{p{partition:02d}}}:{session_id}"
