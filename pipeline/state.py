@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any, Literal
 
@@ -16,9 +17,18 @@ from pipeline.records import Record
 
 STATE_VERSION = 3
 
+SESSION_ID_PATTERN = r"[A-Za-z0-9_-]{1,64}"
+
 SessionStatus = Literal["created", "active", "paused", "closing", "completed", "abandoned", "failed"]
+UNFINISHED: frozenset[SessionStatus] = frozenset({"created", "active", "paused", "closing"})
+"""States of interviews that are not over."""
 AnswerKind = Literal["answer", "skip", "correct"]
 UtteranceKind = Literal["opening", "question", "rephrase", "closing_question", "closing", "answer", "skip", "correct"]
+
+
+def is_session_id(text: str) -> bool:
+    """Whether the text can be the id of a session."""
+    return re.fullmatch(SESSION_ID_PATTERN, text) is not None
 
 
 class Utterance(Record):

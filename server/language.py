@@ -1,14 +1,14 @@
-"""Who understands answers and writes questions: models on this machine, and language models over the wire.
+"""The language providers of sessions: models on this machine, and language models behind an API.
 
-What works on this machine is loaded once per process, warm, and always there: it embeds and parses for everybody, does
-the roles that are `offline`, and steps in where a language model fails and the policy is `offline`.
+The offline provider is loaded once per process. It embeds and parses for all sessions, does the roles that are
+`offline`, and is the fallback for language models where the failure policy is `offline`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import structlog
 
@@ -18,9 +18,16 @@ from config.roles import ModelMisconfigured, Models, describe, host_of, is_local
 from config.settings import PREFIX, ROLES, Settings
 from pipeline.calls import LLMCall, Role
 from pipeline.concept import FailurePolicy, ModelOverrides, SessionConfiguration
-from pipeline.language.fallback import CountedWriter, FallbackExtractor, FallbackRater, FallbackSlotProposer, Missing
+from pipeline.language.fallback import (
+    CountedWriter,
+    FallbackExtractor,
+    FallbackRater,
+    FallbackSlotProposer,
+    Missing,
+    OnFallback,
+)
 from pipeline.methodology import Methodology
-from pipeline.ports import Extractor, QuestionWriter, Rater, SlotProposer
+from pipeline.ports import QuestionWriter
 from pipeline.turn import Providers
 from server.metrics import Circuit
 
@@ -30,6 +37,10 @@ if TYPE_CHECKING:
     from pipeline.language.prompted.prompts import Prompts
 
 log = structlog.get_logger("askwell.language")
+
+P = TypeVar("P")
+Fallback = Callable[[P, P, OnFallback], P]
+"""Makes a provider of two: the second one does what the first one fails at."""
 
 SPARE_S = 5.0
 """What a turn takes at the most beside its calls of language models, in seconds."""
@@ -69,12 +80,12 @@ class Language:
     """The providers of every configuration that sessions of this process are pinned to.
 
     Args:
-        offline: what works on this machine.
+        offline: the providers on this machine.
         settings: of the process.
         prices: of models.
         prompts: those that new sessions begin with; for sessions whose own can't be used any more.
-        observe: told of every call of a language model.
-        on_fallback: told whenever the offline provider does a language model's task.
+        observe: called with every call of a language model.
+        on_fallback: called with the role whenever the offline provider does a language model's task.
     """
 
     def __init__(
@@ -153,10 +164,53 @@ class Language:
         return max(usual, 2 * understanding_s + 2 * model_s.get("generation", 0.0) + SPARE_S)
 
     def providers_for(self, configuration: SessionConfiguration) -> Providers:
-        """Providers of such a session. Without prompts it began offline, and stays so."""
+        """Providers of such a session; one without prompts began with the offline provider and stays with it."""
         if not configuration.prompts:
             return self.offline
-        return _Assembly(self, configuration, self._prompts(configuration)).providers()
+        from pipeline.language.prompted.extraction import PromptedExtractor
+        from pipeline.language.prompted.questions import PromptedQuestionWriter
+        from pipeline.language.prompted.rating import PromptedRater
+        from pipeline.language.prompted.slots import PromptedSlotProposer
+
+        offline, prompts = self.offline, self._prompts(configuration)
+        falls_back = self.policy(configuration) == "offline"
+
+        def provider(role: Role, prompted: Callable[[ChatClient], P], second: P, fallback: Fallback[P] | None) -> P:
+            """A language model with these prompts, with or without a fallback; `second` where the role is offline."""
+            try:
+                model = self._models.role_model(role, configuration.concept.llm)
+            except ModelMisconfigured as exc:
+                log.warning("language.model_missing", role=role, reason=exc.reason)
+                first = cast("P", Missing(exc.reason, offline.writer))
+            else:
+                if model is None:
+                    return second
+                first = prompted(self._clients.client(model))
+            return fallback(first, second, self._on_fallback) if falls_back and fallback is not None else first
+
+        def prompted_writer(client: ChatClient) -> QuestionWriter:
+            temperature = self._opening_temperature(client)
+            return PromptedQuestionWriter(client, prompts, templates=offline.writer, opening_temperature=temperature)
+
+        writer = provider("generation", prompted_writer, offline.writer, None)
+        is_offline = writer is offline.writer
+        return Providers(
+            extractor=provider(
+                "extraction", lambda client: PromptedExtractor(client, prompts), offline.extractor, FallbackExtractor
+            ),
+            rater=provider("scoring", lambda client: PromptedRater(client, prompts), offline.rater, FallbackRater),
+            slot_proposer=provider(
+                "scoring",
+                lambda client: PromptedSlotProposer(client, prompts),
+                offline.slot_proposer,
+                FallbackSlotProposer,
+            ),
+            writer=writer,
+            embedder=offline.embedder,
+            parser=offline.parser,
+            fallback_writer=CountedWriter(offline.writer, self._on_fallback) if falls_back and not is_offline else None,
+            secrets=() if is_offline else tuple(prompts.texts.values()),
+        )
 
     def _prompts(self, configuration: SessionConfiguration) -> Prompts:
         from pipeline.language.prompted.prompts import PromptInvalid, Prompts
@@ -167,101 +221,14 @@ class Language:
             log.warning("language.prompts_outdated", concept=configuration.concept.id, reason=str(exc))
             return Prompts(self._current_prompts())
 
-    def client(self, role: Role, overrides: ModelOverrides) -> ChatClient | None:
-        """The client of a role, None for the offline provider. Raises ModelMisconfigured."""
-        model = self._models.role_model(role, overrides)
-        return None if model is None else self._clients.client(model)
-
-    def opening_temperature(self, client: ChatClient) -> float:
+    def _opening_temperature(self, client: ChatClient) -> float:
         """For opening questions; clients whose role leaves the temperature out leave this one out as well."""
         temperature: Temperature = self._settings.models.opening_temperature
         return float((client.spec.temperature or 0.0) if temperature == "unset" else temperature)
 
-    def fell_back(self, role: Role) -> None:
-        """The offline provider did a task of a language model."""
-        self._on_fallback(role)
 
-
-class _Assembly:
-    """Puts the providers of one configuration together."""
-
-    def __init__(self, language: Language, configuration: SessionConfiguration, prompts: Prompts) -> None:
-        self._language = language
-        self._offline = language.offline
-        self._overrides = configuration.concept.llm
-        self._prompts = prompts
-        self._falls_back = language.policy(configuration) == "offline"
-
-    def providers(self) -> Providers:
-        """The providers."""
-        writer, second = self._writers()
-        return Providers(
-            extractor=self._extractor(),
-            rater=self._rater(),
-            slot_proposer=self._slot_proposer(),
-            writer=writer,
-            embedder=self._offline.embedder,
-            parser=self._offline.parser,
-            fallback_writer=second,
-            secrets=tuple(self._prompts.texts.values()) if writer is not self._offline.writer else (),
-        )
-
-    def _client(self, role: Role) -> ChatClient | Missing | None:
-        try:
-            return self._language.client(role, self._overrides)
-        except ModelMisconfigured as exc:
-            log.warning("language.model_missing", role=role, reason=exc.reason)
-            return Missing(exc.reason, self._offline.writer)
-
-    def _extractor(self) -> Extractor:
-        from pipeline.language.prompted.extraction import PromptedExtractor
-
-        client, second = self._client("extraction"), self._offline.extractor
-        if client is None:
-            return second
-        first = client if isinstance(client, Missing) else PromptedExtractor(client, self._prompts)
-        return FallbackExtractor(first, second, self._language.fell_back) if self._falls_back else first
-
-    def _rater(self) -> Rater:
-        from pipeline.language.prompted.rating import PromptedRater
-
-        client, second = self._client("scoring"), self._offline.rater
-        if client is None:
-            return second
-        first = client if isinstance(client, Missing) else PromptedRater(client, self._prompts)
-        return FallbackRater(first, second, self._language.fell_back) if self._falls_back else first
-
-    def _slot_proposer(self) -> SlotProposer:
-        from pipeline.language.prompted.slots import PromptedSlotProposer
-
-        client, second = self._client("scoring"), self._offline.slot_proposer
-        if client is None:
-            return second
-        first = client if isinstance(client, Missing) else PromptedSlotProposer(client, self._prompts)
-        return FallbackSlotProposer(first, second, self._language.fell_back) if self._falls_back else first
-
-    def _writers(self) -> tuple[QuestionWriter, QuestionWriter | None]:
-        """Who writes questions, and who does where that fails."""
-        from pipeline.language.prompted.questions import PromptedQuestionWriter
-
-        client, second = self._client("generation"), self._offline.writer
-        if client is None:
-            return second, None
-        first: QuestionWriter = (
-            client
-            if isinstance(client, Missing)
-            else PromptedQuestionWriter(
-                client,
-                self._prompts,
-                templates=second,
-                opening_temperature=self._language.opening_temperature(client),
-            )
-        )
-        return first, CountedWriter(second, self._language.fell_back) if self._falls_back else None
-
-
-def who_does_what(settings: Settings) -> list[str]:
-    """Who does each role by the settings, for the person who started the process; nothing secret in it."""
+def role_lines(settings: Settings) -> list[str]:
+    """The provider of each role by the settings, one line each, for the person who started the process; no secrets."""
     used = list(Models(settings).used())
     if all(model is None for _, model in used):
         return ["offline: extraction, scoring and questions without a language model"]
@@ -272,7 +239,7 @@ def who_does_what(settings: Settings) -> list[str]:
 
 
 def cautions(settings: Settings) -> list[str]:
-    """What the person who started the process should know about language models."""
+    """Warnings about language models for the person who started the process."""
     models = [model for _, model in Models(settings).used() if model is not None]
     found = []
     hosts = dict.fromkeys(host_of(model.base_url) for model in models if not is_local(model))

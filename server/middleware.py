@@ -1,19 +1,18 @@
-"""What every request passes through: host and origin, how many at once, headers of the answer, the count."""
+"""Middleware for all requests: allowed hosts and origins, connection limit, response headers, metrics, errors."""
 
 from __future__ import annotations
 
-import json
 import time
-from typing import Any
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.api.http import on_error
-from server.errors import ApiError, WireError, wire_error
+from server.api.http import on_error, problem_response
+from server.errors import ApiError, wire_error
 from server.parts import Parts
+from server.protocol.codes import CLOSE_POLICY
 from server.sockets.moderator import MODERATOR_PATH
 
 log = structlog.get_logger()
@@ -34,13 +33,8 @@ _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _QUIET = ("/static/", "/healthz", "/readyz", "/metrics")
 
 
-def _who(scope: Scope) -> str:
-    """Who connects to that socket."""
-    return "moderator" if scope.get("path") == MODERATOR_PATH else "respondent"
-
-
 class Gate:
-    """Refuses strangers and crowds before anything is read, and puts the same headers on every answer."""
+    """Refuses requests by host, origin and number before they are read; adds security headers to all responses."""
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self.app = app
@@ -67,11 +61,12 @@ class Gate:
             self._open -= 1
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        if not self.parts.origins.host_allowed(headers.get("host", "")):
-            await self._refuse(scope, receive, send, ApiError("forbidden", "The server does not answer to this name."))
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await self._refuse(scope, receive, send, refusal)
             return
-        gauge = self.parts.metrics.connections.labels(_who(scope))
+        role = "moderator" if scope.get("path") == MODERATOR_PATH else "respondent"
+        gauge = self.parts.metrics.connections.labels(role)
         gauge.inc()
         try:
             await self.app(scope, receive, send)
@@ -102,12 +97,12 @@ class Gate:
         finally:
             self._count(scope, status, (time.perf_counter() - started) * 1000)
 
-    def _refusal(self, scope: Scope) -> Exception | None:
+    def _refusal(self, scope: Scope) -> ApiError | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self.parts.origins.host_allowed(host):
             return ApiError("forbidden", "The server does not answer to this name. See ASKWELL_ALLOWED_HOSTS.")
-        if scope["method"] in _UNSAFE:
+        if scope.get("method") in _UNSAFE:
             origin = headers.get("origin")
             if origin is not None and not self.parts.origins.origin_allowed(origin, host):
                 return ApiError("forbidden", "Pages of this origin may not do this. See ASKWELL_ALLOWED_ORIGINS.")
@@ -118,18 +113,14 @@ class Gate:
                 return ApiError("rate_limited", message, retryable=True, retry_after_s=wait_s)
         return None
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send, exc: Exception) -> None:
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, exc: ApiError) -> None:
         error = wire_error(exc)
         self.parts.metrics.errors.labels(error.code).inc()
-        if scope["type"] == "websocket":
-            await _deny_websocket(scope, receive, send, error)
+        if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": CLOSE_POLICY})
             return
-        headers = [(b"content-type", b"application/problem+json"), (b"cache-control", b"no-store")]
-        retry_after_s = getattr(exc, "retry_after_s", None)
-        if retry_after_s:
-            headers.append((b"retry-after", str(retry_after_s).encode()))
-        await send({"type": "http.response.start", "status": error.status, "headers": headers})
-        await send({"type": "http.response.body", "body": _body(error)})
+        headers = {"retry-after": str(exc.retry_after_s)} if exc.retry_after_s else {}
+        await problem_response(error, headers)(scope, receive, send)
 
     def _count(self, scope: Scope, status: int, took_ms: float) -> None:
         route = scope.get("route")
@@ -141,7 +132,7 @@ class Gate:
 
 
 class Problems:
-    """Answers whatever a route raises as a problem; the innermost middleware, so that the gate sees the answer."""
+    """Turns exceptions of routes into error responses; innermost, so that `Gate` counts and decorates these too."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -165,17 +156,3 @@ class Problems:
                 raise
             response = await on_error(Request(scope, receive), exc)
             await response(scope, receive, send)
-
-
-async def _deny_websocket(scope: Scope, receive: Receive, send: Send, error: WireError) -> None:
-    if "websocket.http.response" not in scope.get("extensions", {}):
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    headers = [(b"content-type", b"application/problem+json")]
-    await send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": _body(error)})
-
-
-def _body(error: WireError) -> bytes:
-    content: dict[str, Any] = error.problem()
-    return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")

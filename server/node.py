@@ -18,7 +18,7 @@ from config.speech import NO_MODEL
 from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
 from server.export import FORMATS
-from server.language import cautions, who_does_what
+from server.language import cautions, role_lines
 from server.serving import bind, serving, url_of
 from server.speech.engine import Speech
 from server.wiring import HUB_DRAIN_S, Overrides, Say, Storage, open_storage, running
@@ -116,7 +116,7 @@ def banner(storage: Storage, speech: Speech, url: str, version: str) -> str:
         f"  sessions   {'embedded Valkey' if embedded else 'external Redis or Valkey'} {storage.report.version}"
         + (", every write on disk before it is acknowledged" if embedded else ""),
         f"  store      {'SQLite, in the data directory' if kept.database_url is None else 'external database'}",
-        *(f"  language   {line}" for line in who_does_what(settings)),
+        *(f"  language   {line}" for line in role_lines(settings)),
         f"  speech     {speech.line}",
         f"  interviews {'open to whoever reaches this address' if server.enrolment_open else 'by invitation only'}",
     ]

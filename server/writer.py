@@ -64,30 +64,22 @@ class Lag:
     seconds: float
 
 
-def _ignore(*_: object) -> None:
-    return
-
-
 async def _no_files(_: str) -> None:
     return
 
 
 @dataclass(frozen=True, slots=True)
 class WriterHooks:
-    """Who is told what the writer does.
+    """What else happens when the writer works.
 
     Args:
-        stored: partition and number of records that were written.
-        retried: partition and reason of a failure that is tried again.
-        buried: a record that was given up.
-        lag: lag by partition, each time it was measured.
+        buried: called with a record that could not be stored and became a dead letter.
+        lag: called with the lag by partition, each time it was measured.
         erase_files: removes a session's files (recordings, exports); called again after a crash.
     """
 
-    stored: Callable[[int, int], None] = _ignore
-    retried: Callable[[int, str], None] = _ignore
-    buried: Callable[[JournalRecord], None] = _ignore
-    lag: Callable[[dict[int, Lag]], None] = _ignore
+    buried: Callable[[JournalRecord], None] = lambda record: None
+    lag: Callable[[dict[int, Lag]], None] = lambda lag: None
     erase_files: Callable[[str], Awaitable[None]] = _no_files
 
 
@@ -99,7 +91,7 @@ class Writer:
         journal: of the same server, with connections of its own.
         applier: of the store.
         settings: how it works.
-        hooks: who is told.
+        hooks: what else happens.
     """
 
     def __init__(
@@ -131,10 +123,6 @@ class Writer:
         if oldest_s > self._settings.degraded_after_s:
             return f"the store is {oldest_s:.0f} s behind"
         return None
-
-    def lag(self) -> dict[int, Lag]:
-        """The lag by partition, as last measured."""
-        return dict(self._lag)
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -252,7 +240,6 @@ class Writer:
                 await self._store_alone(partition, position, record)
                 position = record.id
         self._positions[partition] = records[-1].id
-        self._hooks.stored(partition, len(records))
 
     async def _store_alone(self, partition: int, position: str, record: JournalRecord) -> None:
         reason = ""
@@ -262,7 +249,6 @@ class Writer:
                 return
             except RecordRefused as error:
                 reason = str(error)
-                self._hooks.retried(partition, reason)
                 if attempt < self._settings.attempts:
                     await asyncio.sleep(self._settings.first_pause_s)
         log.error(
@@ -300,7 +286,6 @@ class Writer:
 
     def _note_failure(self, partition: int, error: Exception) -> None:
         self._failures[partition] = str(error)
-        self._hooks.retried(partition, str(error))
         log.warning("writer.retry", partition=partition, reason=str(error))
 
     async def _lock(self, partition: int) -> bool:

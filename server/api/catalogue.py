@@ -1,4 +1,4 @@
-"""Calls about what interviews can be about: concepts, methodologies, personas."""
+"""Calls that list concepts, methodologies and personas."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pipeline.concept import Concept
+from server.api.access import enrolment_is_open
 from server.api.http import json_response, parts_of
 from server.errors import ApiError
 
@@ -21,13 +22,11 @@ def _short(concept: Concept) -> dict[str, Any]:
         "methodology": concept.methodology,
         "engine": concept.engine,
         "languages": list(concept.languages),
-        "titles": {language: told.title or told.name for language, told in _told(concept).items()},
+        "titles": {
+            language: (translated := concept.in_language(language)).title or translated.name
+            for language in concept.languages
+        },
     }
-
-
-def _told(concept: Concept) -> dict[str, Concept]:
-    """The concept as it is told in each of its languages."""
-    return {language: concept.in_language(language) for language in concept.languages}
 
 
 async def concepts(request: Request) -> Response:
@@ -44,10 +43,9 @@ def _concept(request: Request) -> Concept:
 
 
 async def concept(request: Request) -> Response:
-    """`GET /api/concepts/{id}`: what a respondent may know; the objective is not theirs to see."""
+    """`GET /api/concepts/{id}`: what respondents may see, which leaves out the objective."""
     found = _concept(request)
     parts = parts_of(request)
-    open_here = parts.settings.server.enrolment_open if found.open_enrolment is None else found.open_enrolment
     return json_response(
         {
             **_short(found),
@@ -55,7 +53,7 @@ async def concept(request: Request) -> Response:
             "consent": found.consent.model_dump(mode="json") if found.consent else None,
             "stimulus": found.stimulus,
             "helpline_text": found.helpline_text,
-            "open_enrolment": open_here,
+            "open_enrolment": enrolment_is_open(parts, found),
         }
     )
 

@@ -1,9 +1,9 @@
-"""What every route shares: reading a body, answering with JSON, answering with a problem."""
+"""What all routes share: reading a request body, JSON responses, error responses."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -24,19 +24,25 @@ BodyT = TypeVar("BodyT", bound=BaseModel)
 
 PROBLEM = "application/problem+json"
 STORAGE_AWAY = "Storage can't be reached just now. Please try again in a moment."
-"""The words of `storage_unavailable` where no answer is at stake."""
+"""The message of `storage_unavailable` for requests that send no answer."""
+_REASONS = {
+    "extra_forbidden": "there is no such field",
+    "missing": "is missing",
+    "string_pattern_mismatch": "is not in the expected form",
+}
+"""What is wrong with a field, by pydantic's type of the error."""
 _HTTP_CODES = {400: "invalid_message", 401: "unauthorised", 403: "forbidden", 404: "not_found", 405: "invalid_message"}
 
 
 def parts_of(request: Request) -> Parts:
-    """The process's parts."""
+    """The parts of the process."""
     found = request.app.state.parts
     assert isinstance(found, Parts)
     return found
 
 
 def json_response(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON answer that nobody may cache."""
+    """A JSON response that may not be cached."""
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return Response(
         body, status, {"cache-control": "no-store", **(headers or {})}, media_type="application/json; charset=utf-8"
@@ -44,30 +50,35 @@ def json_response(content: Any, status: int = 200, headers: Mapping[str, str] | 
 
 
 def problem_response(error: WireError, headers: Mapping[str, str] | None = None) -> Response:
-    """An error as `application/problem+json`. Source: RFC 9457."""
+    """An error as `application/problem+json` (RFC 9457)."""
     body = json.dumps(error.problem(), ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, error.status, {"cache-control": "no-store", **(headers or {})}, media_type=PROBLEM)
 
 
-async def read_bytes(request: Request, limit: int) -> bytes:
-    """The request's body.
+async def body_chunks(request: Request, limit: int, too_long: ApiError) -> AsyncIterator[bytes]:
+    """The request's body as it arrives.
 
     Raises:
-        ApiError: `invalid_message` (413) when it is longer than `limit` bytes, or the client went away.
+        ApiError: `too_long`, it has more than `limit` bytes; `invalid_message`, the client disconnected before its end.
     """
-    too_long = ApiError("invalid_message", f"The request is longer than {limit} bytes.", status=413)
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > 18 or int(announced) > limit):
         raise too_long
-    received = bytearray()
+    received = 0
     try:
         async for chunk in request.stream():
-            received += chunk
-            if len(received) > limit:
+            received += len(chunk)
+            if received > limit:
                 raise too_long
+            yield chunk
     except ClientDisconnect as exc:
         raise ApiError("invalid_message", "The request ended too early.") from exc
-    return bytes(received)
+
+
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The request's body of up to `limit` bytes. Raises ApiError `invalid_message` (413 where it is longer)."""
+    too_long = ApiError("invalid_message", f"The request is longer than {limit} bytes.", status=413)
+    return b"".join([chunk async for chunk in body_chunks(request, limit, too_long)])
 
 
 async def read_object_body(request: Request, *, optional: bool = False) -> dict[str, Any]:
@@ -112,21 +123,15 @@ def _no_constant(name: str) -> float:
 
 
 def first_problem(exc: ValidationError) -> str:
-    """The first thing that is wrong, in a sentence."""
+    """The first validation error as a sentence."""
     error = exc.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in error["loc"])
-    reason = str(error["msg"]).removeprefix("Value error, ")
-    if error["type"] == "extra_forbidden":
-        reason = "there is no such field"
-    elif error["type"] == "missing":
-        reason = "is missing"
-    elif error["type"] == "string_pattern_mismatch":
-        reason = "is not in the expected form"
+    reason = _REASONS.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
     return f"{where}: {reason}." if where else f"{reason}."
 
 
 async def on_error(request: Request, exc: Exception) -> Response:
-    """Any exception of a route as a problem."""
+    """The response to any exception of a route."""
     headers: dict[str, str] = {}
     if isinstance(exc, HTTPException):
         code = _HTTP_CODES.get(exc.status_code, "internal" if exc.status_code >= 500 else "invalid_message")

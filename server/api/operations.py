@@ -1,8 +1,9 @@
-"""Calls for operations: alive, ready, metrics."""
+"""Calls for operators: liveness, readiness, metrics."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -26,13 +27,11 @@ async def healthz(request: Request) -> Response:
 
 
 async def readiness(parts: Parts) -> tuple[bool, dict[str, Any]]:
-    """Whether the process can take interviews, and what it depends on."""
+    """Whether the process can take interviews, and the state of what it depends on; sets the metric `askwell_ready`."""
     redis_ok, database_ok = False, False
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(_CHECK_S):
             redis_ok, database_ok = await asyncio.gather(parts.hot.checks.ping(), parts.store.database.is_usable())
-    except TimeoutError:
-        pass
     behind = parts.writer.degraded
     checks: dict[str, Any] = {
         "models": "ready" if parts.readiness.models else "loading",
@@ -47,22 +46,20 @@ async def readiness(parts: Parts) -> tuple[bool, dict[str, Any]]:
     ready = parts.readiness.models and redis_ok and database_ok and behind is None and not parts.readiness.leaving
     if parts.readiness.leaving:
         checks["process"] = "leaving"
+    parts.metrics.ready.set(1 if ready else 0)
     return ready, checks
 
 
 async def readyz(request: Request) -> Response:
     """`GET /readyz`: 200 when the process can take interviews, else 503, with the reasons."""
-    parts = parts_of(request)
-    ready, checks = await readiness(parts)
-    parts.metrics.ready.set(1 if ready else 0)
+    ready, checks = await readiness(parts_of(request))
     return json_response({"ready": ready, "checks": checks}, 200 if ready else 503)
 
 
 async def metrics(request: Request) -> Response:
     """`GET /metrics`."""
     parts = parts_of(request)
-    ready, _ = await readiness(parts)
-    parts.metrics.ready.set(1 if ready else 0)
+    await readiness(parts)
     parts.metrics.sessions.set(parts.hub.sessions)
     try:
         async with asyncio.timeout(_CHECK_S):

@@ -1,4 +1,4 @@
-"""A recording that is sent as an answer."""
+"""The call that sends a recording as an answer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from pipeline.state import InterviewState, Receipt
 from server.api.access import respondent
-from server.api.http import json_response, parts_of
-from server.api.views import now_view
+from server.api.http import body_chunks, json_response, parts_of
+from server.api.views import turn_view
 from server.errors import ApiError
 from server.parts import Parts
 from server.protocol.base import UUID_PATTERN
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from audio.containers import Recording
 
 IN_MEMORY_BYTES = 1024 * 1024
-"""Longer bodies are put on disk while they come."""
+"""Longer bodies are written to disk while they arrive."""
 
 
 async def post_audio(request: Request) -> Response:
@@ -64,31 +64,18 @@ async def _answered(parts: Parts, session_id: str, receipt: Receipt, *, complete
     )
     return json_response(
         {
-            "turn_key": receipt.turn_key,
-            "turn_number": receipt.turn_number,
+            **turn_view(state, receipt),
             "transcript": said.text if said is not None else "",
             "complete": complete,
-            "result": receipt.result,
-            **now_view(state, answered=receipt.turn_number),
         }
     )
 
 
 async def _receive(request: Request, body: IO[bytes], limit: int) -> None:
-    """Put the body into a file. Raises ApiError."""
+    """Put the request's body into a file. Raises ApiError `audio_too_long`, `invalid_message`."""
     too_long = ApiError("audio_too_long", f"The recording is too large; {limit // 1_048_576} MiB are the most.")
-    length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > limit:
-        raise too_long
-    received = 0
-    try:
-        async for chunk in request.stream():
-            received += len(chunk)
-            if received > limit:
-                raise too_long
-            await run_in_threadpool(body.write, chunk)
-    except ClientDisconnect as exc:
-        raise ApiError("invalid_message", "The request ended too early.") from exc
+    async for chunk in body_chunks(request, limit, too_long):
+        await run_in_threadpool(body.write, chunk)
     body.seek(0)
 
 

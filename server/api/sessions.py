@@ -14,12 +14,19 @@ from starlette.routing import Route
 from config.loader import content_hash
 from pipeline.state import Device, InterviewState, Receipt, SessionStatus
 from pipeline.turn import Answer
-from server.api.access import moderator, principal_of, respondent, respondent_or_moderator
+from server.api.access import (
+    enrolment_is_open,
+    moderator,
+    principal_of,
+    respondent,
+    respondent_or_moderator,
+    session_id_of,
+)
 from server.api.http import json_response, parts_of, read_body
 from server.api.kiosk import check_admission
 from server.api.models import CreateSession, PostTurn, StartSession
 from server.api.recordings import post_audio
-from server.api.views import moderator_view, now_view, respondent_view
+from server.api.views import moderator_view, now_view, respondent_view, turn_view
 from server.auth import Principal
 from server.errors import ApiError
 from server.export import FORMATS
@@ -84,9 +91,8 @@ async def _enrolled(request: Request, parts: Parts, concept_id: str) -> Principa
     A token that is wrong, and a device's for other concepts, is refused also where none is needed.
     """
     concept = parts.library.concept(concept_id)
-    is_open = parts.settings.server.enrolment_open if concept.open_enrolment is None else concept.open_enrolment
     principal = await principal_of(request)
-    if is_open and (principal is None or principal.kind != "device"):
+    if enrolment_is_open(parts, concept) and (principal is None or principal.kind != "device"):
         return None
     if principal is None:
         raise ApiError("unauthorised", "Interviews are by invitation here: ask a moderator for a link.")
@@ -120,14 +126,7 @@ async def post_turn(request: Request) -> Response:
         return await owner.submit(Answer(turn_key=body.turn_key, text=body.text)), owner.state
 
     receipt, state = await parts.hub.use(session_id, say)
-    return json_response(
-        {
-            "turn_key": receipt.turn_key,
-            "turn_number": receipt.turn_number,
-            "result": receipt.result,
-            **now_view(state, answered=receipt.turn_number),
-        }
-    )
+    return json_response(turn_view(state, receipt))
 
 
 async def listing(request: Request) -> Response:
@@ -227,12 +226,12 @@ async def usage(request: Request) -> Response:
 
 async def export(request: Request) -> Response:
     """`GET /api/sessions/{id}/export`."""
-    await moderator(request)
+    principal = await moderator(request)
     name = request.query_params.get("format", "json")
     chosen = FORMATS.get(name)
     if chosen is None:
         raise ApiError("invalid_input", f"format: should be one of {', '.join(FORMATS)}.")
-    material = await _material(request)
+    material = await parts_of(request).reader.material(session_id_of(request), principal)
     content = await run_in_threadpool(chosen.write, material)
     filename = f"askwell-{material.state.concept_id}-{material.state.session_id[:8]}.{chosen.suffix}"
     headers = {"cache-control": "no-store", "content-disposition": f'attachment; filename="{filename}"'}
@@ -240,10 +239,8 @@ async def export(request: Request) -> Response:
 
 
 async def _material(request: Request) -> Material:
-    session_id, principal = await respondent_or_moderator(request)
-    if principal.kind != "moderator":
-        raise ApiError("forbidden", "This is for moderators only.")
-    return await parts_of(request).reader.material(session_id, principal)
+    """The session in the path, for moderators."""
+    return await parts_of(request).reader.material(session_id_of(request), await moderator(request))
 
 
 ROUTES = [

@@ -1,4 +1,4 @@
-"""Calls by which devices send interviews here, and by which this machine is told to send its own."""
+"""Calls with which devices send interviews here, and the call that starts sending interviews from here."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 import json
 import re
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -18,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from server.api.access import moderator, principal_of, session_id_of
+from server.api.access import moderator, session_id_of, some_principal
 from server.api.http import json_response, parts_of, read_body, read_bytes
 from server.api.models import Body
 from server.auth import Principal
@@ -50,14 +48,12 @@ class PushSessions(Body):
 
 
 async def device(request: Request) -> Principal:
-    """The device that is asking.
+    """The device that sent the request.
 
     Raises:
-        ApiError: `unauthorised`, nobody is; `forbidden`, somebody else is.
+        ApiError: `unauthorised`, there is no token; `forbidden`, it is not a device's.
     """
-    principal = await principal_of(request)
-    if principal is None:
-        raise ApiError("unauthorised", "This needs a device token.")
+    principal = await some_principal(request, "a device token")
     if principal.kind != "device":
         raise ApiError("forbidden", f"This needs a device token; this one is a {principal.kind}'s.")
     return principal
@@ -131,49 +127,42 @@ class Pushing(Response):
         self._wish = wish
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Send the response."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_LINES)
 
-        def tell(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             if not lines.full():
                 lines.put_nowait(_line({"progress": asdict(progress)}))
 
         async def work() -> None:
-            await lines.put(await self._outcome(tell))
+            await lines.put(await self._outcome(report))
             await lines.put(None)
 
-        async def gone() -> None:
+        async def disconnected() -> None:
             while (await receive())["type"] != "http.disconnect":
                 continue
             raise ClientDisconnect
 
-        with suppress_group(ClientDisconnect):
+        try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(work(), name="push")
-                watching = tasks.create_task(gone(), name="push: client")
+                watching = tasks.create_task(disconnected(), name="push: client")
                 while (line := await lines.get()) is not None:
                     await send({"type": "http.response.body", "body": line, "more_body": True})
                 watching.cancel()
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except* ClientDisconnect:
+            pass
 
-    async def _outcome(self, tell: Tell) -> bytes:
+    async def _outcome(self, on_progress: Tell) -> bytes:
         try:
-            report = await self._sync.push(self._wish.to.rstrip("/"), self._wish.token, tell)
+            report = await self._sync.push(self._wish.to.rstrip("/"), self._wish.token, on_progress)
             return _line({"report": asdict(report)})
         except SyncError as exc:
             return _line({"error": str(exc), "retryable": exc.retryable})
         except (StoreError, OSError) as exc:
             return _line({"error": wire_error(exc).message, "retryable": True})
-
-
-@contextmanager
-def suppress_group(kind: type[Exception]) -> Iterator[None]:
-    """As `contextlib.suppress` of Python 3.12, which looks into exception groups too."""
-    try:
-        yield
-    except* kind:
-        pass
 
 
 def _reply(reply: OfferReply) -> Response:

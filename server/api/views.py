@@ -1,4 +1,4 @@
-"""What pages and clients are told of a session."""
+"""Sessions as JSON for respondents and moderators."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from pipeline.concept import SessionConfiguration
 from pipeline.outcome import progress
-from pipeline.state import InterviewState
+from pipeline.state import InterviewState, Receipt
 from server.export.material import Material, public_utterance_rows
 from server.parts import Parts
 from server.reading import session_view
 
 
 def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
-    """How a respondent may speak, and what the page is to do with the microphone."""
+    """Whether and how a respondent may speak, and what the page should set for the microphone."""
     concept, speech = configuration.concept, parts.settings.speech
     reason = parts.speech.unavailable(state.language)
     review = state.settings.get("review_transcript")
@@ -71,18 +71,21 @@ def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict
     }
 
 
-def now_view(state: InterviewState, answered: int | None = None) -> dict[str, Any]:
-    """State and the question that waits, or the closing statement; of the turn that was answered, if it is given."""
+def now_view(state: InterviewState, turn_number: int | None = None) -> dict[str, Any]:
+    """State and the latest question or closing statement; that of one turn, if its number is given."""
     question: dict[str, Any] | None = None
-    said = [
-        u for u in state.utterances if u.speaker == "interviewer" and (answered is None or u.turn_number == answered)
-    ]
-    if said:
-        last = said[-1]
-        question = {
-            "turn_number": last.turn_number,
-            "text": last.text,
-            "fallback": last.fallback,
-            "closing": last.kind == "closing",
-        }
+    for u in state.utterances:
+        if u.speaker == "interviewer" and turn_number in (None, u.turn_number):
+            closing = u.kind == "closing"
+            question = {"turn_number": u.turn_number, "text": u.text, "fallback": u.fallback, "closing": closing}
     return {"session_id": state.session_id, "state": state.status, "question": question}
+
+
+def turn_view(state: InterviewState, receipt: Receipt) -> dict[str, Any]:
+    """The result of a committed answer, and the question that follows it."""
+    return {
+        "turn_key": receipt.turn_key,
+        "turn_number": receipt.turn_number,
+        "result": receipt.result,
+        **now_view(state, receipt.turn_number),
+    }

@@ -129,8 +129,8 @@ class Connection:
         *,
         listener: Redis | None = None,
         scripts: Mapping[str, str] | None = None,
-        on_retry: Callable[[str], None] | None = None,
-        on_unconfirmed: Callable[[str], None] | None = None,
+        on_retry: Callable[[str], None] = lambda name: None,
+        on_unconfirmed: Callable[[str], None] = lambda name: None,
     ) -> None:
         self.client = client
         self.settings = settings
@@ -204,8 +204,7 @@ class Connection:
                 if writes:
                     raise OutcomeUnknown(f"{name} was sent and not answered: {cause}") from cause
                 raise StorageUnavailable(f"{name} got no answer: {cause}") from cause
-            if self._on_retry is not None:
-                self._on_retry(name)
+            self._on_retry(name)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, 0.2)
 
@@ -246,7 +245,7 @@ class Connection:
         first, *confirmations = await pipeline.execute(raise_on_error=False)
         if isinstance(first, Exception):
             raise first
-        if not self._confirmed(confirmations) and self._on_unconfirmed is not None:
+        if not self._confirmed(confirmations):
             self._on_unconfirmed(name)
         return list(first)
 

@@ -44,7 +44,7 @@ class DataDir:
             os.close(fd)
             where = f" at {url}" if url else ""
             who = f"process {pid}{where}" if pid else "another process"
-            raise DataDirInUse(f"the data directory {self.path} is in use by {who}", pid=pid, url=url) from exc
+            raise DataDirInUse(f"the data directory {self.path} is in use by {who}") from exc
         except OSError as exc:
             os.close(fd)
             raise DataDirUnusable(f"the data directory {self.path} can't be locked: {exc.strerror}") from exc

@@ -95,10 +95,9 @@ class EmbeddedValkey:
         ready_deadline_s: float = 15.0,
         stop_deadline_s: float = 5.0,
         max_restarts: int = 5,
-        on_restart: Callable[[int], None] | None = None,
+        on_restart: Callable[[int], None] = lambda status: None,
     ) -> None:
         self.home = data_dir / "valkey"
-        self.restarts = 0
         self._binary = binary
         self._data_dir = data_dir
         self._runtime = runtime_dir(data_dir)
@@ -122,10 +121,6 @@ class EmbeddedValkey:
     def pid(self) -> int | None:
         """The child's process id, if one was started."""
         return self._child.pid if self._child is not None else None
-
-    def is_alive(self) -> bool:
-        """Whether the child runs and answers."""
-        return self._child is not None and self._child.poll() is None and _ping(self.socket_path)
 
     def start(self) -> None:
         """Shut down what an earlier process left, start the child, and wait until it answers.
@@ -186,9 +181,7 @@ class EmbeddedValkey:
             self._forget_child()
             self._spawn()
             await self._restarted()
-            self.restarts += 1
-            if self._on_restart is not None:
-                self._on_restart(status)
+            self._on_restart(status)
 
     async def _restarted(self) -> None:
         """Wait until the child answers, or has died again."""

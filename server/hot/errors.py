@@ -56,10 +56,6 @@ class NotOwner(HotError):
     code = "turn_in_progress"
     retryable = True
 
-    def __init__(self, message: str, *, owner: str = "") -> None:
-        super().__init__(message)
-        self.owner = owner
-
 
 class Conflict(HotError):
     """The session moved on since the caller read it."""
@@ -89,10 +85,6 @@ class TurnInProgress(HotError):
 
     code = "turn_in_progress"
     retryable = True
-
-    def __init__(self, message: str, *, turn_key: str = "") -> None:
-        super().__init__(message)
-        self.turn_key = turn_key
 
 
 class TurnKeyReused(HotError):
@@ -131,12 +123,7 @@ class DataDirUnusable(HotMisconfigured):
 
 
 class DataDirInUse(HotMisconfigured):
-    """Another process works in the data directory; `pid` and `url` say which, if it told."""
-
-    def __init__(self, message: str, *, pid: int | None, url: str | None) -> None:
-        super().__init__(message)
-        self.pid = pid
-        self.url = url
+    """Another process uses the data directory; the message names it where it is known."""
 
 
 class EmbeddedFailed(HotMisconfigured):

@@ -18,8 +18,6 @@ from server.hot.values import HotSettings
 START = "0-0"
 LONGEST_WAIT_MS = 5_000
 
-KINDS = frozenset({"create", "accept", "superseded", "fail", "commit", "note", "erase"})
-
 _IF_HOLDER = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
 _RENEW = _IF_HOLDER + "return redis.call('PEXPIRE', KEYS[1], ARGV[2])"
 _RELEASE = _IF_HOLDER + "return redis.call('DEL', KEYS[1])"

@@ -1,14 +1,16 @@
 """Names of everything kept in Redis.
 
-A session's keys and the journal of its partition share one hash tag, so that a script never crosses slots.
+A session's keys and the journal of its partition share one hash tag, so that a script never crosses slots. The number
+of partitions and the journals, which the writer trims, never expire; neither do the keys of a session while a record
+of it waits in the journal.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from zlib import crc32
 
+from pipeline.state import is_session_id
 from server.hot.errors import SessionNotHot
 
 DEFAULT_PARTITIONS = 16
@@ -16,18 +18,6 @@ PARTITIONS_KEY = "askwell:partitions"
 WAKE_CHANNEL = "askwell:wake"
 WATCH_CHANNEL = "askwell:watch"
 DEVICE_PREFIX = "askwell:device:"
-
-KEYS_WITHOUT_TTL: tuple[re.Pattern[str], ...] = (
-    re.compile(r"askwell:partitions"),
-    re.compile(r"askwell:\{p\d\d+\}:journal"),
-)
-"""Keys that live as long as the data: the number of partitions, and the journals, which the writer trims.
-
-The keys of a session have no TTL either while a record of it waits in the journal.
-"""
-
-SESSION_KEY = re.compile(r"askwell:\{p(?P<partition>\d\d+)\}:(?P<session>[A-Za-z0-9_-]+):(?P<part>[a-z]+)(?::.*)?")
-_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +67,7 @@ class KeySpace:
         Raises:
             SessionNotHot: the id can't be the id of a session.
         """
-        if not _SESSION_ID.fullmatch(session_id):
+        if not is_session_id(session_id):
             raise SessionNotHot("this is not the id of a session")
         partition = self.partition_of(session_id)
         prefix = f"askwell:{{p{partition:02d}}}:{session_id}"

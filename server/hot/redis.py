@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from secrets import token_hex
-from typing import Any, Self
+from typing import Any
 
 from server.hot.broadcast import Broadcasts
 from server.hot.checks import ServerChecks
-from server.hot.connection import Connection, open_client, plain_client
-from server.hot.keys import DEFAULT_PARTITIONS, KeySpace
+from server.hot.connection import Connection
 from server.hot.messages import CommandInbox
 from server.hot.packing import event_text, pack_off_loop
 from server.hot.replies import committed, hot_session, text_of
@@ -29,7 +28,6 @@ from server.hot.values import (
     Erasure,
     Failed,
     HotSession,
-    HotSettings,
     Pending,
     StoredReceipt,
 )
@@ -56,32 +54,6 @@ class HotStore:
         """The server itself."""
         self._run = connection.run
         self._ask = connection.ask
-
-    @classmethod
-    def connect(
-        cls,
-        url: str,
-        settings: HotSettings | None = None,
-        *,
-        partitions: int = DEFAULT_PARTITIONS,
-        cluster: bool = False,
-        scripts: Mapping[str, str] | None = None,
-    ) -> Self:
-        """A store on the server at `url` (`redis://`, `rediss://` or `unix://`); connects at the first use.
-
-        Args:
-            url: where the server is.
-            settings: bounds and times.
-            partitions: journals the sessions are spread over; fixed once there are data.
-            cluster: whether the server is a cluster.
-            scripts: other scripts than the packaged ones, for tests of the guards.
-        """
-        settings = settings or HotSettings()
-        timeout_s, most = settings.attempt_timeout_s, settings.max_connections
-        client = open_client(url, timeout_s=timeout_s, max_connections=most, cluster=cluster)
-        # A cluster passes messages on to every server, so that any of them will do to listen.
-        listener = plain_client(url, timeout_s=timeout_s, max_connections=2) if cluster else None
-        return cls(Connection(client, settings, KeySpace(partitions), listener=listener, scripts=scripts))
 
     async def close(self) -> None:
         """Close every connection."""

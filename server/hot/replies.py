@@ -33,13 +33,13 @@ def refusal(status: str, reply: Sequence[Any]) -> HotError | None:
         case "EXISTS":
             return SessionExists("this session has hot state already")
         case "NOT_OWNER":
-            return NotOwner("another connection took this session over", owner=text_of(reply[1]))
+            return NotOwner("another connection took this session over")
         case "CONFLICT":
             return Conflict(f"the session moved on to revision {text_of(reply[1])}")
         case "KEY_REUSED":
             return TurnKeyReused("this turn key was used before, with other text")
         case "IN_PROGRESS":
-            return TurnInProgress("another answer is being worked on", turn_key=text_of(reply[1]))
+            return TurnInProgress("another answer is being worked on")
         case "SUPERSEDED":
             return AnswerSuperseded("a later answer replaced this one")
         case "FULL":
@@ -57,7 +57,7 @@ def text_of(value: Any) -> str:
 
 def hot_session(reply: Sequence[Any]) -> HotSession:
     """The session that `claim` and `read` reply with. Raises StorageUnavailable when its state is damaged."""
-    (_, state, rev, epoch, last_event_id, owner, previous, key, payload, digest, attempt, failed, turn) = reply
+    (_, state, rev, epoch, last_event_id, owner, key, payload, digest, attempt, failed, turn) = reply
     pending = None
     if key:
         pending = Pending(
@@ -78,7 +78,6 @@ def hot_session(reply: Sequence[Any]) -> HotSession:
         epoch=text_of(epoch),
         last_event_id=int(last_event_id),
         owner=text_of(owner),
-        previous_owner=text_of(previous),
         pending=pending,
     )
 

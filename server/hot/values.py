@@ -62,17 +62,13 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class HotSession:
-    """A session as it stands in hot storage.
-
-    `owner` is who owns it now, `previous_owner` who did before a claim; both are empty when nobody did.
-    """
+    """A session as it stands in hot storage; `owner` is empty when it has none."""
 
     state: bytes
     rev: int
     epoch: str
     last_event_id: int
     owner: str
-    previous_owner: str
     pending: Pending | None
 
 

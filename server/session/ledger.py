@@ -85,7 +85,7 @@ class Ledger:
         """
         session = await self._hot.read(self.session_id)
         if session.owner != self.owner_id:
-            raise NotOwner("another connection took this session over", owner=session.owner)
+            raise NotOwner("another connection took this session over")
         self._load(session)
         self._embeddings = None
         self._offered = None

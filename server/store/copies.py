@@ -34,10 +34,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from pipeline.state import UNFINISHED
 from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.errors import translated
-from server.store.repository import UNFINISHED
 from server.store.tables import (
     CONFIGURATIONS,
     LLM_CALLS,

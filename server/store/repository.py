@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, case, func, or_, select, update
 
 from pipeline.concept import SessionConfiguration
+from pipeline.state import UNFINISHED, is_session_id
 from server.hot.packing import unpack
 from server.hot.values import Pending, StoredReceipt
 from server.store.apply import upsert
@@ -39,7 +39,6 @@ from server.store.tables import (
 from server.store.tokens import TokenEntry
 from server.usage import SUMMED, SessionUsage, session_usage
 
-UNFINISHED = ("created", "active", "paused", "closing")
 MAX_PAGE = 200
 MAX_MATCH = 160
 """Length of the excerpt that is shown of an utterance which a search found, in characters."""
@@ -53,7 +52,6 @@ _OVERVIEW = (
     *_SUMMARY,
     *("paused_by", "claimed_by", "question", "depths", "engagements", "phase", "saturation_score"),
 )
-_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +351,7 @@ def _from_cursor(cursor: str) -> tuple[datetime, str]:
     try:
         created_at, session_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         moment = datetime.fromisoformat(created_at)
-        if moment.tzinfo is None or not _SESSION_ID.fullmatch(session_id):
+        if moment.tzinfo is None or not is_session_id(session_id):
             raise ValueError("not what `_to_cursor` writes")
         return moment.astimezone(UTC), session_id
     except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as exc:

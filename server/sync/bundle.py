@@ -23,6 +23,8 @@ from typing import IO, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from pipeline.state import SESSION_ID_PATTERN
+
 FORMAT = 1
 """Changes when an older askwell could not read what a newer one writes."""
 PIECE_BYTES = 48 * 1024
@@ -54,7 +56,7 @@ class SyncOffer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    session_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    session_id: Annotated[str, StringConstraints(pattern=f"^{SESSION_ID_PATTERN}$")]
     concept_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
     rev: int = Field(ge=0, le=2**63 - 1)
     digest: Digest

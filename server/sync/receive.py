@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from config.loader import content_hash_of
 from pipeline.concept import SessionConfiguration
 from pipeline.errors import PipelineError, StateVersionError
-from pipeline.state import InterviewState
+from pipeline.state import UNFINISHED, InterviewState
 from server.auth import Principal
 from server.errors import ApiError
 from server.hot.errors import Gone, SessionNotHot
@@ -28,7 +28,6 @@ from server.hot.redis import HotStore
 from server.recordings import FileRecorder
 from server.store.copies import HELD_HERE, Copies, CopyRefused, UploadKey, parsed_row
 from server.store.errors import RecordRefused, StoreUnavailable
-from server.store.repository import UNFINISHED
 from server.store.tables import Row
 from server.sync.bundle import Bundle, BundleInvalid, KeptFile, OfferReply, SyncOffer, pieces, read
 

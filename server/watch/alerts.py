@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 
 from config.alerts import AlertSettings
 from pipeline.signals.llm import DEPTH_POINTS, response_trend
-from pipeline.state import InterviewState, SessionStatus
+from pipeline.state import UNFINISHED, InterviewState
 from server.protocol.watched import Activity, Alert, AlertCode
 
-RUNNING: frozenset[SessionStatus] = frozenset({"created", "active", "paused", "closing"})
 SHALLOW_IN_A_ROW = 3
 SHALLOW_POINTS = 2
 WAITING_S = 20.0
@@ -41,7 +40,7 @@ class Facts:
 def codes_of(state: InterviewState, facts: Facts, settings: AlertSettings, now: datetime) -> set[AlertCode]:
     """What about the session needs a person now."""
     found: set[AlertCode] = set()
-    if state.status not in RUNNING:
+    if state.status not in UNFINISHED:
         return found
     since = now - facts.changed_at
     if response_trend(state.depths) == "fatigued":

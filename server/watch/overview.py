@@ -8,17 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from config.alerts import AlertSettings
+from pipeline.state import UNFINISHED
 from server.auth import Principal
 from server.protocol.codec import encode
 from server.protocol.moderator import OverviewFilter
 from server.protocol.watched import Kiosks, OverviewItem, OverviewRows
 from server.store.repository import Repository
-from server.watch.alerts import RUNNING
 from server.watch.exchange import Follower, LiveExchange
 from server.watch.mailbox import Mailbox
 from server.watch.rows import stored_row
 
-MOST_RUNNING = 1000
+MOST_UNFINISHED = 1000
 MOST_OVER = 500
 
 
@@ -57,15 +57,15 @@ class Overviews:
             if wish.state is not None:
                 return row.state == wish.state
             # One that ends is shown with its end.
-            return row.state in RUNNING or row.session_id in follower.shown
+            return row.state in UNFINISHED or row.session_id in follower.shown
 
         follower.fits = fits
         return follower
 
     async def take(self, follower: Follower, wish: OverviewFilter, principal: Principal) -> list[str]:
         """The frames of a whole overview. Raises StoreError."""
-        states = RUNNING if wish.state is None else {wish.state}
-        limit = MOST_RUNNING if states <= RUNNING else MOST_OVER
+        states = UNFINISHED if wish.state is None else {wish.state}
+        limit = MOST_UNFINISHED if states <= UNFINISHED else MOST_OVER
         stored, total = await self._store.overview(
             states=states, concept_id=wish.concept_id, concepts=principal.concepts, limit=limit
         )

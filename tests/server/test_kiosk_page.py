@@ -12,8 +12,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from server.kiosk_page import routes, worker_source
-from server.pages import web_root
+from server.pages import routes, web_root, worker_source
 
 
 def made(source: str) -> dict[str, object]:
@@ -32,7 +31,7 @@ def web(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def site(web: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """The kiosk's routes alone."""
+    """The pages alone."""
     transport = httpx.ASGITransport(Starlette(routes=routes(web)))
     async with httpx.AsyncClient(transport=transport, base_url="http://kiosk") as http:
         yield http

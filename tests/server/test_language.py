@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from config.settings import SettingsError, load
 from pipeline.concept import SessionConfiguration
-from server.language import cautions, who_does_what
+from server.language import cautions, role_lines
 from tests.support.interview import configuration
 from tests.support.llm_double import Asked, Break, Fail, LLMDouble
 from tests.support.llm_double.brain import Brain, task_of
@@ -291,7 +291,7 @@ def test_start_lines_name_provider_model_host_and_policy() -> None:
             "ASKWELL_SCORING_API_KEY": KEY,
         }
     ).settings
-    assert who_does_what(settings) == [
+    assert role_lines(settings) == [
         "extraction: offline",
         "scoring: openai_compatible, m, at gpu:8000",
         "generation: anthropic, claude-x, at api.anthropic.com",
@@ -301,7 +301,7 @@ def test_start_lines_name_provider_model_host_and_policy() -> None:
         "what respondents say is sent to gpu:8000, api.anthropic.com",
         "ASKWELL_SCORING_BASE_URL is http: answers and the key travel unencrypted",
     ]
-    assert who_does_what(load({}).settings) == ["offline: extraction, scoring and questions without a language model"]
+    assert role_lines(load({}).settings) == ["offline: extraction, scoring and questions without a language model"]
     assert cautions(load({}).settings) == []
 
 

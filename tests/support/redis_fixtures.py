@@ -15,6 +15,7 @@ from server.hot.redis import HotStore
 from server.store.engine import Database
 from server.store.tables import METADATA
 from tests.support.redis_keys import leaked_keys
+from tests.support.redis_store import connect_store
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +31,7 @@ def embedded_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 async def hot(embedded_url: str) -> AsyncIterator[HotStore]:
     """A store on an empty server; afterwards no key may be left that nothing will ever remove."""
-    store = HotStore.connect(embedded_url)
+    store = connect_store(embedded_url)
     await store.connection.client.execute_command("FLUSHALL")
     await store.checks.prepare(embedded=True)
     yield store

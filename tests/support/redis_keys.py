@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from server.hot.keys import KEYS_WITHOUT_TTL, SESSION_KEY
+import re
+
 from server.hot.redis import HotStore
 
+KEYS_WITHOUT_TTL = (
+    re.compile(r"askwell:partitions"),
+    re.compile(r"askwell:\{p\d\d+\}:journal"),
+)
+"""Keys that live as long as the data: the number of partitions, and the journals, which the writer trims."""
+
+SESSION_KEY = re.compile(r"askwell:\{p(?P<partition>\d\d+)\}:(?P<session>[A-Za-z0-9_-]+):(?P<part>[a-z]+)(?::.*)?")
 UNTIL_STORED = frozenset({"meta", "state", "events", "embeddings", "receipts"})
 
 

@@ -8,4 +8,4 @@ redis.call('HSET', META, 'owner', owner)
 if redis.call('PTTL', META) >= 0 then expire(ttl_ms) end
 if previous ~= '' and previous ~= owner then wake('claimed', owner) end
 meta.owner = owner
-return view(meta, previous)
+return view(meta)

@@ -2,4 +2,4 @@
 if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
 local meta = load_meta()
 if not meta.rev then return {'NOT_FOUND'} end
-return view(meta, meta.owner or '')
+return view(meta)

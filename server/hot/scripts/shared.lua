@@ -44,8 +44,8 @@ local function wake(kind, owner)
   redis.call('PUBLISH', 'askwell:wake', kind .. ' ' .. SESSION .. ' ' .. owner)
 end
 
-local function view(meta, previous)
+local function view(meta)
   return {'OK', redis.call('GET', STATE) or '', meta.rev, meta.epoch, redis.call('LLEN', EVENTS), meta.owner or '',
-    previous, meta.p_key or '', meta.p_payload or '', meta.p_digest or '', meta.p_attempt or '0',
+    meta.p_key or '', meta.p_payload or '', meta.p_digest or '', meta.p_attempt or '0',
     meta.p_failed or '0', meta.p_turn or '0'}
 end

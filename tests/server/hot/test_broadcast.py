@@ -9,6 +9,7 @@ import pytest
 
 from server.hot.errors import StorageUnavailable
 from server.hot.redis import HotStore
+from tests.support.redis_store import connect_store
 
 
 async def test_letters_reach_the_node_they_are_for_and_all_if_for_all(hot: HotStore) -> None:
@@ -47,14 +48,14 @@ async def test_gap_is_told_once_the_server_is_heard_again(hot: HotStore) -> None
 
 
 async def test_letters_that_can_not_be_sent_are_told(embedded_url: str) -> None:
-    away = HotStore.connect("unix:///nowhere/at/all.sock")
+    away = connect_store("unix:///nowhere/at/all.sock")
     with pytest.raises(StorageUnavailable):
         await away.broadcasts.send([(None, b"lost")])
     await away.close()
 
 
 async def test_first_is_true_once_for_all_nodes(hot: HotStore, embedded_url: str) -> None:
-    other = HotStore.connect(embedded_url)
+    other = connect_store(embedded_url)
     assert await hot.broadcasts.first("alert:s1:stuck", 60)
     assert not await other.broadcasts.first("alert:s1:stuck", 60)
     assert await other.broadcasts.first("alert:s1:fatigue", 60)

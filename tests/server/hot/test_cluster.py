@@ -19,6 +19,7 @@ from server.hot.journal import START, Journal
 from server.hot.redis import HotStore
 from server.hot.values import Accepted, Erasure, StoredReceipt
 from tests.support.redis_model import play, random_operations
+from tests.support.redis_store import connect_store
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def wait_until_it_answers(client: Redis, server: subprocess.Popen[bytes]) -> Non
 
 @pytest.fixture
 async def cluster(cluster_url: str) -> AsyncIterator[HotStore]:
-    store = HotStore.connect(cluster_url, cluster=True)
+    store = connect_store(cluster_url, cluster=True)
     async with asyncio.timeout(20):
         await store.checks.prepare(embedded=False)
     yield store

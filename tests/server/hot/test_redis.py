@@ -40,6 +40,7 @@ from server.hot.values import (
 )
 from tests.support.redis_guards import scripts_without
 from tests.support.redis_model import KEYS, OWNERS, TEXTS, play, random_operations
+from tests.support.redis_store import connect_store
 
 STARTED = {"type": "turn.started", "turn_number": 1}
 
@@ -95,12 +96,7 @@ async def test_claim_of_unknown_session_is_not_hot(hot: HotStore) -> None:
 
 async def test_claim_by_another_takes_the_session_over(session: HotStore) -> None:
     taken = await session.claim("s1", "bert")
-    assert (taken.previous_owner, taken.owner, taken.state, taken.last_event_id) == (
-        "anna",
-        "bert",
-        b"before",
-        1,
-    )
+    assert (taken.owner, taken.state, taken.last_event_id) == ("bert", b"before", 1)
     assert await session.owner_of("s1") == "bert"
     with pytest.raises(NotOwner):
         await accept(session)
@@ -161,9 +157,8 @@ async def test_accept_same_key_other_text_is_refused(session: HotStore) -> None:
 
 async def test_accept_other_key_while_running_is_refused(session: HotStore) -> None:
     await accept(session)
-    with pytest.raises(TurnInProgress) as refused:
+    with pytest.raises(TurnInProgress):
         await accept(session, key="k2")
-    assert refused.value.turn_key == "k1"
 
 
 async def test_accept_after_failure_supersedes_and_keeps_on_record(session: HotStore) -> None:
@@ -201,7 +196,7 @@ async def test_accept_of_committed_turn_returns_its_receipt(session: HotStore) -
 
 
 async def test_accept_with_full_journal_is_refused(hot: HotStore, embedded_url: str) -> None:
-    small = HotStore.connect(embedded_url, HotSettings(journal_limit=1))
+    small = connect_store(embedded_url, HotSettings(journal_limit=1))
     await small.create("s1", state=b"")
     await small.claim("s1", "anna")
     with pytest.raises(JournalFull):
@@ -292,9 +287,8 @@ async def test_note_is_journaled_and_changes_nothing(session: HotStore) -> None:
 
 async def test_note_of_another_than_the_owner_is_refused_unless_it_says_so(session: HotStore) -> None:
     await session.claim("s1", "bert")
-    with pytest.raises(NotOwner) as refused:
+    with pytest.raises(NotOwner):
         await session.note("s1", owner="anna", record=b"{}")
-    assert refused.value.owner == "bert"
     assert await notes_of(session) == []
     await session.note("s1", owner=None, record=b'{"late":1}')
     assert [note.data for note in await notes_of(session)] == [b'{"late":1}']
@@ -346,7 +340,7 @@ async def test_note_whose_answer_was_lost_is_written_once(
 @pytest.mark.parametrize("guard", ["owner", "tombstone"])
 async def test_note_without_a_guard_writes_what_must_not_be(session: HotStore, embedded_url: str, guard: str) -> None:
     refused = Gone if guard == "tombstone" else NotOwner
-    unguarded = HotStore.connect(embedded_url, scripts=scripts_without(guard))
+    unguarded = connect_store(embedded_url, scripts=scripts_without(guard))
     if guard == "tombstone":
         await session.connection.client.execute_command(
             "SET", session.keys.session("s1").gone, "erasing 1-1", "PX", 1000
@@ -427,7 +421,7 @@ async def test_inbox_keeps_commands_until_dropped(session: HotStore) -> None:
 
 
 async def test_inbox_full_refuses(session: HotStore, embedded_url: str) -> None:
-    small = HotStore.connect(embedded_url, HotSettings(inbox_limit=1))
+    small = connect_store(embedded_url, HotSettings(inbox_limit=1))
     await small.inbox.push("s1", b"1")
     with pytest.raises(InboxFull):
         await small.inbox.push("s1", b"2")
@@ -482,7 +476,7 @@ async def test_cancelled_operations_stay_cancelled(session: HotStore) -> None:
 
 
 async def test_prepare_with_other_partitions_is_refused(hot: HotStore, embedded_url: str) -> None:
-    other = HotStore.connect(embedded_url, partitions=8)
+    other = connect_store(embedded_url, partitions=8)
     with pytest.raises(PartitionMismatch, match="16 partitions"):
         await other.checks.prepare(embedded=True)
     await other.close()
@@ -521,7 +515,7 @@ async def test_commit_without_the_replica_asked_for_counts_it(session: HotStore,
 
 async def test_server_away_is_unknown_for_writes_unavailable_for_reads() -> None:
     settings = HotSettings(op_deadline_s=0.1, attempt_timeout_s=0.1)
-    nowhere = HotStore.connect("unix:///nonexistent/askwell.sock", settings)
+    nowhere = connect_store("unix:///nonexistent/askwell.sock", settings)
     with pytest.raises(OutcomeUnknown):
         await commit(nowhere)
     with pytest.raises(StorageUnavailable) as reading:
@@ -589,7 +583,7 @@ async def test_long_sequences_do_what_the_model_says(hot: HotStore, seed: int) -
     "guard", ["owner", "rev", "turn_key", "digest", "pending", "superseded", "failed", "told_once"]
 )
 async def test_sequences_without_a_guard_are_noticed(hot: HotStore, embedded_url: str, guard: str) -> None:
-    mutant = HotStore.connect(embedded_url, scripts=scripts_without(guard))
+    mutant = connect_store(embedded_url, scripts=scripts_without(guard))
     noticed = False
     for seed in range(40):
         try:

@@ -29,6 +29,7 @@ from tests.support.fakes_session import (
     running_hub,
     status,
 )
+from tests.support.redis_store import connect_store
 
 
 async def opened(node: Node) -> SessionOwner:
@@ -393,7 +394,7 @@ async def test_submit_same_key_with_other_text_is_refused_while_it_runs_and_afte
 
 
 async def test_answer_waits_for_room_in_the_journal(embedded_url: str, hot: HotStore) -> None:
-    small = HotStore.connect(embedded_url, HotSettings(journal_limit=2))
+    small = connect_store(embedded_url, HotSettings(journal_limit=2))
     async with running_hub(TroubledHot(small), MemoryStore(), Providing()) as node:
         owner = await opened(node)
         handle = owner.turns.begin(answer())
@@ -406,7 +407,7 @@ async def test_answer_waits_for_room_in_the_journal(embedded_url: str, hot: HotS
 async def test_answer_without_room_in_the_journal_is_refused_and_all_else_goes_on(
     embedded_url: str, hot: HotStore
 ) -> None:
-    small = HotStore.connect(embedded_url, HotSettings(journal_limit=2))
+    small = connect_store(embedded_url, HotSettings(journal_limit=2))
     settings = replace(QUICK, journal_wait_s=0.1)
     async with running_hub(TroubledHot(small), MemoryStore(), Providing(), settings=settings) as node:
         owner = await opened(node)

@@ -1,4 +1,4 @@
-"""Files of the pages, packed for those who take it."""
+"""Files of the pages, compressed for browsers that accept it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from server.packed import PackedFiles
+from server.static_files import CompressedFiles
 
 WORDS = "export default {};\n" * 200
 
@@ -18,10 +18,10 @@ WORDS = "export default {};\n" * 200
 def client(tmp_path: Path) -> TestClient:
     (tmp_path / "a.js").write_text(WORDS, encoding="utf-8")
     (tmp_path / "b.png").write_bytes(b"\x89PNG")
-    return TestClient(Starlette(routes=[Mount("/static", PackedFiles(directory=tmp_path))]))
+    return TestClient(Starlette(routes=[Mount("/static", CompressedFiles(directory=tmp_path))]))
 
 
-def test_text_packed_for_browsers_that_take_it(client: TestClient) -> None:
+def test_text_compressed_for_browsers_that_accept_it(client: TestClient) -> None:
     answer = client.get("/static/a.js", headers={"accept-encoding": "br, gzip;q=0.8"})
     assert (answer.headers["content-encoding"], answer.headers["vary"]) == ("gzip", "accept-encoding")
     assert int(answer.headers["content-length"]) < len(WORDS) // 10

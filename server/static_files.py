@@ -1,4 +1,4 @@
-"""Files of the pages, packed once for browsers that take gzip: text shrinks to a third on its way."""
+"""Files of the pages, compressed with gzip for browsers that accept it."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-PACKABLE: Final = frozenset({".js", ".css", ".svg", ".html", ".webmanifest"})
-"""What is text; pictures and fonts are packed already."""
+COMPRESSIBLE: Final = frozenset({".js", ".css", ".svg", ".html", ".webmanifest"})
+"""Suffixes of text files; pictures and fonts are compressed already."""
 _LEVEL: Final = 9
-_packed: dict[Path, tuple[int, int, bytes]] = {}
+_compressed: dict[Path, tuple[int, int, bytes]] = {}
 
 
-def pack(path: Path) -> bytes:
-    """The file's content by gzip, made anew whenever the file changes."""
+def _content(path: Path) -> bytes:
+    """The compressed file, compressed again whenever its time or size changes."""
     stat = path.stat()
-    known = _packed.get(path)
+    known = _compressed.get(path)
     if known is None or known[:2] != (stat.st_mtime_ns, stat.st_size):
         known = (stat.st_mtime_ns, stat.st_size, gzip.compress(path.read_bytes(), _LEVEL, mtime=0))
-        _packed[path] = known
+        _compressed[path] = known
     return known[2]
 
 
-async def packed_response(scope: Scope, response: Response) -> Response:
-    """The same answer in less room, where it is a whole text file and the browser takes it so; else as it is."""
+async def compressed(scope: Scope, response: Response) -> Response:
+    """The response with a gzip body if it is a whole text file and the request accepts gzip; else the response."""
     headers = Headers(scope=scope)
-    if not isinstance(response, FileResponse) or Path(response.path).suffix not in PACKABLE:
+    if not isinstance(response, FileResponse) or Path(response.path).suffix not in COMPRESSIBLE:
         return response
     response.headers["vary"] = "accept-encoding"
-    if scope["method"] != "GET" or "range" in headers or not _takes_gzip(headers.get("accept-encoding", "")):
+    if scope["method"] != "GET" or "range" in headers or not _accepts_gzip(headers.get("accept-encoding", "")):
         return response
-    body = await run_in_threadpool(pack, Path(response.path))
+    body = await run_in_threadpool(_content, Path(response.path))
     kept = {name: value for name, value in response.headers.items() if name not in ("content-length", "accept-ranges")}
     if "etag" in kept:
         kept["etag"] = "W/" + kept["etag"].removeprefix("W/")
     return Response(body, response.status_code, {**kept, "content-encoding": "gzip"})
 
 
-def _takes_gzip(accepted: str) -> bool:
+def _accepts_gzip(accepted: str) -> bool:
     for offer in accepted.lower().split(","):
         name, _, quality = offer.strip().partition(";")
         if name.strip() in ("gzip", "*"):
@@ -51,11 +51,11 @@ def _takes_gzip(accepted: str) -> bool:
     return False
 
 
-class PackedFiles(StaticFiles):
-    """Static files that a browser keeps but asks about each time: their names carry no version."""
+class CompressedFiles(StaticFiles):
+    """Static files that a browser keeps but revalidates each time: their names carry no version."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file, packed if possible. Raises HTTPException as its base does."""
+        """The file, compressed if possible. Raises HTTPException as its base does."""
         response = await super().get_response(path, scope)
         response.headers["cache-control"] = "no-cache"
-        return await packed_response(scope, response)
+        return await compressed(scope, response)

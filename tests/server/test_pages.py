@@ -8,8 +8,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from server.pages import web_root
-from server.wordings import URL, languages_of, languages_route
+from server.pages import LANGUAGES_URL, languages_of, routes, web_root
 
 
 def _folder(root: Path, *names: str) -> Path:
@@ -29,10 +28,13 @@ def test_languages_of_part_without_common_sentences_left_out(tmp_path: Path) -> 
 
 
 def test_languages_module_added_file_is_there_at_the_next_request(tmp_path: Path) -> None:
-    client = TestClient(Starlette(routes=[languages_route(_folder(tmp_path, "en.js"))]))
-    assert client.get(URL).text == 'export default {"common":["en"]};\n'
-    _folder(tmp_path, "sv.js")
-    answer = client.get(URL)
+    texts = tmp_path / "static" / "texts"
+    texts.mkdir(parents=True)
+    client = TestClient(Starlette(routes=routes(tmp_path)))
+    _folder(texts, "en.js")
+    assert client.get(LANGUAGES_URL).text == 'export default {"common":["en"]};\n'
+    _folder(texts, "sv.js")
+    answer = client.get(LANGUAGES_URL)
     assert json.loads(answer.text.removeprefix("export default ").rstrip(";\n")) == {"common": ["en", "sv"]}
     assert answer.headers["content-type"].startswith("text/javascript")
 
