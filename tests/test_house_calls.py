@@ -34,6 +34,7 @@ ALLOWED = (
 
 def banned(root: Path, path: str, statement: str, expression: str) -> bool:
     """Whether ruff refuses a module at `path` that says this."""
+    assert (root / path).parent.is_dir(), f"the folder of {path} is gone"
     text = f'"""Say something."""\n\n{statement}\n\nSAID = {expression}\n'
     program = str(Path(sys.executable).with_name("ruff"))
     command = [program, "check", "--no-cache", "--output-format", "concise", "--stdin-filename", path, "-"]

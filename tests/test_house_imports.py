@@ -55,7 +55,8 @@ OFFENCES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-PROVIDERS = {"pipeline.language", "pipeline.personas", "pipeline.analysis"}
+PROVIDERS = {"pipeline.language"}
+MODULE_KEYS = ("source_modules", "forbidden_modules", "modules", "layers", "ignore_imports")
 
 
 def contracts(root: Path) -> list[dict[str, Any]]:
@@ -111,6 +112,33 @@ def test_contract_offending_module_is_reported(
 def test_contracts_each_has_an_offence_that_it_catches(root: Path) -> None:
     names = [str(contract["name"]) for contract in contracts(root)]
     assert [name for name in names if not any(name.startswith(tested) for tested, _, _ in OFFENCES)] == []
+
+
+def modules_named(contract: Mapping[str, Any]) -> set[str]:
+    """Our modules that a contract names; patterns as they stand."""
+    names = {name for key in MODULE_KEYS for one in contract.get(key, ()) for name in re.split(r"\s*(?:->|\|)\s*", one)}
+    return {name for name in names if name.split(".")[0] in PACKAGES}
+
+
+def exists(root: Path, module: str) -> bool:
+    """Whether there is such a module; `*` stands for one part of a name and `**` for one or more."""
+    place = module.replace(".", "/")
+    if "*" in module:
+        return any(root.glob(f"{place}/*.py" if place.endswith("**") else f"{place}.py"))
+    return (root / f"{place}.py").is_file() or (root / place / "__init__.py").is_file()
+
+
+def test_contracts_name_modules_that_exist(root: Path) -> None:
+    named = {name for contract in contracts(root) for name in modules_named(contract)}
+    assert {"pipeline.turn", "server.watch.webhook", "audio.whisper", "pipeline.language.**"} <= named
+    assert sorted(name for name in named if not exists(root, name)) == []
+    assert not any(exists(root, gone) for gone in ("pipeline.gone", "pipeline.gone.**", "server.watch.gone.*"))
+
+
+def test_exceptions_of_ruff_are_for_files_that_exist(root: Path) -> None:
+    with (root / "pyproject.toml").open("rb") as file:
+        ignores = tomllib.load(file)["tool"]["ruff"]["lint"]["per-file-ignores"]
+    assert [pattern for pattern in ignores if not any(root.glob(pattern))] == []
 
 
 def test_contract_on_providers_covers_every_part_of_the_pipeline(root: Path) -> None:

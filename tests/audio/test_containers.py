@@ -200,12 +200,28 @@ def test_recording_of_hours_is_refused_early_and_costs_no_memory() -> None:
     assert peak < 20e6
 
 
+BEGINNINGS: dict[bytes, str] = {
+    b"RIFF1234WAVE": "wav",
+    b"RF641234WAVE": "wav",
+    b"fLaC": "flac",
+    b"\x1a\x45\xdf\xa3": "matroska",
+    b"OggS": "ogg",
+    b"1234ftyp": "mov",
+    b"ID3": "mp3",
+    b"\xff\xfb": "mp3",
+}
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+@given(rest=st.binary(max_size=64))
+def test_kind_follows_from_the_first_bytes_whatever_comes_after(beginning: bytes, rest: bytes) -> None:
+    assert detect_kind(beginning + rest.replace(b"ftyp", b"")) == BEGINNINGS[beginning]
+    assert detect_kind(beginning[:-1]) is None
+
+
 @given(st.binary(max_size=64))
-def test_kind_follows_from_the_first_bytes_of_anything(head: bytes) -> None:
-    kind = detect_kind(head)
-    assert kind in (None, "wav", "flac", "matroska", "ogg", "mp3", "mov")
-    if head[:4] == b"fLaC":
-        assert kind == "flac"
+def test_kind_of_any_bytes_is_a_known_one_or_none(head: bytes) -> None:
+    assert detect_kind(head) in (None, *BEGINNINGS.values())
 
 
 @settings(max_examples=60, deadline=None)

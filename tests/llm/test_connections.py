@@ -230,5 +230,6 @@ async def test_provider_killed_and_back_again_is_used_again(rig: Rig, mode: Mode
 
 async def test_clients_that_are_closed_leave_no_connection(rig: Rig, mode: Mode) -> None:
     await rig.ask(mode)
+    assert rig.double.open == 1
     await rig.clients.aclose()
     await until(lambda: rig.double.open == 0)

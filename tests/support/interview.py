@@ -227,7 +227,11 @@ class FixedRater:
         depth = self.by_text.get(request.text, self.depth)
         names = ("specificity", "certainty", "valence", "engagement", "intellectual_engagement")
         return Rating.model_validate(
-            {"scores": {"response_depth": depth, **dict.fromkeys(names, 3)}, "hedging": self.hedging}
+            {
+                "scores": {"response_depth": depth, **dict.fromkeys(names, 3)},
+                "hedging": self.hedging,
+                "rationales": {"response_depth": f"The answer has a depth of {depth}."},
+            }
         )
 
 

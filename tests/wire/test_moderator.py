@@ -84,6 +84,8 @@ async def test_watcher_sees_that_the_respondent_writes_and_not_what(here: Place)
         await watcher.until("respondent", activity="thinking")
         await respondent.send("typing", text="secret")
         await respondent.refused("invalid_message")
+        await watcher.settle()
+    assert "secret" not in str(watcher.seen)
     await here.stored()
 
 

@@ -5,16 +5,32 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.tokens import Doc
 
 from pipeline.language.embedder import ModelUnavailable
-from pipeline.language.srl import SpacyParser, find_model
-from pipeline.ports import Parser
+from pipeline.language.srl import SpacyParser, find_model, load_model
+from pipeline.ports import Parse, Parser
 
-PARSER = SpacyParser()
+PARSED: list[str] = []
+"""Every text that went through the model."""
 
 
-def test_parser_is_one_of_the_ports() -> None:
-    assert isinstance(PARSER, Parser)
+@Language.component("noting")
+def noting(doc: Doc) -> Doc:
+    PARSED.append(doc.text)
+    return doc
+
+
+MODEL = load_model()
+MODEL.add_pipe("noting", first=True)
+PARSER = SpacyParser(nlp=MODEL)
+
+
+async def test_parser_given_nothing_gives_nothing() -> None:
+    port: Parser = PARSER
+    assert await port.parse("") == Parse()
+    assert await port.lemmas([]) == []
 
 
 @pytest.mark.parametrize(
@@ -47,19 +63,24 @@ async def test_lemmas_keep_negation_and_drop_stop_words() -> None:
 
 
 async def test_lemmas_of_stop_words_alone_keep_them() -> None:
-    assert (await PARSER.lemmas(["it is what it is"]))[0]
+    assert await PARSER.lemmas(["it is what it is"]) == [("it", "be", "what", "it", "be")]
 
 
 async def test_parse_same_text_is_parsed_once() -> None:
-    await PARSER.parse("The handle is warm.")
-    assert PARSER.docs.doc("The handle is warm.") is PARSER.docs.doc("The handle is warm.")
+    parser = SpacyParser(nlp=MODEL)
+    PARSED.clear()
+    first = await parser.parse("The handle is warm.")
+    assert await parser.parse("The handle is warm.") == first
+    assert parser.docs.doc("The handle is warm.").text == "The handle is warm."
+    assert PARSED == ["The handle is warm."]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=120))
 def test_parse_any_text_returns_the_same_twice(text: str) -> None:
-    assert PARSER.parse_sync(text) == PARSER.parse_sync(text)
-    assert len(PARSER.docs.doc(text).text) == len(text)
+    parser = SpacyParser(nlp=MODEL)
+    assert parser.parse_sync(text) == SpacyParser(nlp=MODEL).parse_sync(text)
+    assert len(parser.docs.doc(text).text) == len(text)
 
 
 def test_find_model_unknown_name_says_so() -> None:

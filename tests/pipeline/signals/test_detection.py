@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from structlog.testing import capture_logs
+
 from pipeline.signals.registry import SIGNALS
 from tests.support.interview import FixedRater, Interview, OwnSlots, concepts, configuration, small_methodology
 
@@ -54,13 +56,22 @@ async def test_rating_is_fresh_per_answer_and_kept_with_rationales() -> None:
     await interview.say("same")
     await interview.say("same")
     assert len(interview.rater.requests) == 2
-    assert interview.last.record is not None and interview.last.record.ratings is not None
+    kept = interview.last.record.ratings if interview.last.record else None
+    assert kept is not None and kept.scores["response_depth"] == 5
+    assert kept.rationales == {"response_depth": "The answer has a depth of 5."}
 
 
 async def test_long_answer_is_rated_up_to_the_limit_and_the_cut_is_known() -> None:
     interview = Interview(configuration=configuration(rating_max_chars=100))
-    await interview.say("x" * 150)
-    assert len(interview.rater.requests[-1].text) == 100
+    with capture_logs() as lines:
+        await interview.say("x" * 100)
+    assert [line for line in lines if line["event"] == "rating.cut"] == []
+    with capture_logs() as lines:
+        await interview.say("y" * 150)
+    assert interview.rater.requests[-1].text == "y" * 100
+    (cut,) = [line for line in lines if line["event"] == "rating.cut"]
+    assert (cut["log_level"], cut["rated_chars"], cut["said_chars"]) == ("warning", 100, 150)
+    assert cut["session"] == interview.state.session_id
 
 
 async def test_repeats_only_raise_low_info_to_eight() -> None:

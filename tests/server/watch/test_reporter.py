@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
-from pipeline.state import InterviewState
 from server.hot.values import DurableEvent
 from server.protocol.watched import OverviewItem
 from server.session.events import EventsPublished
@@ -142,11 +142,18 @@ async def test_defect_in_showing_harms_no_interview(here: Place, monkeypatch: py
 
     monkeypatch.setattr("server.watch.live.row_of", broken)
     here.parts.watch.exchange.follow(Follower(Mailbox(), lambda row: True))
-    async with here.respondent(token) as respondent:
-        await respondent.hello()
-        await respondent.until("question.completed")
-        await respondent.turn("I like the taste.", key())
-    assert isinstance(reporter(here, session_id).live.state, InterviewState)
+    with capture_logs() as lines:
+        async with here.respondent(token) as respondent:
+            await respondent.hello()
+            await respondent.until("question.completed")
+            assert (await respondent.turn("I like the taste.", key()))["turn_number"] == 1
+    defects = [line for line in lines if line["event"] == "session.observer_defect"]
+    assert {(line["session"], line["log_level"]) for line in defects} == {(session_id, "error")}
+    assert "SessionCommitted" in {line["event_type"] for line in defects}
+    monkeypatch.undo()
+    await here.stored()
+    lines_said = (await here.call(f"/api/sessions/{session_id}/transcript"))["items"]
+    assert [line["text"] for line in lines_said if line["speaker"] == "respondent"] == ["I like the taste."]
 
 
 async def test_kiosk_that_is_not_heard_of_is_told(here: Place) -> None:

@@ -44,7 +44,7 @@ def test_block_repeating_its_own_tag_gets_another_tag() -> None:
 
 def test_nonce_for_another_seed_is_another() -> None:
     assert nonce("I like it.", 1) != nonce("I like it.", 2)
-    assert nonce("I like it.", 1) == nonce("I like it.", 1)
+    assert nonce("I like it.", 1) == "4a63beac34e0"
 
 
 def test_nonce_that_occurs_in_the_text_is_not_taken() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import ProviderOutputInvalid
@@ -34,6 +34,7 @@ def answer(*concepts: Any, relationships: Any = (), **more: Any) -> dict[str, An
 
 QUICK = concept("quick", "It is quick")
 SAVE = concept("save time in the morning", "I save time in the morning", "functional_consequence")
+LINK = relation("quick", "save time in the morning", TEXT)
 
 
 async def extracted(data: Any, text: str = TEXT, **given_: Any) -> Extraction:
@@ -460,14 +461,15 @@ JSON = st.recursive(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(JSON | st.just(QUICK), max_size=8), st.lists(JSON, max_size=8))
+@given(st.lists(JSON | st.sampled_from([QUICK, SAVE]), max_size=8), st.lists(JSON | st.just(LINK), max_size=8))
+@example([QUICK, SAVE], [LINK])
 async def test_any_lists_of_anything_lose_nothing_without_a_trace(concepts: list[Any], relations: list[Any]) -> None:
     found = await extracted(answer(*concepts, relationships=relations))
-    assert len(found.concepts) + len(found.dropped) >= len([c for c in concepts if c != QUICK])
+    assert len(found.concepts) + len(found.dropped) >= len([c for c in concepts if c not in (QUICK, SAVE)])
     assert all(c.quote in TEXT for c in found.concepts)
     assert all(r.quote in TEXT for r in found.relationships)
     assert len({c.label.casefold() for c in found.concepts}) == len(found.concepts)
-    if not any(c == QUICK for c in concepts):
+    if not any(c in (QUICK, SAVE) for c in concepts):
         assert len(found.concepts) + len(found.relationships) + len(found.dropped) <= len(concepts) + len(relations)
 
 
