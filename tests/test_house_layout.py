@@ -22,8 +22,6 @@ LONGEST_CLASS = 250
 """Most lines of code; docstrings, comments and blank lines don't count."""
 LONGER = {
     ("server/store/migrations/versions/0001_first_schema.py", "upgrade"): "a migration is one step",
-    ("server/wiring.py", "running"): "one `async with` per part, in the order in which they start and end",
-    ("server/wiring.py", "open_storage"): "one `async with` per part, in the order in which they start and end",
     ("pipeline/language/clauses.py", "_Splitter"): "the splits of one sentence share its tokens",
 }
 QUIET = {
