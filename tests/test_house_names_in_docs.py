@@ -228,7 +228,7 @@ def test_name_that_is_not_there_is_found(text: str, tree: Tree) -> None:
         "the module `server.session.turns`, and `pipeline.turn.TurnPipeline.run`",
         "calls `SessionContext.commit(key, change)`; `ModeratorSocket.read` is inherited, `Ledger.stale` set on self",
         "`server/session/turns.py` `Turns.begin`, `server/speech/transcript.py`: `is_echo`",
-        "a `TaskGroup`, `Intl`, `X-Askwell-Signature`, `llm.response_depth.deep`, `SIGNALS`, `turn.failed`, `audio.start`",
+        "a `TaskGroup`, `Intl`, `X-Askwell-Signature`, `llm.response_depth.deep`, `turn.failed`, `audio.start`",
         "```\nserver/\n  hub.py loading.py   sessions   session/ (turns.py)\npipeline/\n  turn.py\n```",
         "```yaml\nserver/witness.py: not a tree\n```",
     ],
