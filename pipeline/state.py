@@ -156,7 +156,9 @@ class InterviewState(Record):
     `depths` and `engagements` (in [0, 1]) are those of all rated answers, oldest first; `phase` and
     `saturation_score` (in [0, 1]) are those of the latest turn. `commands` are the latest of the moderators', oldest
     first, so that the same one never takes effect twice. `eligibility` is what was confirmed of the respondent before
-    the interview, by the ids of the concept's statements.
+    the interview, by the ids of the concept's statements. `claimed_by` is the moderator who took over by hand (not the
+    node that owns the session); `settings` are the respondent's wishes about speaking and listening; `engine` is the
+    decision engine. A new field needs a default and a new STATE_VERSION.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -34,7 +34,9 @@ _QUIET = ("/static/", "/healthz", "/readyz", "/metrics")
 
 
 class Gate:
-    """Refuses requests by host, origin and number before they are read; adds security headers to all responses."""
+    """Refuses requests by host, origin and number before they are read; adds security headers to the responses of the
+    application.
+    """
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self.app = app

@@ -35,9 +35,9 @@ class Pipelines:
     """The pipelines of sessions of any configuration.
 
     Args:
-        language: has the providers of each configuration.
+        language: the providers of each configuration, on this machine and remote.
         clock: monotonic seconds, for timings only.
-        change: what providers are replaced by before they are used.
+        change: wraps the providers; for tests, see `server.wiring.Overrides`.
         most: pipelines that are kept.
     """
 
@@ -68,8 +68,9 @@ class Pipelines:
         known = self._made.get(key)
         if known is None:
             providers = self._change(self._language.providers_for(configuration))
-            for language in configuration.concept.languages:
-                prepare(language, providers.secrets)
+            for tag in configuration.concept.languages:
+                # The secrets are the prompts, which no question may repeat.
+                prepare(tag, providers.secrets)
             known = TurnPipeline(providers, self._clock)
             self._made[key] = known
             if len(self._made) > self._most:

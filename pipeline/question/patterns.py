@@ -1,7 +1,7 @@
 """Word lists and patterns of the checker, per language.
 
-Every pattern is meant for text that went through `normalise`: lower case, straight apostrophes, quoted stretches
-replaced by `«q»`. A language without a table is checked by the rules that need none.
+Every pattern is meant for text that went through `normalise`: case-folded (ß is ss), straight apostrophes, quoted
+stretches replaced by `«q»`. A language without a table is checked by the rules that need none, and by CLOSED_GENERIC.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ QUOTES = re.compile(r"[\"“„”»][^\"“”„»«]{1,200}[\"“”«»]|«[
 
 
 def normalise(text: str) -> str:
-    """Lower case, straight apostrophes, white space collapsed, quoted stretches replaced by `«q»`."""
+    """Case-folded, straight apostrophes, white space collapsed, quoted stretches replaced by `«q»`."""
     unquoted = QUOTES.sub(QUOTED, text)
     return " ".join(unquoted.replace("’", "'").casefold().split())
 
@@ -26,7 +26,13 @@ class LanguageTable:
 
     `lead_ins` may stand before a question and are stripped, repeatedly. `interrogatives` are the question words,
     `auxiliaries` the verb forms with which a closed question begins; `polite` are requests that are closed in form
-    and open in fact; `requests` are imperatives that invite a story.
+    and open in fact; `requests` are imperatives that invite a story. `closed` are forms of closed questions, `double`
+    those of two questions in one, save what `double_spared` matches. `leading` suggests an answer, whatever was said
+    before; `leading_words` suggest one unless the respondent used them. `machinery` are words of our own workings, save
+    what `machinery_spared` matches.
+
+    Patterns of `leading` and `double` are joined and searched together, so that they have no groups with names and no
+    references back; one that ends in `$` counts only once the question is complete.
     """
 
     lead_ins: re.Pattern[str]
@@ -233,7 +239,7 @@ _DE_VERB = (
     r"geht|ging|"
     r"macht|machen|nutzen|nutzt|benutzen|kaufen|kaufst|trinken|trinkst|stimmen|stimmt|gefällt|gefiel|"
     r"fühlen|fühlst|"
-    r"wissen|weißt|wünschen|spielt|hilft|hilfst|brauchen|brauchst|lieben|liebst|hassen|kennen|kennst|"
+    r"wissen|weisst|wünschen|spielt|hilft|hilfst|brauchen|brauchst|lieben|liebst|hassen|kennen|kennst|"
     r"kommt|liegt)"
 )
 _DE_WH = (
@@ -290,11 +296,11 @@ GERMAN = LanguageTable(
         r"\bwie (?:sehr|gut|schlecht|toll|schlimm|schrecklich|wichtig|zufrieden|unzufrieden|ärgerlich|"
         r"frustrierend) "
         r"(?:war|ist|sind|waren|hat|haben|finden|fanden|lieben|hassen|ärgern)\b",
-        r"\bwarum (?:lieben|hassen) sie\b|\bso (?:toll|großartig|schrecklich|furchtbar|wichtig)\b",
+        r"\bwarum (?:lieben|hassen) sie\b|\bso (?:toll|grossartig|schrecklich|furchtbar|wichtig)\b",
         r"[,–—-]\s*(?:vielleicht|etwa|zum beispiel|weil|möglicherweise)\b[^?]*\?$",
     ),
     leading_words=re.compile(
-        r"\b(?:schrecklich\w*|furchtbar\w*|fantastisch\w*|großartig\w*|wunderbar\w*|ausgezeichnet\w*|"
+        r"\b(?:schrecklich\w*|furchtbar\w*|fantastisch\w*|grossartig\w*|wunderbar\w*|ausgezeichnet\w*|"
         r"unmöglich\w*|"
         r"unverschämt\w*|hervorragend\w*|entsetzlich\w*|herrlich\w*)\b"
     ),

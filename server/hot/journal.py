@@ -27,7 +27,8 @@ _RELEASE = _IF_HOLDER + "return redis.call('DEL', KEYS[1])"
 class JournalRecord:
     """One record of a partition's stream; fields that a kind doesn't have are empty.
 
-    `mode` of a commit is `turn`, `keep` or `drop`. `id` is the position in the stream, `<ms>-<n>`.
+    `mode` of a commit says what became of a pending answer: `turn` answered it, `keep` left it, `drop` gave it up. A
+    `note` changes no state. `id` is the position in the stream, `<ms>-<n>`.
     """
 
     partition: int
@@ -72,7 +73,9 @@ def position_key(record_id: str) -> tuple[int, int]:
 
 
 class Journal:
-    """The journals of all partitions, for one writer.
+    """The journals of all partitions, for `server.writer`, which carries their records to the relational store.
+
+    Records are appended by the scripts of hot storage.
 
     Args:
         connection: to the server, with room for one waiting read per partition.

@@ -1,5 +1,7 @@
 """The sessions of this node: claiming, rebuilding, creating, releasing and erasing them.
 
+The newest claim owns a session, on whatever node; nothing expires.
+
 Entering the hub starts its tasks; leaving it lets running turns finish, within a bound, and closes every socket with
 1012.
 """
@@ -177,7 +179,7 @@ class Hub:
         return await self._router.send(session_id, QueuedCommand(command.command_id, who, at, command))
 
     def admit(self) -> None:
-        """Whether there is room for one more session.
+        """Make sure that there is room for one more session; idle ones are released if need be.
 
         Raises:
             SessionProblem: `too_many_sessions`.

@@ -70,7 +70,7 @@ class RateLimiter:
         return self._violations.take() > 0
 
 
-class Left(Exception):
+class ConnectionOver(Exception):
     """The connection is over, to be closed with `code`."""
 
     def __init__(self, code: int) -> None:
@@ -110,10 +110,10 @@ class ClientSocket(ABC, Generic[Received, Hello]):
         try:
             if not spoken:
                 await self.tell(Error.of("invalid_message", f"This socket speaks {SUBPROTOCOL}."))
-                raise Left(CLOSE_PROTOCOL_ERROR)
+                raise ConnectionOver(CLOSE_PROTOCOL_ERROR)
             code = await self.converse(await self._hello())
-        except Left as left:
-            code = left.code
+        except ConnectionOver as over:
+            code = over.code
         except WebSocketDisconnect:
             return
         finally:
@@ -126,10 +126,10 @@ class ClientSocket(ABC, Generic[Received, Hello]):
 
     @abstractmethod
     async def converse(self, hello: Hello) -> int:
-        """Serve a client that has said hello; the code to close with. Raises Left, WebSocketDisconnect."""
+        """Serve a client that has said hello; the code to close with. Raises ConnectionOver, WebSocketDisconnect."""
 
     def ended(self) -> None:
-        """The connection is over."""
+        """Give back what the connection holds; called once, at its end."""
 
     async def _hello(self) -> Hello:
         try:
@@ -137,7 +137,7 @@ class ClientSocket(ABC, Generic[Received, Hello]):
                 return await self._read_hello()
         except TimeoutError as exc:
             await self.tell(Error.of("invalid_message", "The first message, hello, did not come in time."))
-            raise Left(CLOSE_POLICY) from exc
+            raise ConnectionOver(CLOSE_POLICY) from exc
 
     async def _read_hello(self) -> Hello:
         while True:
@@ -146,13 +146,13 @@ class ClientSocket(ABC, Generic[Received, Hello]):
             except ProtocolProblem as problem:
                 await self.tell(problem.frame())
                 if self.limiter.exceeds_violations(problem) or problem.fatal:
-                    raise Left(problem.close_code) from problem
+                    raise ConnectionOver(problem.close_code) from problem
                 continue
             if isinstance(message, self.hello_type):
                 return message
             ref = getattr(message, "type", None)
             await self.tell(Error.of("invalid_message", "The first message must be hello.", ref=ref))
-            raise Left(CLOSE_PROTOCOL_ERROR)
+            raise ConnectionOver(CLOSE_PROTOCOL_ERROR)
 
     async def read(self) -> Received:
         """The next message.

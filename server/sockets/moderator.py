@@ -37,7 +37,7 @@ from server.protocol.moderator import (
 from server.protocol.outbound import Error, Pong
 from server.protocol.watched import ModeratorReady
 from server.session.problems import Moved, SessionProblem
-from server.sockets.base import ClientSocket, Left, OnError
+from server.sockets.base import ClientSocket, ConnectionOver, OnError
 from server.sockets.moderator_feed import ModeratorFeed
 from server.sockets.settings import SocketSettings
 from server.store.errors import StoreError
@@ -106,14 +106,14 @@ class ModeratorSocket(ClientSocket[ModeratorMessage, ModeratorHello]):
         """Who it is, once that is known."""
 
     def ended(self) -> None:
-        """Nothing is sent to this connection any more."""
+        """Stop sending to this connection."""
         self._watch.exchange.leave(self.mailbox)
         self._watch.connections.pop(self.mailbox, None)
 
     # Who it is
 
     async def _identify(self, hello: ModeratorHello) -> Recheck:
-        """Find out who says hello, by token or by the page's cookie. Raises Left, after telling the client why."""
+        """Find out who says hello, by token or by the page's cookie. Raises ConnectionOver; the client is told why."""
         token, cookie = hello.token, self.websocket.cookies.get(COOKIE)
 
         async def known() -> Principal | None:
@@ -129,10 +129,10 @@ class ModeratorSocket(ClientSocket[ModeratorMessage, ModeratorHello]):
         except (StoreError, TimeoutError) as exc:
             log.warning("watch.identify_failed", error=repr(exc))
             await self.tell(error_for(SessionProblem("storage_unavailable"), "hello"))
-            raise Left(CLOSE_COME_AGAIN) from exc
+            raise ConnectionOver(CLOSE_COME_AGAIN) from exc
         if principal is None:
             await self.tell(error_for(SessionProblem("unauthorised"), "hello"))
-            raise Left(CLOSE_UNAUTHORISED)
+            raise ConnectionOver(CLOSE_UNAUTHORISED)
         self.principal = self._watch.connections[self.mailbox] = principal
         concepts = None if principal.concepts is None else tuple(sorted(principal.concepts))
         ready = ModeratorReady(name=principal.name, token_id=principal.token_id, concepts=concepts)

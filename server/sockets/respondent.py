@@ -46,7 +46,7 @@ from server.session.hub import Hub
 from server.session.outbox import Outbox
 from server.session.owner import SessionOwner
 from server.session.problems import Moved, SessionProblem, error_frame
-from server.sockets.base import ClientSocket, Left, OnError
+from server.sockets.base import ClientSocket, ConnectionOver, OnError
 from server.sockets.settings import SocketSettings
 from server.sockets.wording import Wording, WordsOf, usual
 from server.speech.listening import Listeners, Listening
@@ -108,7 +108,7 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
         self._greeted = asyncio.Event()
 
     async def _attach(self, hello: Hello) -> SessionOwner:
-        """The owner of the session that the token opens. Raises Left, after telling the client why."""
+        """The owner of the session that the token opens. Raises ConnectionOver, after telling the client why."""
         try:
             async with asyncio.timeout(self.settings.attach_s):
                 session_id = await self._services.authenticate(hello.token)
@@ -117,13 +117,13 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
                 return await self._services.hub.attach(session_id)
         except TimeoutError as exc:
             await self.tell(Error.of("storage_unavailable", ref="hello"))
-            raise Left(CLOSE_COME_AGAIN) from exc
+            raise ConnectionOver(CLOSE_COME_AGAIN) from exc
         except Exception as exc:
             frame = self._frame(exc, "hello")
             await self.tell(frame)
             if isinstance(exc, Moved):
-                raise Left(exc.close_code) from exc
-            raise Left(CLOSE_COME_AGAIN if frame.retryable else CLOSE_POLICY) from exc
+                raise ConnectionOver(exc.close_code) from exc
+            raise ConnectionOver(CLOSE_COME_AGAIN if frame.retryable else CLOSE_POLICY) from exc
 
     async def converse(self, hello: Hello) -> int:
         """Serve the session until one side ends; the code to close with."""

@@ -207,7 +207,7 @@ class SpokenTurns:
         return await handle.committed()
 
     def _record(self, turn_key: str, sound: Callable[[], bytes]) -> None:
-        """Store the sound of an answer that was taken, where that was agreed to."""
+        """Have the sound of an answer stored, where that was agreed to."""
         if self.services.recorder is not None:
             number = self.session.state.turn_count + 1
             self.services.recorder.keep(self.session.session_id, number, turn_key, sound())

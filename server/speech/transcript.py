@@ -19,8 +19,8 @@ def one_line(text: str) -> str:
 
 
 def is_echo(text: str, question: str) -> bool:
-    """Whether a transcript is what a loudspeaker said: at most 30 % of four words or more are not in the question, or
-    none of fewer words.
+    """Whether a transcript is what a loudspeaker said: every word of it is in the question, or, of four words or more,
+    fewer than 30 % are not. True of a text without words.
     """
     asked = set(_words(question))
     words = _words(text)
@@ -91,7 +91,7 @@ class HeardAnswer:
         transcript: what was understood.
         ended_by: what ended it.
         audio_s: how much audio came, in seconds.
-        spoken_at: when its last word arrived, in seconds of the clock; None without words.
+        spoken_at: when the audio of its last word arrived, in seconds of the clock; None without words.
         last_seq: number of the last frame that belongs to it.
         early: some of it was said before an answer could be taken.
         damaged: a part of the audio is missing.

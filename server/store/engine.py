@@ -122,6 +122,7 @@ class Database:
                     await connection.execute(text("SELECT pg_advisory_xact_lock(7215309431)"))
                 await connection.run_sync(upgrade)
         except (StoreUnavailable, RecordRefused) as exc:
+            # SQLite says "locked" where another process writes.
             if self.is_sqlite and "locked" not in str(exc):
                 raise StoreMisconfigured(f"the database file {self.url.database} can't be used: {exc}") from exc
             raise

@@ -41,7 +41,7 @@ class StalePosition(StoreError):
 
 
 class RecordRefused(StoreError):
-    """A journal record can't be turned into rows."""
+    """The database refused what was asked, for another reason than being away; a journal record is then given up."""
 
 
 class StoreMisconfigured(StoreError):

@@ -77,7 +77,7 @@ async def send_all(source: Source, central: Central, *, chunk_bytes: int, tell: 
             log.warning("sync.not_taken", session=unsent.session_id, reason=str(exc))
             continue
         report.sent += 1
-        report.erased += await source.confirmed(unsent, written)
+        report.erased += await source.settle(unsent, written)
     return report
 
 

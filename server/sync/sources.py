@@ -23,7 +23,7 @@ from server.sync.bundle import MOST_LINE_BYTES, BundleInvalid, Header, Written, 
 
 END = {"askwell": "end"}
 """Last line of a file of bundles, with their number; a file without it was cut off."""
-EXPORT_BYTES = 256 * 1024
+EXPORT_PIECE_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,12 @@ class StoreSource:
         with kept:
             yield Opened(written, file)
 
-    async def confirmed(self, unsent: Unsent, written: Written) -> bool:
-        """Note that the server has it; whether it was erased here, because nothing was added to it meanwhile."""
+    async def settle(self, unsent: Unsent, written: Written) -> bool:
+        """Note that the server has it. Where erasing is asked for and nothing was added meanwhile, erase it here.
+
+        Returns:
+            Whether it was erased.
+        """
         sent = replace(unsent, rev=written.header.rev)
         same = await self.copies.confirm(sent, target=self.target or "", digest=written.digest, at=datetime.now(UTC))
         if not same or self.erase is None:
@@ -151,7 +155,7 @@ class FileSource:
             with gzip.open(self._path) as file:
                 file.seek(start)
                 left = written.size
-                while left > 0 and (piece := file.read(min(left, EXPORT_BYTES))):
+                while left > 0 and (piece := file.read(min(left, EXPORT_PIECE_BYTES))):
                     whole.write(piece)
                     left -= len(piece)
             whole.seek(0)
@@ -160,7 +164,7 @@ class FileSource:
         with await asyncio.to_thread(unpacked) as file:
             yield Opened(written, file)
 
-    async def confirmed(self, unsent: Unsent, written: Written) -> bool:
+    async def settle(self, unsent: Unsent, written: Written) -> bool:
         """Nothing is erased: the file stays as it is."""
         return False
 
@@ -191,7 +195,7 @@ async def exported(source: Source) -> AsyncIterator[bytes]:
                 if opened is None:
                     continue
                 count += 1
-                while piece := await asyncio.to_thread(opened.file.read, EXPORT_BYTES):
+                while piece := await asyncio.to_thread(opened.file.read, EXPORT_PIECE_BYTES):
                     await asyncio.to_thread(packed.write, piece)
                     yield _taken(out)
         packed.write(json.dumps({**END, "sessions": count}, separators=(",", ":")).encode() + b"\n")

@@ -33,7 +33,7 @@ class PromptedExtractor:
         """Concepts and relations of one answer; what can't be used is in `dropped`, with a reason.
 
         Raises:
-            ProviderOutputInvalid: the model refused, or its answer breaks the form also after one repair.
+            ProviderOutputInvalid: the model refused, or its output breaks the form also after one repair.
             ProviderError: as the client raises it.
         """
         methodology = request.methodology
@@ -51,7 +51,7 @@ class PromptedExtractor:
 
 
 def system_values(methodology: Methodology) -> dict[str, Any]:
-    """What the prompt says about a methodology."""
+    """What the prompt says about a methodology; the keys are variables of `config/prompts/extraction.md`."""
     ontology = methodology.ontology
     return {
         **method_values(methodology),
@@ -72,7 +72,7 @@ def system_values(methodology: Methodology) -> dict[str, Any]:
 
 
 def user_values(request: ExtractionRequest) -> dict[str, Any]:
-    """What the prompt says about one answer; respondents' words are JSON strings and a block."""
+    """What the prompt says about one answer; respondents' words are JSON strings and a block. Keys as above."""
     parse = request.parse
     return {
         "topic": request.topic,
@@ -117,7 +117,7 @@ def _connections(edge: EdgeType) -> list[str]:
 
 
 def _extraction(data: dict[str, Any], request: ExtractionRequest, provider: str) -> Extraction:
-    """The extraction in an answer of the agreed form. Raises OutputProblem."""
+    """The extraction in a model's output. Raises OutputProblem."""
     extractable = data.get("extractable", True)
     if isinstance(extractable, str) and extractable.casefold() in ("true", "false"):
         extractable = extractable.casefold() == "true"

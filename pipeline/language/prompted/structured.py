@@ -26,7 +26,7 @@ _THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.
 
 
 class OutputProblem(ValueError):
-    """An answer breaks the agreed form; the message says where, never what a respondent said."""
+    """A model's output breaks the agreed form; the message says where, never what a respondent said."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("; ".join(problems))
