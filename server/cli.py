@@ -40,7 +40,7 @@ from server.terminal import HELP, Chat, End
 USAGE = 2
 """Exit code for everything that the person at the keyboard can put right."""
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_CONCEPT_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 PRIVATE = 0o077
 """Mask of the files that serve and chat make: what respondents say is for this user alone."""
@@ -97,7 +97,7 @@ def _carried_out(options: argparse.Namespace) -> int:
         if reason is None:
             traceback.print_exc()
             return 1
-        print(f"askwell: {_sentence(reason)}", file=sys.stderr)
+        print(f"askwell: {_shown_message(reason)}", file=sys.stderr)
         return USAGE
 
 
@@ -108,7 +108,7 @@ def _expected(exc: BaseException) -> BaseException | None:
     return exc if isinstance(exc, (*_EXPECTED, CommandFailed)) else None
 
 
-def _sentence(exc: BaseException) -> str:
+def _shown_message(exc: BaseException) -> str:
     text = str(exc).strip() or type(exc).__name__
     if isinstance(exc, DataDirInUse):
         text += "; stop it first, or choose another directory with --data"
@@ -223,7 +223,7 @@ def _chat(options: argparse.Namespace) -> int:
 
 
 async def _chat_somewhere(settings: Settings, options: argparse.Namespace) -> int:
-    if options.concept is not None and not _ID.fullmatch(options.concept):
+    if options.concept is not None and not _CONCEPT_ID.fullmatch(options.concept):
         raise CommandFailed(
             f"there is no concept `{options.concept}`: an id is 1 to 100 letters, digits, `-` and `_`, without spaces"
         )
@@ -232,7 +232,7 @@ async def _chat_somewhere(settings: Settings, options: argparse.Namespace) -> in
         pid, url = found
         if url is None:
             raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
-        token, _ = moderator_token(settings.storage.data, _secret(settings))
+        token, _ = moderator_token(settings.storage.data, _configured_token(settings))
         return await _interview(url, token, settings, options)
     _check_concept(settings, options.concept)
     from server import node
@@ -292,7 +292,7 @@ async def _show_transcript(client: Client, session_id: str, screen: Keyboard) ->
         screen.write(f"{who}: {line['text'] or '(rather not say)'}\n")
 
 
-def _secret(settings: Settings) -> str | None:
+def _configured_token(settings: Settings) -> str | None:
     token = settings.server.moderator_token
     return token.get_secret_value() if token is not None else None
 
@@ -340,7 +340,7 @@ def _exported(settings: Settings, session_id: str, name: str) -> bytes:
     pid, url = found
     if url is None:
         raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
-    token, _ = moderator_token(settings.storage.data, _secret(settings))
+    token, _ = moderator_token(settings.storage.data, _configured_token(settings))
     path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}"
     return call_sync(url, "GET", path, token)
 
@@ -379,7 +379,7 @@ def _check_config(options: argparse.Namespace) -> int:
 
 def _export_schema(options: argparse.Namespace) -> int:
     from config.reference import write as write_reference
-    from server.protocol.schema import write as write_protocol
+    from server.protocol.schema import write_protocol
 
     target = Path(options.to)
     for path in (*write_protocol(target / "protocol"), *write_reference(target / "configuration")):
@@ -390,7 +390,7 @@ def _export_schema(options: argparse.Namespace) -> int:
 def _moderator_token(options: argparse.Namespace) -> int:
     settings = _settings(options, quiet=True)
     settings.storage.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    token, _ = moderator_token(settings.storage.data, _secret(settings))
+    token, _ = moderator_token(settings.storage.data, _configured_token(settings))
     print(token)
     return 0
 

@@ -28,7 +28,7 @@ HIDDEN = "[hidden]"
 EventDict = MutableMapping[str, Any]
 
 
-class _Guard:
+class _Redactor:
     """Drops what respondents said and hides secrets, at any depth."""
 
     def __init__(self, pii: bool) -> None:
@@ -81,7 +81,7 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
         if plain
         else structlog.processors.JSONRenderer(ensure_ascii=False)
     )
-    guard = _Guard(settings.log_pii)
+    redact = _Redactor(settings.log_pii)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -95,7 +95,7 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
-                guard,
+                redact,
                 renderer,
             ],
         )

@@ -15,7 +15,7 @@ from secrets import token_hex
 
 import structlog
 
-from server.ending import to_the_end, told_to_end
+from server.cancellation import cancel_requested, run_to_completion
 from server.hot.errors import HotError, SessionNotHot
 from server.hot.journal import START, Journal, JournalRecord, position_key
 from server.hot.redis import HotStore
@@ -23,7 +23,7 @@ from server.store.apply import Applier
 from server.store.errors import RecordRefused, StalePosition, StoreError, StoreUnavailable
 
 log = structlog.get_logger()
-LET_GO_S = 1.0
+RELEASE_S = 1.0
 """How long a writer that ends may take to give its locks back."""
 
 
@@ -73,12 +73,12 @@ class WriterHooks:
     """What else happens when the writer works.
 
     Args:
-        buried: called with a record that could not be stored and became a dead letter.
+        dead_letter: called with a record that could not be stored and became a dead letter.
         lag: called with the lag by partition, each time it was measured.
         erase_files: removes a session's files (recordings, exports); called again after a crash.
     """
 
-    buried: Callable[[JournalRecord], None] = lambda record: None
+    dead_letter: Callable[[JournalRecord], None] = lambda record: None
     lag: Callable[[dict[int, Lag]], None] = lambda lag: None
     erase_files: Callable[[str], Awaitable[None]] = _no_files
 
@@ -132,7 +132,7 @@ class Writer:
                     group.create_task(self._keep_writing(partition), name=f"writer-{partition}")
                 group.create_task(self._keep_measuring(), name="writer-lag")
         finally:
-            await to_the_end(self._let_go(), within_s=LET_GO_S)
+            await run_to_completion(self._release_locks(), within_s=RELEASE_S)
 
     async def drain(self, deadline_s: float) -> bool:
         """Write what waits now, whether or not `run` runs too.
@@ -158,7 +158,7 @@ class Writer:
         return dict(self._lag)
 
     async def _keep_measuring(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             try:
                 await self.measure()
             except HotError as error:
@@ -168,7 +168,7 @@ class Writer:
     async def _keep_writing(self, partition: int) -> None:
         settings = self._settings
         pause_s = settings.first_pause_s
-        while not told_to_end():
+        while not cancel_requested():
             try:
                 if await self._lock(partition):
                     await self._step(partition, wait_ms=settings.wait_ms)
@@ -261,7 +261,7 @@ class Writer:
             reason=reason,
         )
         await self._applier.bury(partition, position, record, reason)
-        self._hooks.buried(record)
+        self._hooks.dead_letter(record)
 
     async def _finish(self, partition: int, records: Sequence[JournalRecord]) -> None:
         """What follows storing; may be done twice. Trimming comes last: it forgets that there is anything to do."""
@@ -294,12 +294,12 @@ class Writer:
         A lock that comes after the writer has let go of all would keep the next writer out until it runs out.
         """
         asking = self._journal.lock(partition, self._holder, self._settings.lock_ttl_s)
-        return await to_the_end(asking, within_s=LET_GO_S)
+        return await run_to_completion(asking, within_s=RELEASE_S)
 
-    async def _let_go(self) -> None:
+    async def _release_locks(self) -> None:
         unlocking = (self._journal.unlock(partition, self._holder) for partition in self._partitions)
         try:
-            async with asyncio.timeout(LET_GO_S):
+            async with asyncio.timeout(RELEASE_S):
                 results = await asyncio.gather(*unlocking, return_exceptions=True)
         except TimeoutError as error:
             results = [error]

@@ -20,11 +20,11 @@ from server.api.http import json_response, parts_of, read_body
 from server.api.models import CreateSession, Unlock
 from server.auth import Principal
 from server.errors import ApiError
+from server.operator_lock import UNLOCKED_S
 from server.parts import Parts
 from server.release import version
 from server.sync.service import SyncStatus
 from server.sync.sources import exported
-from server.unlocking import UNLOCKED_S
 
 KEY_HEADER = "x-kiosk-key"
 ANYONE = Principal("device", "", "")
@@ -83,11 +83,11 @@ async def kiosk_of(request: Request) -> Principal:
 async def operator(request: Request) -> Principal:
     """The kiosk that is asking, unlocked. Raises ApiError."""
     principal = await kiosk_of(request)
-    parts_of(request).unlocking.check(principal.token_id, request.headers.get(KEY_HEADER, ""))
+    parts_of(request).operator_lock.check(principal.token_id, request.headers.get(KEY_HEADER, ""))
     return principal
 
 
-async def concept(request: Request) -> Response:
+async def kiosk_concept(request: Request) -> Response:
     """`GET /api/kiosk/{concept_id}`."""
     parts = parts_of(request)
     principal = await kiosk_of(request)
@@ -133,8 +133,8 @@ def kiosk_view(parts: Parts, concept: Concept, language: str) -> dict[str, Any]:
             "idle_reset_s": kiosk.idle_reset_s,
             "thanks_s": kiosk.thanks_s,
             "half_duplex": kiosk.half_duplex,
-            "operator": parts.unlocking.possible,
-            "pin_required": parts.unlocking.possible,
+            "operator": parts.operator_lock.possible,
+            "pin_required": parts.operator_lock.possible,
         },
         "speech": {
             "available": reason is None,
@@ -155,7 +155,7 @@ async def unlock(request: Request) -> Response:
     """`POST /api/kiosk/unlock`."""
     principal = await kiosk_of(request)
     body = await read_body(request, Unlock)
-    key = parts_of(request).unlocking.unlock(principal.token_id, body.pin)
+    key = parts_of(request).operator_lock.unlock(principal.token_id, body.pin)
     return json_response({"unlocked_s": UNLOCKED_S, "key": key})
 
 
@@ -207,7 +207,7 @@ def _storage(folder: Path) -> tuple[int, int]:
     return shutil.disk_usage(folder).free, used
 
 
-async def export(request: Request) -> Response:
+async def export_unsynced(request: Request) -> Response:
     """`GET /api/kiosk/unsynced/export`: everything that no server is known to have, in one file."""
     parts = parts_of(request)
     principal = await operator(request)
@@ -243,7 +243,7 @@ def _is_here(parts: Parts, request: Request) -> bool:
 ROUTES = [
     Route("/api/kiosk/status", status, methods=["GET"]),
     Route("/api/kiosk/unlock", unlock, methods=["POST"]),
-    Route("/api/kiosk/unsynced/export", export, methods=["GET"]),
+    Route("/api/kiosk/unsynced/export", export_unsynced, methods=["GET"]),
     Route("/api/kiosk/restart", restart, methods=["POST"]),
-    Route("/api/kiosk/{concept_id}", concept, methods=["GET"]),
+    Route("/api/kiosk/{concept_id}", kiosk_concept, methods=["GET"]),
 ]

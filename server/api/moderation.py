@@ -42,14 +42,14 @@ async def command(request: Request) -> Response:
     parts = parts_of(request)
     principal = await moderator(request)
     session_id = session_id_of(request)
-    wanted = _command(await read_object_body(request))
+    wanted = _parsed_command(await read_object_body(request))
     if wanted.session_id not in (None, session_id):
         raise ApiError("invalid_input", "session_id: should be the one of the address, or left out.")
     done = await parts.watch.commands.apply(session_id, wanted, principal)
     return json_response(done.model_dump(mode="json", exclude={"type"}))
 
 
-def _command(value: dict[str, Any]) -> AnyCommand:
+def _parsed_command(value: dict[str, Any]) -> AnyCommand:
     try:
         return read_command(value)
     except ProtocolProblem as problem:

@@ -100,7 +100,7 @@ def public_utterance_rows(state: InterviewState) -> list[Row]:
     ]
 
 
-def spoken(utterance: Utterance) -> str:
+def shown_text(utterance: Utterance) -> str:
     """The utterance for a reader; a skipped question leaves a mark."""
     return utterance.text or SKIPPED
 

@@ -35,7 +35,7 @@ from server.hot.values import HotSettings
 T = TypeVar("T")
 LISTEN_S = 1.0
 FIRST_PAUSE_S = 0.05
-Client = Redis | RedisCluster
+RedisClient = Redis | RedisCluster
 
 SCRIPT_NAMES = (
     "create",
@@ -75,7 +75,7 @@ def load_scripts() -> dict[str, str]:
     return {name: shared + (folder / f"{name}.lua").read_text(encoding="utf-8") for name in SCRIPT_NAMES}
 
 
-def open_client(url: str, *, timeout_s: float, max_connections: int, cluster: bool = False) -> Client:
+def open_client(url: str, *, timeout_s: float, max_connections: int, cluster: bool = False) -> RedisClient:
     """A client that leaves deadlines and trying again to its caller.
 
     Args:
@@ -123,7 +123,7 @@ class Connection:
 
     def __init__(
         self,
-        client: Client,
+        client: RedisClient,
         settings: HotSettings,
         keys: KeySpace | None = None,
         *,

@@ -8,7 +8,7 @@
     ├── Conflict                the session moved on since the caller read it
     │   └── SessionExists       there is hot state under this id already
     ├── SessionNotHot           no hot state; it may be rebuilt from its snapshot
-    ├── Gone                    the session was erased
+    ├── SessionErased                    the session was erased
     ├── TurnInProgress          another answer is running
     ├── TurnKeyReused           the key was used before, with other text
     ├── AnswerSuperseded        a later answer replaced the one of this key
@@ -74,7 +74,7 @@ class SessionNotHot(HotError):
     code = "not_found"
 
 
-class Gone(HotError):
+class SessionErased(HotError):
     """The session was erased; nothing may be written under its id again."""
 
     code = "not_found"

@@ -29,7 +29,7 @@ class CommandInbox:
 
         Raises:
             InboxFull: too many commands wait already.
-            Gone: the session was erased.
+            SessionErased: the session was erased.
         """
         settings = self._connection.settings
         ttl_ms = int(settings.inbox_ttl_s * 1000)

@@ -75,7 +75,7 @@ class HotStore:
 
         Raises:
             SessionExists: it is there already.
-            Gone: it was erased.
+            SessionErased: it was erased.
         """
         packed = await self._pack(state)
         reply = await self._run(
@@ -113,7 +113,7 @@ class HotStore:
 
         Raises:
             SessionExists: it is hot already; claim it instead.
-            Gone: it was erased.
+            SessionErased: it was erased.
         """
         fields: list[str | bytes | int] = ["", b"", "", 0, 0, 0]
         if pending is not None:
@@ -141,7 +141,7 @@ class HotStore:
 
         Raises:
             SessionNotHot: there is no hot state.
-            Gone: it was erased.
+            SessionErased: it was erased.
         """
         reply = await self._run("claim", session_id, owner, int(self.settings.hot_ttl_s * 1000))
         return hot_session(reply)
@@ -273,7 +273,7 @@ class HotStore:
         Raises:
             NotOwner: someone else owns the session.
             Conflict: the session is not at `rev`, or the answer of this key is not the pending one.
-            Gone: the session was erased.
+            SessionErased: the session was erased.
             OutcomeUnknown: no answer within the deadline; commit again with the same key.
         """
         mode = "drop" if drop_pending else "keep" if keep_pending else "turn"
@@ -337,7 +337,7 @@ class HotStore:
         Raises:
             NotOwner: someone else owns the session.
             SessionNotHot: there is no hot state.
-            Gone: the session was erased.
+            SessionErased: the session was erased.
         """
         reply = await self._run("note", session_id, token_hex(8), owner or "", await self._pack(record))
         return text_of(reply[1])
@@ -379,9 +379,9 @@ class HotStore:
 
     async def erasure(self, session_id: str) -> Erasure:
         """How far the erasing of the session is."""
-        text = await self._ask("GET", self.keys.session(session_id).gone)
+        text = await self._ask("GET", self.keys.session(session_id).tombstone)
         return Erasure(text.decode().split(" ")[0]) if text else Erasure.NONE
 
-    async def is_gone(self, session_id: str) -> bool:
+    async def is_erased(self, session_id: str) -> bool:
         """Whether the session was erased, or is being erased."""
         return await self.erasure(session_id) is not Erasure.NONE

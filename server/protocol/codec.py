@@ -25,7 +25,7 @@ from server.protocol.codes import (
     SENTENCES,
     ErrorCode,
 )
-from server.protocol.inbound import CLIENT_MESSAGES, SPOKEN_WORDS, ClientMessage
+from server.protocol.inbound import ANSWER_MESSAGES, CLIENT_MESSAGES, ClientMessage
 from server.protocol.outbound import Error
 
 T = TypeVar("T")
@@ -172,7 +172,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_bad_text(value: Mapping[str, Any]) -> None:
-    spoken = value.get("type") in SPOKEN_WORDS if isinstance(value.get("type"), str) else False
+    spoken = value.get("type") in ANSWER_MESSAGES if isinstance(value.get("type"), str) else False
     if spoken and "text" in value:
         text = value["text"]
         if not isinstance(text, str) or not is_clean_text(text):

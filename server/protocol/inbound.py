@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, TypeAdapter
 from pipeline.concept import Patience
 from server.protocol.base import Identifier, Message, TurnKey
 
-Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ShortText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ChoiceName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 ChoiceValue = bool | Annotated[str, StringConstraints(max_length=500)]
 
@@ -29,7 +29,7 @@ class GiveConsent(Message):
     """Agreement to take part; required before the first answer where the concept asks for it."""
 
     type: Literal["consent"]
-    version: Short = Field(description="Version of the consent text that was shown.")
+    version: ShortText = Field(description="Version of the consent text that was shown.")
     choices: dict[ChoiceName, ChoiceValue] = Field(
         default={}, max_length=32, description="What was agreed to, by name."
     )
@@ -180,5 +180,5 @@ ClientMessage = Annotated[
 
 CLIENT_MESSAGES: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
 
-SPOKEN_WORDS: frozenset[str] = frozenset({"answer", "correct"})
+ANSWER_MESSAGES: frozenset[str] = frozenset({"answer", "correct"})
 """Messages whose `text` is what a respondent says: bad text in them is bad input, not a bad message."""

@@ -39,7 +39,7 @@ class Channel:
     @property
     def messages(self) -> list[type[Message]]:
         """The messages, in the order of their definition."""
-        return list(_members(self.adapter._type))
+        return list(_message_types(self.adapter._type))
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of any message in this direction."""
@@ -81,10 +81,10 @@ CHANNELS = (
 def published() -> dict[str, str]:
     """Every published file by name, with its content."""
     files = {channel.file: json.dumps(channel.schema(), indent=2, ensure_ascii=False) + "\n" for channel in CHANNELS}
-    return {README: _page(), **files}
+    return {README: _readme(), **files}
 
 
-def write(directory: Path) -> list[Path]:
+def write_protocol(directory: Path) -> list[Path]:
     """Write the published files.
 
     Args:
@@ -103,17 +103,17 @@ def write(directory: Path) -> list[Path]:
     return written
 
 
-def _members(annotation: Any) -> Iterable[type[Message]]:
+def _message_types(annotation: Any) -> Iterable[type[Message]]:
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
-            yield from _members(part)
+            yield from _message_types(part)
     else:
         yield annotation
 
 
-def _page() -> str:
+def _readme() -> str:
     parts = [
         "# Protocol",
         "",

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from pipeline.state import InterviewState
-from server.ending import told_to_end
+from server.cancellation import cancel_requested
 from server.hot.errors import (
     HotError,
     HotMisconfigured,
@@ -202,7 +202,7 @@ class Hub:
     # What happens elsewhere
 
     async def _receive_wakes(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             try:
                 async for wake in self._services.hot.inbox.wakes():
                     self._tasks.create_task(self._guarded(self._woken(wake)), name=f"wake {wake.kind}")
@@ -255,7 +255,7 @@ class Hub:
     # Housekeeping
 
     async def _sweep_for_ever(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             await asyncio.sleep(self.settings.sweep_every_s)
             await self._guarded(self.sweep())
 

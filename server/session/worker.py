@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import structlog
 
 from pipeline.errors import PipelineError
-from server.hot.errors import Gone, HotError, NotOwner, SessionNotHot, StorageUnavailable
+from server.hot.errors import HotError, NotOwner, SessionErased, SessionNotHot, StorageUnavailable
 from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_NORMAL, CLOSE_TAKEN_OVER
 from server.protocol.outbound import Notice
 from server.session.audience import Audience
@@ -217,7 +217,7 @@ class Worker:
             except NotOwner as exc:
                 self.taken_over()
                 job.fail(exc)
-            except Gone as exc:
+            except SessionErased as exc:
                 await self.erased()
                 job.fail(exc)
             except SessionNotHot:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from server.limits import TokenBucket
 from server.protocol.codec import ProtocolProblem
 from server.protocol.codes import CLOSE_POLICY
+from server.rate_limits import TokenBucket
 from server.sockets.settings import SocketSettings
 
 VIOLATION_FORGOTTEN_AFTER_S = 10.0

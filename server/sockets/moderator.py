@@ -43,8 +43,8 @@ from server.sockets.settings import SocketSettings
 from server.store.errors import StoreError
 from server.watch.commands import read_command
 from server.watch.mailbox import Mailbox
+from server.watch.refusals import REFUSALS, TO_MODERATORS, error_for
 from server.watch.service import WatchService
-from server.watch.words import REFUSALS, TO_MODERATORS, error_for
 
 log = structlog.get_logger("askwell.watch")
 
