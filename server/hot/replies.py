@@ -1,4 +1,4 @@
-"""What the scripts' replies mean."""
+"""Parsing of the scripts' replies."""
 
 from __future__ import annotations
 

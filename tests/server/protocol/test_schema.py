@@ -10,7 +10,7 @@ import pytest
 
 from server.errors import STATUS
 from server.protocol.codes import NOTICES, SENTENCES, ErrorCode, NoticeCode
-from server.protocol.schema import CHANNELS, published
+from server.protocol.schema import CHANNELS, published, write_protocol
 from server.protocol.watched import Usage
 from server.usage import SessionUsage
 
