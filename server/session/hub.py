@@ -23,7 +23,7 @@ from server.hot.errors import (
     StorageUnavailable,
 )
 from server.hot.values import Wake
-from server.protocol.codes import CLOSE_COME_AGAIN
+from server.protocol.codes import CLOSE_SERVICE_RESTART
 from server.protocol.moderator import AnyCommand
 from server.session.commands import QueuedCommand
 from server.session.context import SessionServices
@@ -88,7 +88,7 @@ class Hub:
         except TimeoutError:
             log.warning("hub.drain_incomplete", sessions=sum(owner.context.worker.busy for owner in owners))
         for owner in owners:
-            owner.stop(Moved("storage_unavailable", "This server is restarting.", close_code=CLOSE_COME_AGAIN))
+            owner.stop(Moved("storage_unavailable", "This server is restarting.", close_code=CLOSE_SERVICE_RESTART))
 
     @property
     def sessions(self) -> int:

@@ -9,7 +9,7 @@ import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from server.auth import Principal
-from server.protocol.codes import CLOSE_COME_AGAIN
+from server.protocol.codes import CLOSE_SERVICE_RESTART
 from server.protocol.moderator import OverviewFilter
 from server.protocol.outbound import Error
 from server.watch.mailbox import Due, Mailbox
@@ -94,7 +94,7 @@ class ModeratorFeed:
             log.debug("watch.gone", reason=repr(exc))
         except Exception:
             log.exception("watch.defect")
-            self._mailbox.close(CLOSE_COME_AGAIN)
+            self._mailbox.close(CLOSE_SERVICE_RESTART)
 
     async def _send_snapshot(self) -> None:
         session_id = self.watched

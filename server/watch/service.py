@@ -17,7 +17,7 @@ from server.hot.errors import HotError
 from server.metrics import Metrics
 from server.pipelines import Pipelines
 from server.protocol.codec import encode
-from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_UNAUTHORISED
+from server.protocol.codes import CLOSE_SERVICE_RESTART, CLOSE_UNAUTHORISED
 from server.protocol.moderator import ReleaseSession
 from server.protocol.watched import AlertCode, Usage
 from server.reading import SessionReader
@@ -122,7 +122,7 @@ class WatchService:
                 tasks.create_task(self._tell_usage(), name="watch usage")
         finally:
             for mailbox in self.connections:
-                mailbox.close(CLOSE_COME_AGAIN)
+                mailbox.close(CLOSE_SERVICE_RESTART)
 
     # Who may watch
 
