@@ -1,7 +1,7 @@
-"""Structured logs: one static dotted event and keys, as JSON or for people at a console.
+"""Structured logs: a constant dotted event name and keys, as JSON or as text for a console.
 
-What respondents say may only stand under keys that begin with `pii`, which are dropped unless that is enabled; tokens
-and keys are never written.
+What respondents say is only logged under keys that begin with `pii`, which are dropped unless that is enabled; tokens
+and keys are replaced.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EventDict = MutableMapping[str, Any]
 
 
 class _Redactor:
-    """Drops what respondents said and hides secrets, at any depth."""
+    """Drops personal data and replaces secrets, at any depth."""
 
     def __init__(self, pii: bool) -> None:
         self._pii = pii

@@ -1,4 +1,4 @@
-"""Calls of a kiosk: what an interview there needs, and what an operator may do after entering the PIN."""
+"""Calls of a kiosk: what it shows before an interview, and the operator's functions behind the PIN."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANYONE = Principal("device", "", "")
 
 
 def check_admission(parts: Parts, concept: Concept, wish: CreateSession, *, on_kiosk: bool) -> None:
-    """Whether an interview may begin with what is known of the respondent.
+    """Refuse an interview whose respondent lacks what the concept requires.
 
     Args:
         parts: of the process.
@@ -41,7 +41,7 @@ def check_admission(parts: Parts, concept: Concept, wish: CreateSession, *, on_k
         on_kiosk: whether a device asks.
     Raises:
         ApiError: `invalid_input`, a statement was not confirmed, or a reference is missing.
-        LanguageUnsupported: respondents could only speak, and nobody here understands them.
+        LanguageUnsupported: answers have to be spoken, and there is no speech recognition for the language.
     """
     asked = {statement.id for statement in concept.kiosk.eligibility}
     said = wish.eligibility or {}
@@ -64,10 +64,10 @@ def check_admission(parts: Parts, concept: Concept, wish: CreateSession, *, on_k
 
 
 async def kiosk_of(request: Request) -> Principal:
-    """The kiosk that is asking: a device, a moderator who tries it, or this machine itself where enrolment is open.
+    """The kiosk that sent the request: a device, a moderator who tries it, or this machine where enrolment is open.
 
     Raises:
-        ApiError: `unauthorised`, nobody is; `forbidden`, a respondent is.
+        ApiError: `unauthorised`, there is no token; `forbidden`, it is a respondent's.
     """
     parts = parts_of(request)
     principal = await principal_of(request)
@@ -81,7 +81,7 @@ async def kiosk_of(request: Request) -> Principal:
 
 
 async def operator(request: Request) -> Principal:
-    """The kiosk that is asking, unlocked. Raises ApiError."""
+    """The kiosk that sent the request, if it is unlocked. Raises ApiError."""
     principal = await kiosk_of(request)
     parts_of(request).operator_lock.check(principal.token_id, request.headers.get(KEY_HEADER, ""))
     return principal
@@ -208,7 +208,7 @@ def _storage(folder: Path) -> tuple[int, int]:
 
 
 async def export_unsynced(request: Request) -> Response:
-    """`GET /api/kiosk/unsynced/export`: everything that no server is known to have, in one file."""
+    """`GET /api/kiosk/unsynced/export`: all interviews that no server has confirmed, in one file."""
     parts = parts_of(request)
     principal = await operator(request)
     source = parts.sync.source(parts.sync.status.to, principal.concepts)
@@ -220,7 +220,7 @@ async def export_unsynced(request: Request) -> Response:
 
 
 async def restart(request: Request) -> Response:
-    """`POST /api/kiosk/restart`: the server ends and begins again; answered before."""
+    """`POST /api/kiosk/restart`: restart the server after the response."""
     parts = parts_of(request)
     await operator(request)
     if not _is_here(parts, request):
@@ -231,7 +231,7 @@ async def restart(request: Request) -> Response:
 
 
 def _is_here(parts: Parts, request: Request) -> bool:
-    """Whether the kiosk runs on this very machine."""
+    """Whether the request came from this machine."""
     if parts.settings.server.loopback:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Calls about interviews: create, list, take part, read, export, erase."""
+"""Calls for sessions: create, list, answer, read, export, erase."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def create_session(request: Request) -> Response:
     try:
         state = await parts.hub.create(new)
     except Exception:
-        # Nobody learns this token; where the store is away too, it opens a session that does not exist.
+        # The token was not sent to anyone. If it can't be revoked, it is for a session that does not exist.
         with suppress(StoreError):
             await parts.auth.revoke(entry.id)
         raise

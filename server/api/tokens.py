@@ -1,4 +1,4 @@
-"""Calls about access: log in and out, make, list and revoke tokens."""
+"""Calls for access: log in and out, create, list and revoke tokens."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def login(request: Request) -> Response:
 
 
 async def logout(request: Request) -> Response:
-    """`POST /api/logout`: the cookie goes away."""
+    """`POST /api/logout`: delete the cookie."""
     response = Response(status_code=204, headers={"cache-control": "no-store"})
     secure = request.url.scheme == "https"
     response.delete_cookie(COOKIE, path="/", secure=secure, httponly=True, samesite="strict")
@@ -69,7 +69,7 @@ async def create_token(request: Request) -> Response:
 
 
 async def list_tokens(request: Request) -> Response:
-    """`GET /api/tokens`: those within the scope of the one that asks, newest first; never the tokens themselves."""
+    """`GET /api/tokens`: those within the scope of the moderator's own, newest first; never the tokens themselves."""
     parts = parts_of(request)
     principal = await moderator(request)
     items = []
