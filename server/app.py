@@ -13,7 +13,7 @@ from server import pages
 from server.api import catalogue, kiosk, moderation, operations, sessions, sync, tokens
 from server.api.http import on_error
 from server.bounds import socket_settings
-from server.middleware import Gate, Problems
+from server.middleware import AdmissionMiddleware, ErrorMiddleware
 from server.parts import Parts
 from server.sockets.moderator import ModeratorServices
 from server.sockets.respondent import RespondentServices
@@ -39,7 +39,7 @@ def build_app(parts: Parts) -> Starlette:
         words_of=lambda language: parts.library.texts(language).find,
     )
     moderators = ModeratorServices(parts.watch, parts.auth, sockets, time.monotonic, count_error)
-    middleware = [Middleware(Gate, parts=parts)]
+    middleware = [Middleware(AdmissionMiddleware, parts=parts)]
     if parts.settings.server.allowed_origins:
         middleware.append(
             Middleware(
@@ -49,7 +49,7 @@ def build_app(parts: Parts) -> Starlette:
                 allow_headers=["authorization", "content-type"],
             )
         )
-    middleware.append(Middleware(Problems))
+    middleware.append(Middleware(ErrorMiddleware))
     app = Starlette(
         routes=[
             *operations.ROUTES,

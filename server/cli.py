@@ -9,9 +9,8 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import uvloop
@@ -38,12 +37,12 @@ from server.sync.plan import add_arguments, transfer_plan
 from server.terminal import HELP, Chat, End
 
 USAGE = 2
-"""Exit code for everything that the person at the keyboard can put right."""
+"""Exit code for errors that the user can correct."""
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_CONCEPT_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 PRIVATE = 0o077
-"""Mask of the files that serve and chat make: what respondents say is for this user alone."""
+"""Mask of the files that commands create: only this user may read what respondents say."""
 
 _EXPECTED = (
     SettingsError,
@@ -62,14 +61,14 @@ _EXPECTED = (
 
 
 class CommandFailed(Exception):
-    """A command can't be carried out; the message is for the person at the keyboard."""
+    """A command can't be carried out; the message is for the user."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code, or ends the process where models were loaded."""
     code, ends_process = run(arguments)
     if ends_process:
-        # Everything of ours is closed by now; what is left is the teardown of numeric libraries, which takes seconds.
+        # Everything is closed by now except numeric libraries, whose teardown takes seconds.
         logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -97,18 +96,18 @@ def _carried_out(options: argparse.Namespace) -> int:
         if reason is None:
             traceback.print_exc()
             return 1
-        print(f"askwell: {_sentence(reason)}", file=sys.stderr)
+        print(f"askwell: {_shown_message(reason)}", file=sys.stderr)
         return USAGE
 
 
 def _expected(exc: BaseException) -> BaseException | None:
-    """The first error of a kind that a person can do something about, also inside groups."""
+    """The first error of a kind that the user can correct, also inside groups."""
     if isinstance(exc, BaseExceptionGroup):
         return next((found for inner in exc.exceptions if (found := _expected(inner)) is not None), None)
     return exc if isinstance(exc, (*_EXPECTED, CommandFailed)) else None
 
 
-def _sentence(exc: BaseException) -> str:
+def _shown_message(exc: BaseException) -> str:
     text = str(exc).strip() or type(exc).__name__
     if isinstance(exc, DataDirInUse):
         text += "; stop it first, or choose another directory with --data"
@@ -192,7 +191,7 @@ def _show(text: str) -> None:
     print(text, flush=True)
 
 
-# serve
+# Serve
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -200,18 +199,14 @@ def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
     from server import node
 
-    code = _run(node.serve(settings, say=_say, show=_show, version=version()))
+    code = uvloop.run(node.serve(settings, say=_say, show=_show, version=version()))
     if code == node.AGAIN:
         _say("beginning again")
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     return code
 
 
-def _run(work: Coroutine[Any, Any, int]) -> int:
-    return uvloop.run(work)
-
-
-# chat
+# Chat
 
 
 def _chat(options: argparse.Namespace) -> int:
@@ -219,21 +214,17 @@ def _chat(options: argparse.Namespace) -> int:
         raise CommandFailed("name a concept, or a session with --resume")
     os.umask(PRIVATE)
     settings = _settings(options, quiet=True)
-    return _run(_chat_somewhere(settings, options))
+    return uvloop.run(_hold_interview(settings, options))
 
 
-async def _chat_somewhere(settings: Settings, options: argparse.Namespace) -> int:
-    if options.concept is not None and not _ID.fullmatch(options.concept):
+async def _hold_interview(settings: Settings, options: argparse.Namespace) -> int:
+    if options.concept is not None and not _CONCEPT_ID.fullmatch(options.concept):
         raise CommandFailed(
             f"there is no concept `{options.concept}`: an id is 1 to 100 letters, digits, `-` and `_`, without spaces"
         )
-    found = running_server(settings.storage.data)
-    if found is not None:
-        pid, url = found
-        if url is None:
-            raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
-        token, _ = moderator_token(settings.storage.data, _secret(settings))
-        return await _interview(url, token, settings, options)
+    running = _running_server(settings)
+    if running is not None:
+        return await _interview(*running, settings, options)
     _check_concept(settings, options.concept)
     from server import node
 
@@ -242,7 +233,7 @@ async def _chat_somewhere(settings: Settings, options: argparse.Namespace) -> in
 
 
 def _check_concept(settings: Settings, concept_id: str | None) -> None:
-    """Say that a concept is unknown before seconds go into loading models for it."""
+    """Refuse an unknown concept before models are loaded, which takes seconds. Raises CommandFailed."""
     if concept_id is None:
         return
     try:
@@ -292,9 +283,26 @@ async def _show_transcript(client: Client, session_id: str, screen: Keyboard) ->
         screen.write(f"{who}: {line['text'] or '(rather not say)'}\n")
 
 
-def _secret(settings: Settings) -> str | None:
-    token = settings.server.moderator_token
-    return token.get_secret_value() if token is not None else None
+def _running_server(settings: Settings) -> tuple[str, str] | None:
+    """URL and moderator's token of the server that uses the data directory, None if there is none.
+
+    Raises:
+        CommandFailed: the server is still starting.
+    """
+    found = running_server(settings.storage.data)
+    if found is None:
+        return None
+    pid, url = found
+    if url is None:
+        raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
+    return url, _token(settings)
+
+
+def _token(settings: Settings) -> str:
+    """The moderator's token; made if there is none."""
+    configured = settings.server.moderator_token
+    token, _ = moderator_token(settings.storage.data, configured.get_secret_value() if configured is not None else None)
+    return token
 
 
 def _token_path(settings: Settings, session_id: str) -> Path:
@@ -317,7 +325,7 @@ def _kept_token(settings: Settings, session_id: str) -> str:
         raise CommandFailed(f"no interview {session_id} was begun by askwell chat with this data directory") from None
 
 
-# the others
+# The other commands
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -332,15 +340,12 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _exported(settings: Settings, session_id: str, name: str) -> bytes:
-    found = running_server(settings.storage.data)
-    if found is None:
+    running = _running_server(settings)
+    if running is None:
         from server import node
 
         return uvloop.run(node.export(settings, session_id, name))
-    pid, url = found
-    if url is None:
-        raise CommandFailed(f"process {pid} works in {settings.storage.data} and can't be talked to yet")
-    token, _ = moderator_token(settings.storage.data, _secret(settings))
+    url, token = running
     path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}"
     return call_sync(url, "GET", path, token)
 
@@ -351,7 +356,7 @@ def _sync(options: argparse.Namespace) -> int:
     plan = transfer_plan(options, settings.kiosk)
     from server.sync_command import ProgressPrinter, sync
 
-    return _run(sync(settings, plan, ProgressPrinter(sys.stderr)))
+    return uvloop.run(sync(settings, plan, ProgressPrinter(sys.stderr)))
 
 
 def _check_config(options: argparse.Namespace) -> int:
@@ -379,7 +384,7 @@ def _check_config(options: argparse.Namespace) -> int:
 
 def _export_schema(options: argparse.Namespace) -> int:
     from config.reference import write as write_reference
-    from server.protocol.schema import write as write_protocol
+    from server.protocol.schema import write_protocol
 
     target = Path(options.to)
     for path in (*write_protocol(target / "protocol"), *write_reference(target / "configuration")):
@@ -390,8 +395,7 @@ def _export_schema(options: argparse.Namespace) -> int:
 def _moderator_token(options: argparse.Namespace) -> int:
     settings = _settings(options, quiet=True)
     settings.storage.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    token, _ = moderator_token(settings.storage.data, _secret(settings))
-    print(token)
+    print(_token(settings))
     return 0
 
 

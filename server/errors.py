@@ -1,7 +1,7 @@
-"""What an exception means to a client: the only place that knows wire codes and HTTP statuses together.
+"""Translates exceptions into errors for clients; the only module with both error codes and HTTP statuses.
 
-Packages raise their own errors, each with `code` and `retryable`; what they say about addresses, files or programs
-stays in the log.
+Packages raise their own errors, each with `code` and `retryable`; what their messages say about addresses, files or
+programs is only logged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STATUS: Final[dict[str, int]] = {
     "language_unsupported": 422,
     "internal": 500,
 }
-"""HTTP status of every wire code."""
+"""HTTP status of every error code."""
 
 TITLE: Final[dict[str, str]] = {
     "invalid_message": "The request can't be read",
@@ -58,11 +58,11 @@ TITLE: Final[dict[str, str]] = {
     "language_unsupported": "The language is not supported",
     "internal": "Something went wrong",
 }
-"""A short name for people, the same for every occurrence of a code."""
+"""The problem title of every error code."""
 
 
 class ApiError(Exception):
-    """A refusal that the server itself decides on; `message` is for the client."""
+    """A refused request; `message` is for the client."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class WireError:
 
 
 def wire_error(exc: BaseException) -> WireError:
-    """What the client is told about an exception. Never fails; unknown ones become `internal`."""
+    """The error for the client. Never fails; unknown exceptions become `internal`."""
     if isinstance(exc, ApiError):
         return WireError(exc.code, str(exc), exc.retryable, exc.status or STATUS[exc.code])
     if isinstance(exc, UnknownName):

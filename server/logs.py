@@ -1,7 +1,7 @@
-"""Structured logs: one static dotted event and keys, as JSON or for people at a console.
+"""Structured logs: a constant dotted event name and keys, as JSON or as text for a console.
 
-What respondents say may only stand under keys that begin with `pii`, which are dropped unless that is enabled; tokens
-and keys are never written.
+What respondents say is only logged under keys that begin with `pii`, which are dropped unless that is enabled; tokens
+and keys are replaced.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ HIDDEN = "[hidden]"
 EventDict = MutableMapping[str, Any]
 
 
-class _Guard:
-    """Drops what respondents said and hides secrets, at any depth."""
+class _Redactor:
+    """Drops personal data and replaces secrets, at any depth."""
 
     def __init__(self, pii: bool) -> None:
         self._pii = pii
@@ -81,7 +81,7 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
         if plain
         else structlog.processors.JSONRenderer(ensure_ascii=False)
     )
-    guard = _Guard(settings.log_pii)
+    redact = _Redactor(settings.log_pii)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -95,7 +95,7 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
-                guard,
+                redact,
                 renderer,
             ],
         )

@@ -1,4 +1,4 @@
-"""What operators watch, in a registry of its own."""
+"""Prometheus metrics of the process, in a registry of their own."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pipeline.calls import LLMCall, Role
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _FINAL_MS = (200, 400, 550, 700, 900, 950, 1_000, 1_100, 1_300, 1_600, 1_900, 2_200, 3_000, 5_000, 10_000)
-"""Around the silences that end an answer: 500, 900 and 1 800 ms."""
+"""Buckets around the silences that end an answer: 500, 900 and 1 800 ms."""
 _MS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """A model in its role, and whether it is not asked at present because it failed again and again."""
+    """The circuit breaker of a model in its role."""
 
     role: str
     provider: str
@@ -31,15 +31,11 @@ class Circuit:
     is_open: bool
 
 
-def _no_circuits() -> Iterable[Circuit]:
-    return ()
-
-
 class _Circuits(Collector):
-    """Reads the circuit breakers when somebody looks."""
+    """Reads the circuit breakers whenever metrics are collected."""
 
     def __init__(self) -> None:
-        self.read: Callable[[], Iterable[Circuit]] = _no_circuits
+        self.read: Callable[[], Iterable[Circuit]] = tuple
 
     def collect(self) -> Iterator[Metric]:
         family = GaugeMetricFamily(

@@ -33,7 +33,7 @@ _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _QUIET = ("/static/", "/healthz", "/readyz", "/metrics")
 
 
-class Gate:
+class AdmissionMiddleware:
     """Refuses requests by host, origin and number before they are read; adds security headers to the responses of the
     application.
     """
@@ -133,8 +133,8 @@ class Gate:
             log.debug("http.request", method=scope["method"], path=scope["path"], status=status, ms=round(took_ms, 1))
 
 
-class Problems:
-    """Turns exceptions of routes into error responses; innermost, so that `Gate` counts and decorates these too."""
+class ErrorMiddleware:
+    """Turns exceptions of routes into error responses; innermost, so that these are counted and get headers too."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""Which host names and which pages the server answers to."""
+"""Checks of the Host and Origin headers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True)
 class Origins:
-    """The allow-lists of one process.
+    """The allowed hosts and origins of one process.
 
-    On a loopback address only loopback names are answered to, so that a strange page can't reach the server under a
-    name of its own that resolves to this machine. Elsewhere every name is, unless names are given. Loopback names
-    are always answered to: health checks come that way.
+    On a loopback address only loopback names are allowed, against DNS rebinding: another site's page could reach the
+    server under a name of its own that resolves to this machine. Elsewhere every name is allowed unless names are
+    set. Loopback names are always allowed, for health checks.
     """
 
     settings: ServerSettings
 
     def host_allowed(self, host: str) -> bool:
-        """Whether a request with this Host header is answered."""
+        """Whether a request with this Host header is allowed."""
         name = _name(host)
         allowed = set(self.settings.allowed_hosts)
         if "*" in allowed:
@@ -46,7 +46,7 @@ class Origins:
 
 
 def is_own_page(origin: str, host: str) -> bool:
-    """Whether `Origin` names the server that was reached under `Host`; a malformed one names nobody."""
+    """Whether `Origin` is the server that was reached under `Host`; False for a malformed one."""
     try:
         parts = urlsplit(origin)
     except ValueError:

@@ -10,10 +10,11 @@ from config.loader import Library
 from config.settings import Settings
 from server.auth import Authenticator
 from server.hot.redis import HotStore
-from server.limits import KeyedBuckets
 from server.metrics import Metrics
+from server.operator_lock import OperatorLock
 from server.origins import Origins
 from server.pipelines import Pipelines
+from server.rate_limits import KeyedBuckets
 from server.reading import SessionReader
 from server.recordings import FileRecorder
 from server.session.hub import Hub
@@ -23,7 +24,6 @@ from server.store.copies import Copies
 from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
-from server.unlocking import Unlocking
 from server.watch.service import WatchService
 from server.writer import Writer
 
@@ -79,7 +79,7 @@ class Parts:
     copies: Copies
     receiver: Receiver
     sync: Sync
-    unlocking: Unlocking
+    operator_lock: OperatorLock
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     started_at: datetime

@@ -15,7 +15,7 @@ from pipeline.state import InterviewState
 from server.auth import Principal
 from server.errors import ApiError
 from server.export.material import Material, Row, iso, session_row
-from server.hot.errors import Gone, SessionNotHot
+from server.hot.errors import SessionErased, SessionNotHot
 from server.hot.redis import HotStore
 from server.store.repository import Repository
 
@@ -43,8 +43,8 @@ class SessionReader:
         """
         try:
             data = (await self.hot.read(session_id)).state
-        except (Gone, SessionNotHot) as exc:
-            stored = None if isinstance(exc, Gone) else await self.store.stored_session(session_id)
+        except (SessionErased, SessionNotHot) as exc:
+            stored = None if isinstance(exc, SessionErased) else await self.store.stored_session(session_id)
             if stored is None:
                 raise ApiError("not_found", "There is no such interview, or it was erased.") from None
             data = stored.state

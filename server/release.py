@@ -1,4 +1,4 @@
-"""Which askwell this is."""
+"""The version of askwell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.metadata import version as installed
 
 @cache
 def version() -> str:
-    """The version that is installed, in words where it is none."""
+    """The installed version; `(not installed)` without an installation."""
     try:
         return installed("askwell")
     except PackageNotFoundError:

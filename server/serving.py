@@ -1,4 +1,4 @@
-"""Uvicorn inside a task group of ours: bound first, served later, stopped on request."""
+"""Serves the application with uvicorn, in a task, on a socket that was bound before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from config.settings import Settings
 
 WS_MAX_BYTES = 16 * 1024 * 1024
-"""Frames beyond this are not even read; smaller ones that are too large are told so before the socket closes."""
+"""Larger frames are not read; smaller ones that are too large get an error message before the socket closes."""
 GRACE_S = 1
 BACKLOG = 2048
 
@@ -24,7 +24,7 @@ class PortUnusable(Exception):
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it, and says when it is up."""
+    """A uvicorn server without signal handlers that sets `up` when it has started."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -68,7 +68,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def url_of(sock: socket.socket, host: str) -> str:
-    """Where a browser on this machine finds the server."""
+    """The URL of the server for browsers on this machine."""
     port = sock.getsockname()[1]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{port}"
@@ -76,7 +76,7 @@ def url_of(sock: socket.socket, host: str) -> str:
 
 @contextlib.asynccontextmanager
 async def serving(app: ASGIApp, settings: Settings, sock: socket.socket) -> AsyncIterator[None]:
-    """Serve the application on the socket for as long as the block runs, from its first line on.
+    """Serve the application on the socket for as long as the block runs.
 
     At the end no new connection is accepted, open ones get GRACE_S to end, then their tasks are cancelled.
     """

@@ -1,4 +1,4 @@
-"""The calls of language models in a session and what they cost, as the API reports them."""
+"""Sums of a session's calls of language models and of their cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RoleUsage(Record):
 
 
 class SessionUsage(Record):
-    """The calls of a session. Tokens are those that providers told; `discarded` calls were paid for and not used."""
+    """The calls of a session. Tokens are as providers report them; `discarded` calls were paid for and not used."""
 
     calls: int = Field(default=0, ge=0, description="Attempts, failed and discarded ones too.")
     failed: int = Field(default=0, ge=0)
@@ -34,9 +34,9 @@ class SessionUsage(Record):
     cached_tokens: int = Field(default=0, ge=0, description="Of the input, read from a provider's cache.")
     cost: dict[str, float] = Field(default={}, description="By currency, of the calls that have a price.")
     unpriced_calls: int = Field(default=0, ge=0, description="Calls whose cost is not known.")
-    latency_ms: float = Field(default=0.0, ge=0, description="All calls one after another; many run side by side.")
+    latency_ms: float = Field(default=0.0, ge=0, description="Sum of all calls; many run in parallel.")
     by_role: dict[str, RoleUsage] = Field(default={}, description="The same figures by role.")
-    fallback_questions: int = Field(default=0, ge=0, description="Questions that are not of the writer asked first.")
+    fallback_questions: int = Field(default=0, ge=0, description="Questions by the fallback writer or a template.")
     fallback_tasks: dict[str, int] = Field(default={}, description="Turns in which another provider did the task.")
 
 

@@ -40,11 +40,12 @@ from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
 from server.hot.values import ServerReport
 from server.language import load_providers
-from server.limits import KeyedBuckets
 from server.metrics import Metrics
+from server.operator_lock import OperatorLock
 from server.origins import Origins
 from server.parts import Parts
 from server.pipelines import Load, Pipelines, open_pipelines
+from server.rate_limits import KeyedBuckets
 from server.reading import SessionReader
 from server.recordings import FileRecorder
 from server.session.context import SessionServices
@@ -58,7 +59,6 @@ from server.store.engine import Database
 from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
-from server.unlocking import Unlocking
 from server.watch.service import WatchService
 from server.writer import Writer, WriterHooks
 
@@ -166,9 +166,9 @@ async def open_storage(
             report = await hot.checks.prepare(embedded=embedded is not None)
             say("migrating the store")
             await migrate(database)
-            recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_gone, metrics)
+            recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_erased, metrics)
             hooks = WriterHooks(
-                lag=measuring.lags(metrics), buried=measuring.burials(metrics), erase_files=recorder.erase
+                lag=measuring.lags(metrics), dead_letter=measuring.burials(metrics), erase_files=recorder.erase
             )
             writer = overrides.writer(Writer(hot, journal, Applier(database), hooks=hooks))
             async with _writing(writer, recorder, embedded):
@@ -371,7 +371,7 @@ def _parts(settings: Settings, library: Library, storage: Storage, speech: Speec
             copies, storage.hot, recorder, folder=folder, max_bytes=settings.kiosk.sync_max_bytes, now=_now
         ),
         sync=Sync(settings.kiosk, copies, recorder, folder, erase=hub.erase, now=_now),
-        unlocking=Unlocking(_secret(settings.kiosk.kiosk_pin), time.monotonic),
+        operator_lock=OperatorLock(_secret(settings.kiosk.kiosk_pin), time.monotonic),
         now=_now,
         new_id=_new_id,
         started_at=_now(),

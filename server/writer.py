@@ -1,8 +1,8 @@
-"""The loop from journal to store.
+"""The writer: moves journal records to the relational store.
 
-Safe: records of a partition are written in stream order, in one transaction with the partition's position. Live: a
-short lock per partition keeps other writers from doing the same work. What follows a transaction (expiry, confirming
-an erasure, trimming) can be repeated, and is, when a writer died in between.
+Records of a partition are written in stream order, in one transaction with the partition's position, so that no second
+writer can write them again. A lock per partition only saves other writers the same work. What follows a transaction
+(expiry, confirming an erasure, trimming) is repeated when a writer ended in between.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from secrets import token_hex
 
 import structlog
 
-from server.ending import to_the_end, told_to_end
+from server.cancellation import cancel_requested, run_to_completion
 from server.hot.errors import HotError, SessionNotHot
 from server.hot.journal import START, Journal, JournalRecord, position_key
 from server.hot.redis import HotStore
@@ -23,8 +23,8 @@ from server.store.apply import Applier
 from server.store.errors import RecordRefused, StalePosition, StoreError, StoreUnavailable
 
 log = structlog.get_logger()
-LET_GO_S = 1.0
-"""How long a writer that ends may take to give its locks back."""
+RELEASE_S = 1.0
+"""How long a writer that ends may take to release its locks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class WriterSettings:
     Args:
         batch: records per transaction at most.
         wait_ms: how long to wait for a record before the lock is renewed.
-        lock_ttl_s: how long a partition stays with a writer that shows no sign of life.
-        lock_retry_s: how often a partition that another writer has is asked for.
-        attempts: how often a record is tried alone before it is put among the dead ones.
+        lock_ttl_s: how long a partition stays locked by a writer that no longer renews its lock.
+        lock_retry_s: pause between attempts to lock a partition that another writer has.
+        attempts: how often a record is tried alone before it becomes a dead letter.
         first_pause_s: pause after the first failure; doubles with each.
         longest_pause_s: longest pause between two tries.
-        degraded_after_s: age of the oldest waiting record from which the writer calls itself degraded.
+        degraded_after_s: age of the oldest waiting record above which the writer is degraded.
         measure_every_s: how often the lag is measured.
         file_timeout_s: how long removing a session's files may take.
     """
@@ -73,21 +73,21 @@ class WriterHooks:
     """What else happens when the writer works.
 
     Args:
-        buried: called with a record that could not be stored and became a dead letter.
+        dead_letter: called with a record that could not be stored and became a dead letter.
         lag: called with the lag by partition, each time it was measured.
         erase_files: removes a session's files (recordings, exports); called again after a crash.
     """
 
-    buried: Callable[[JournalRecord], None] = lambda record: None
+    dead_letter: Callable[[JournalRecord], None] = lambda record: None
     lag: Callable[[dict[int, Lag]], None] = lambda lag: None
     erase_files: Callable[[str], Awaitable[None]] = _no_files
 
 
 class Writer:
-    """Brings what the journals say into the store.
+    """Writes the journals' records to the relational store.
 
     Args:
-        hot: the hot store, for what follows storing.
+        hot: the hot store, for expiry and erasure.
         journal: of the same server, with connections of its own.
         applier: of the store.
         settings: how it works.
@@ -132,10 +132,10 @@ class Writer:
                     group.create_task(self._keep_writing(partition), name=f"writer-{partition}")
                 group.create_task(self._keep_measuring(), name="writer-lag")
         finally:
-            await to_the_end(self._let_go(), within_s=LET_GO_S)
+            await run_to_completion(self._release_locks(), within_s=RELEASE_S)
 
     async def drain(self, deadline_s: float) -> bool:
-        """Write what waits now, whether or not `run` runs too.
+        """Write the records that wait now, whether or not `run` is running.
 
         Returns:
             Whether nothing waits any more; False when the deadline passed, or another writer has a partition.
@@ -158,7 +158,7 @@ class Writer:
         return dict(self._lag)
 
     async def _keep_measuring(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             try:
                 await self.measure()
             except HotError as error:
@@ -168,7 +168,7 @@ class Writer:
     async def _keep_writing(self, partition: int) -> None:
         settings = self._settings
         pause_s = settings.first_pause_s
-        while not told_to_end():
+        while not cancel_requested():
             try:
                 if await self._lock(partition):
                     await self._step(partition, wait_ms=settings.wait_ms)
@@ -220,7 +220,7 @@ class Writer:
                 raise
 
     async def _take_up(self, partition: int) -> str:
-        """Find out where the partition stands, and finish what an earlier writer stored but did not finish."""
+        """Read the partition's position, and repeat what follows storing for records that are stored already."""
         position = await self._applier.position(partition)
         await self._journal.continue_after(partition, position)
         while True:
@@ -261,14 +261,14 @@ class Writer:
             reason=reason,
         )
         await self._applier.bury(partition, position, record, reason)
-        self._hooks.buried(record)
+        self._hooks.dead_letter(record)
 
     async def _finish(self, partition: int, records: Sequence[JournalRecord]) -> None:
-        """What follows storing; may be done twice. Trimming comes last: it forgets that there is anything to do."""
+        """What follows storing; can be repeated. Trimming is last, because it removes the records to repeat it for."""
         erased = [record for record in records if record.kind == "erase"]
-        gone = {record.session_id for record in erased}
+        erased_ids = {record.session_id for record in erased}
         for session_id, last in {record.session_id: record.id for record in records}.items():
-            if session_id not in gone:
+            if session_id not in erased_ids:
                 with suppress(SessionNotHot):  # a damaged record names no session
                     await self._hot.expire_stored(session_id, last)
         for record in erased:
@@ -289,17 +289,17 @@ class Writer:
         log.warning("writer.retry", partition=partition, reason=str(error))
 
     async def _lock(self, partition: int) -> bool:
-        """Ask for the partition, and wait for the answer even if cancelled.
+        """Lock the partition, and wait for the reply even if cancelled.
 
-        A lock that comes after the writer has let go of all would keep the next writer out until it runs out.
+        A lock acquired after the writer has released its locks would keep other writers out until it expires.
         """
         asking = self._journal.lock(partition, self._holder, self._settings.lock_ttl_s)
-        return await to_the_end(asking, within_s=LET_GO_S)
+        return await run_to_completion(asking, within_s=RELEASE_S)
 
-    async def _let_go(self) -> None:
+    async def _release_locks(self) -> None:
         unlocking = (self._journal.unlock(partition, self._holder) for partition in self._partitions)
         try:
-            async with asyncio.timeout(LET_GO_S):
+            async with asyncio.timeout(RELEASE_S):
                 results = await asyncio.gather(*unlocking, return_exceptions=True)
         except TimeoutError as error:
             results = [error]

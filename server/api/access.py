@@ -26,7 +26,7 @@ async def principal_of(request: Request) -> Principal | None:
         found = await auth.identify(token.strip()) if scheme.lower() == "bearer" else None
         if found is None:
             raise ApiError("unauthorised", "The token is not valid.")
-        await parts.watch.devices.heard(found)
+        await parts.watch.devices.note_seen(found)
         return found
     cookie = request.cookies.get(COOKIE)
     return await auth.identify_cookie(cookie) if cookie else None

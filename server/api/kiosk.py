@@ -1,4 +1,4 @@
-"""Calls of a kiosk: what an interview there needs, and what an operator may do after entering the PIN."""
+"""Calls of a kiosk: what it shows before an interview, and the operator's functions behind the PIN."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from server.api.http import json_response, parts_of, read_body
 from server.api.models import CreateSession, Unlock
 from server.auth import Principal
 from server.errors import ApiError
+from server.operator_lock import UNLOCKED_S
 from server.parts import Parts
 from server.release import version
 from server.sync.service import SyncStatus
 from server.sync.sources import exported
-from server.unlocking import UNLOCKED_S
 
 KEY_HEADER = "x-kiosk-key"
 ANYONE = Principal("device", "", "")
@@ -32,7 +32,7 @@ ANYONE = Principal("device", "", "")
 
 
 def check_admission(parts: Parts, concept: Concept, wish: CreateSession, *, on_kiosk: bool) -> None:
-    """Whether an interview may begin with what is known of the respondent.
+    """Refuse an interview whose respondent lacks what the concept requires.
 
     Args:
         parts: of the process.
@@ -41,7 +41,7 @@ def check_admission(parts: Parts, concept: Concept, wish: CreateSession, *, on_k
         on_kiosk: whether a device asks.
     Raises:
         ApiError: `invalid_input`, a statement was not confirmed, or a reference is missing.
-        LanguageUnsupported: respondents could only speak, and nobody here understands them.
+        LanguageUnsupported: answers have to be spoken, and there is no speech recognition for the language.
     """
     asked = {statement.id for statement in concept.kiosk.eligibility}
     said = wish.eligibility or {}
@@ -64,10 +64,10 @@ def check_admission(parts: Parts, concept: Concept, wish: CreateSession, *, on_k
 
 
 async def kiosk_of(request: Request) -> Principal:
-    """The kiosk that is asking: a device, a moderator who tries it, or this machine itself where enrolment is open.
+    """The kiosk that sent the request: a device, a moderator who tries it, or this machine where enrolment is open.
 
     Raises:
-        ApiError: `unauthorised`, nobody is; `forbidden`, a respondent is.
+        ApiError: `unauthorised`, there is no token; `forbidden`, it is a respondent's.
     """
     parts = parts_of(request)
     principal = await principal_of(request)
@@ -81,13 +81,13 @@ async def kiosk_of(request: Request) -> Principal:
 
 
 async def operator(request: Request) -> Principal:
-    """The kiosk that is asking, unlocked. Raises ApiError."""
+    """The kiosk that sent the request, if it is unlocked. Raises ApiError."""
     principal = await kiosk_of(request)
-    parts_of(request).unlocking.check(principal.token_id, request.headers.get(KEY_HEADER, ""))
+    parts_of(request).operator_lock.check(principal.token_id, request.headers.get(KEY_HEADER, ""))
     return principal
 
 
-async def concept(request: Request) -> Response:
+async def kiosk_concept(request: Request) -> Response:
     """`GET /api/kiosk/{concept_id}`."""
     parts = parts_of(request)
     principal = await kiosk_of(request)
@@ -133,8 +133,8 @@ def kiosk_view(parts: Parts, concept: Concept, language: str) -> dict[str, Any]:
             "idle_reset_s": kiosk.idle_reset_s,
             "thanks_s": kiosk.thanks_s,
             "half_duplex": kiosk.half_duplex,
-            "operator": parts.unlocking.possible,
-            "pin_required": parts.unlocking.possible,
+            "operator": parts.operator_lock.possible,
+            "pin_required": parts.operator_lock.possible,
         },
         "speech": {
             "available": reason is None,
@@ -155,7 +155,7 @@ async def unlock(request: Request) -> Response:
     """`POST /api/kiosk/unlock`."""
     principal = await kiosk_of(request)
     body = await read_body(request, Unlock)
-    key = parts_of(request).unlocking.unlock(principal.token_id, body.pin)
+    key = parts_of(request).operator_lock.unlock(principal.token_id, body.pin)
     return json_response({"unlocked_s": UNLOCKED_S, "key": key})
 
 
@@ -207,8 +207,8 @@ def _storage(folder: Path) -> tuple[int, int]:
     return shutil.disk_usage(folder).free, used
 
 
-async def export(request: Request) -> Response:
-    """`GET /api/kiosk/unsynced/export`: everything that no server is known to have, in one file."""
+async def export_unsynced(request: Request) -> Response:
+    """`GET /api/kiosk/unsynced/export`: all interviews that no server has confirmed, in one file."""
     parts = parts_of(request)
     principal = await operator(request)
     source = parts.sync.source(parts.sync.status.to, principal.concepts)
@@ -220,7 +220,7 @@ async def export(request: Request) -> Response:
 
 
 async def restart(request: Request) -> Response:
-    """`POST /api/kiosk/restart`: the server ends and begins again; answered before."""
+    """`POST /api/kiosk/restart`: restart the server after the response."""
     parts = parts_of(request)
     await operator(request)
     if not _is_here(parts, request):
@@ -231,7 +231,7 @@ async def restart(request: Request) -> Response:
 
 
 def _is_here(parts: Parts, request: Request) -> bool:
-    """Whether the kiosk runs on this very machine."""
+    """Whether the request came from this machine."""
     if parts.settings.server.loopback:
         return True
     try:
@@ -243,7 +243,7 @@ def _is_here(parts: Parts, request: Request) -> bool:
 ROUTES = [
     Route("/api/kiosk/status", status, methods=["GET"]),
     Route("/api/kiosk/unlock", unlock, methods=["POST"]),
-    Route("/api/kiosk/unsynced/export", export, methods=["GET"]),
+    Route("/api/kiosk/unsynced/export", export_unsynced, methods=["GET"]),
     Route("/api/kiosk/restart", restart, methods=["POST"]),
-    Route("/api/kiosk/{concept_id}", concept, methods=["GET"]),
+    Route("/api/kiosk/{concept_id}", kiosk_concept, methods=["GET"]),
 ]

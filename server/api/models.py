@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from server.protocol.base import TurnKey
-from server.protocol.inbound import ChoiceName, ChoiceValue, Short
+from server.protocol.inbound import ChoiceName, ChoiceValue, ShortText
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+Slug = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
 class Body(BaseModel):
@@ -21,16 +21,16 @@ class Body(BaseModel):
 class CreateSession(Body):
     """`POST /api/sessions`."""
 
-    concept_id: Name = Field(description="Which concept.")
-    methodology: Name | None = Field(default=None, description="Another methodology than the concept's.")
-    engine: Name | None = Field(default=None, description="Another decision engine than the concept's.")
+    concept_id: Slug = Field(description="Which concept.")
+    methodology: Slug | None = Field(default=None, description="Another methodology than the concept's.")
+    engine: Slug | None = Field(default=None, description="Another decision engine than the concept's.")
     max_turns: int | None = Field(default=None, ge=3, le=200, description="Another limit than the concept's.")
-    language: Name | None = Field(default=None, description="One of the concept's languages.")
+    language: Slug | None = Field(default=None, description="One of the concept's languages.")
     respondent_ref: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = Field(
         default=None, description="How you call the respondent; kept with the session."
     )
     pilot: bool = Field(default=False, description="A trial run, left out of results.")
-    eligibility: dict[Name, bool] | None = Field(
+    eligibility: dict[Slug, bool] | None = Field(
         default=None, max_length=20, description="What was confirmed of the respondent, by the concept's statements."
     )
 
@@ -45,7 +45,7 @@ class CreateSession(Body):
 class ConsentGiven(Body):
     """Consent as the respondent gave it."""
 
-    version: Short
+    version: ShortText
     choices: dict[ChoiceName, ChoiceValue] = Field(default={}, max_length=32)
 
 
@@ -79,6 +79,6 @@ class CreateToken(Body):
 
     kind: Literal["moderator", "device"]
     name: Annotated[str, StringConstraints(min_length=1, max_length=100)]
-    concepts: Annotated[list[Name], Field(max_length=200)] | None = Field(
+    concepts: Annotated[list[Slug], Field(max_length=200)] | None = Field(
         default=None, description="Concept ids it is limited to; all if not given."
     )

@@ -1,4 +1,4 @@
-"""Calls about moderating: who am I, what was done, and commands for clients without the socket."""
+"""Calls for moderators: their identity, past commands, and commands for clients without the socket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from server.watch.commands import read_command
 
 
 async def me(request: Request) -> Response:
-    """`GET /api/me`: the moderator who is asking."""
+    """`GET /api/me`: the moderator who sent the request."""
     principal = await moderator(request)
     concepts = None if principal.concepts is None else sorted(principal.concepts)
     return json_response(
@@ -27,7 +27,7 @@ async def me(request: Request) -> Response:
 
 
 async def actions(request: Request) -> Response:
-    """`GET /api/sessions/{id}/actions`: what moderators did, oldest first."""
+    """`GET /api/sessions/{id}/actions`: moderators' commands, oldest first."""
     parts = parts_of(request)
     principal = await moderator(request)
     session_id = session_id_of(request)
@@ -42,14 +42,14 @@ async def command(request: Request) -> Response:
     parts = parts_of(request)
     principal = await moderator(request)
     session_id = session_id_of(request)
-    wanted = _command(await read_object_body(request))
+    wanted = _parsed_command(await read_object_body(request))
     if wanted.session_id not in (None, session_id):
         raise ApiError("invalid_input", "session_id: should be the one of the address, or left out.")
     done = await parts.watch.commands.apply(session_id, wanted, principal)
     return json_response(done.model_dump(mode="json", exclude={"type"}))
 
 
-def _command(value: dict[str, Any]) -> AnyCommand:
+def _parsed_command(value: dict[str, Any]) -> AnyCommand:
     try:
         return read_command(value)
     except ProtocolProblem as problem:

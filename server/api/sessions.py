@@ -1,4 +1,4 @@
-"""Calls about interviews: create, list, take part, read, export, erase."""
+"""Calls for sessions: create, list, answer, read, export, erase."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from server.watch.graphs import canonical_view, surface_view
 LONGEST_QUERY = 200
 
 
-async def create(request: Request) -> Response:
+async def create_session(request: Request) -> Response:
     """`POST /api/sessions`."""
     parts = parts_of(request)
     body = await read_body(request, CreateSession)
@@ -72,7 +72,7 @@ async def create(request: Request) -> Response:
     try:
         state = await parts.hub.create(new)
     except Exception:
-        # Nobody learns this token; where the store is away too, it opens a session that does not exist.
+        # The token was not sent to anyone. If it can't be revoked, it is for a session that does not exist.
         with suppress(StoreError):
             await parts.auth.revoke(entry.id)
         raise
@@ -129,7 +129,7 @@ async def post_turn(request: Request) -> Response:
     return json_response(turn_view(state, receipt))
 
 
-async def listing(request: Request) -> Response:
+async def list_sessions(request: Request) -> Response:
     """`GET /api/sessions`."""
     parts = parts_of(request)
     principal = await moderator(request)
@@ -165,7 +165,7 @@ def _search(query: str) -> str | None:
     return wanted or None
 
 
-async def detail(request: Request) -> Response:
+async def show_session(request: Request) -> Response:
     """`GET /api/sessions/{id}`."""
     parts = parts_of(request)
     session_id, principal = await respondent_or_moderator(request)
@@ -178,7 +178,7 @@ async def detail(request: Request) -> Response:
     return json_response({**moderator_view(material, recordings), "received_at": iso(came.get(session_id))})
 
 
-async def erase(request: Request) -> Response:
+async def erase_session(request: Request) -> Response:
     """`DELETE /api/sessions/{id}`."""
     parts = parts_of(request)
     session_id, principal = await respondent_or_moderator(request)
@@ -224,7 +224,7 @@ async def usage(request: Request) -> Response:
     return json_response(usage_view(await _material(request)))
 
 
-async def export(request: Request) -> Response:
+async def export_session(request: Request) -> Response:
     """`GET /api/sessions/{id}/export`."""
     principal = await moderator(request)
     name = request.query_params.get("format", "json")
@@ -244,10 +244,10 @@ async def _material(request: Request) -> Material:
 
 
 ROUTES = [
-    Route("/api/sessions", create, methods=["POST"]),
-    Route("/api/sessions", listing, methods=["GET"]),
-    Route("/api/sessions/{session_id}", detail, methods=["GET"]),
-    Route("/api/sessions/{session_id}", erase, methods=["DELETE"]),
+    Route("/api/sessions", create_session, methods=["POST"]),
+    Route("/api/sessions", list_sessions, methods=["GET"]),
+    Route("/api/sessions/{session_id}", show_session, methods=["GET"]),
+    Route("/api/sessions/{session_id}", erase_session, methods=["DELETE"]),
     Route("/api/sessions/{session_id}/start", start, methods=["POST"]),
     Route("/api/sessions/{session_id}/turns", post_turn, methods=["POST"]),
     Route("/api/sessions/{session_id}/audio", post_audio, methods=["POST"]),
@@ -256,5 +256,5 @@ ROUTES = [
     Route("/api/sessions/{session_id}/scores", scores, methods=["GET"]),
     Route("/api/sessions/{session_id}/transcript", transcript, methods=["GET"]),
     Route("/api/sessions/{session_id}/usage", usage, methods=["GET"]),
-    Route("/api/sessions/{session_id}/export", export, methods=["GET"]),
+    Route("/api/sessions/{session_id}/export", export_session, methods=["GET"]),
 ]

@@ -59,7 +59,7 @@ async def device(request: Request) -> Principal:
     return principal
 
 
-async def hello(request: Request) -> Response:
+async def describe(request: Request) -> Response:
     """`GET /api/sync`: what is taken here, and the time."""
     parts = parts_of(request)
     principal = await device(request)
@@ -82,7 +82,7 @@ async def offer(request: Request) -> Response:
     if wish.format != FORMAT:
         message = f"The interview is in the format {wish.format}, this server takes {FORMAT}: update the older askwell."
         raise ApiError("invalid_input", message)
-    return _reply(await parts_of(request).receiver.begin(principal, wish))
+    return _offer_reply(await parts_of(request).receiver.begin(principal, wish))
 
 
 async def chunk(request: Request) -> Response:
@@ -99,11 +99,11 @@ async def chunk(request: Request) -> Response:
     return json_response({"offset": end})
 
 
-async def finish(request: Request) -> Response:
+async def finish_session(request: Request) -> Response:
     """`POST /api/sync/sessions/{id}/finish`: all is sent; answered when it is stored."""
     principal, session_id = await device(request), session_id_of(request)
     body = await read_body(request, FinishSession)
-    return _reply(await parts_of(request).receiver.finish(principal, session_id, body.digest))
+    return _offer_reply(await parts_of(request).receiver.finish(principal, session_id, body.digest))
 
 
 async def push(request: Request) -> Response:
@@ -133,7 +133,7 @@ class Pushing(Response):
 
         def report(progress: Progress) -> None:
             if not lines.full():
-                lines.put_nowait(_line({"progress": asdict(progress)}))
+                lines.put_nowait(_json_line({"progress": asdict(progress)}))
 
         async def work() -> None:
             await lines.put(await self._outcome(report))
@@ -158,18 +158,18 @@ class Pushing(Response):
     async def _outcome(self, on_progress: Tell) -> bytes:
         try:
             report = await self._sync.push(self._wish.to.rstrip("/"), self._wish.token, on_progress)
-            return _line({"report": asdict(report)})
+            return _json_line({"report": asdict(report)})
         except SyncError as exc:
-            return _line({"error": str(exc), "retryable": exc.retryable})
+            return _json_line({"error": str(exc), "retryable": exc.retryable})
         except (StoreError, OSError) as exc:
-            return _line({"error": wire_error(exc).message, "retryable": True})
+            return _json_line({"error": wire_error(exc).message, "retryable": True})
 
 
-def _reply(reply: OfferReply) -> Response:
+def _offer_reply(reply: OfferReply) -> Response:
     return json_response({**asdict(reply), "received_at": iso(reply.received_at)})
 
 
-def _line(content: dict[str, Any]) -> bytes:
+def _json_line(content: dict[str, Any]) -> bytes:
     return json.dumps(content).encode() + b"\n"
 
 
@@ -187,9 +187,9 @@ def _unpacked(data: bytes) -> bytes:
 
 
 ROUTES = [
-    Route("/api/sync", hello, methods=["GET"]),
+    Route("/api/sync", describe, methods=["GET"]),
     Route("/api/sync/sessions", offer, methods=["POST"]),
     Route("/api/sync/sessions/{session_id}/chunks", chunk, methods=["POST"]),
-    Route("/api/sync/sessions/{session_id}/finish", finish, methods=["POST"]),
+    Route("/api/sync/sessions/{session_id}/finish", finish_session, methods=["POST"]),
     Route("/api/sync/push", push, methods=["POST"]),
 ]

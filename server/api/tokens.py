@@ -1,4 +1,4 @@
-"""Calls about access: log in and out, make, list and revoke tokens."""
+"""Calls for access: log in and out, create, list and revoke tokens."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ async def login(request: Request) -> Response:
 
 
 async def logout(request: Request) -> Response:
-    """`POST /api/logout`: the cookie goes away."""
+    """`POST /api/logout`: delete the cookie."""
     response = Response(status_code=204, headers={"cache-control": "no-store"})
     secure = request.url.scheme == "https"
     response.delete_cookie(COOKIE, path="/", secure=secure, httponly=True, samesite="strict")
     return response
 
 
-async def create(request: Request) -> Response:
+async def create_token(request: Request) -> Response:
     """`POST /api/tokens`: the token is shown this once."""
     parts = parts_of(request)
     principal = await moderator(request)
@@ -68,8 +68,8 @@ async def create(request: Request) -> Response:
     )
 
 
-async def listing(request: Request) -> Response:
-    """`GET /api/tokens`: those within the scope of the one that asks, newest first; never the tokens themselves."""
+async def list_tokens(request: Request) -> Response:
+    """`GET /api/tokens`: those within the scope of the moderator's own, newest first; never the tokens themselves."""
     parts = parts_of(request)
     principal = await moderator(request)
     items = []
@@ -77,7 +77,7 @@ async def listing(request: Request) -> Response:
         scope = principal.concepts
         if scope is not None and (entry.concepts is None or not scope.issuperset(entry.concepts)):
             continue
-        seen = await parts.hot.broadcasts.last_heard_of(entry.id) if entry.kind == "device" else None
+        seen = await parts.hot.broadcasts.last_seen(entry.id) if entry.kind == "device" else None
         items.append(
             {
                 "id": entry.id,
@@ -92,7 +92,7 @@ async def listing(request: Request) -> Response:
     return json_response({"items": items})
 
 
-async def revoke(request: Request) -> Response:
+async def revoke_token(request: Request) -> Response:
     """`DELETE /api/tokens/{id}`."""
     parts = parts_of(request)
     principal = await moderator(request)
@@ -108,7 +108,7 @@ async def revoke(request: Request) -> Response:
 ROUTES = [
     Route("/api/login", login, methods=["POST"]),
     Route("/api/logout", logout, methods=["POST"]),
-    Route("/api/tokens", create, methods=["POST"]),
-    Route("/api/tokens", listing, methods=["GET"]),
-    Route("/api/tokens/{token_id}", revoke, methods=["DELETE"]),
+    Route("/api/tokens", create_token, methods=["POST"]),
+    Route("/api/tokens", list_tokens, methods=["GET"]),
+    Route("/api/tokens/{token_id}", revoke_token, methods=["DELETE"]),
 ]

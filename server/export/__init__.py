@@ -1,4 +1,4 @@
-"""A session in formats that other programs read."""
+"""Exports of a session in several file formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports for office and research programs: Word, and a REFI-QDA project for ATLAS.ti, MAXQDA, NVivo and others."""
+"""Exports for Word, and REFI-QDA projects for ATLAS.ti, MAXQDA, NVivo and other programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from xml.etree import ElementTree as ET
 
 from pipeline.records import NAMESPACE
-from server.export.material import SPEAKERS, Material, spoken
+from server.export.material import SPEAKERS, Material, shown_text
 from server.export.text import xml_text
 
 _QDE = "urn:QDA-XML:project:1.0"
@@ -36,7 +36,7 @@ def to_docx(material: Material) -> bytes:
         paragraph = document.add_paragraph()
         amended = " (amended)" if utterance.kind == "correct" else ""
         paragraph.add_run(f"{SPEAKERS[utterance.speaker]}{amended}: ").bold = True
-        paragraph.add_run(xml_text(spoken(utterance)))
+        paragraph.add_run(xml_text(shown_text(utterance)))
     if state.nodes:
         document.add_heading("Concepts", 1)
         table = document.add_table(rows=1, cols=3)
@@ -68,7 +68,7 @@ def to_qdpx(material: Material) -> bytes:
     user = _guid(material, "user")
     made = {"creatingUser": user, "creationDateTime": _moment(material.state.created_at)}
     root = ET.Element(
-        _tag("Project"),
+        _qde_tag("Project"),
         {
             "name": xml_text(material.title),
             "origin": "askwell",
@@ -76,8 +76,8 @@ def to_qdpx(material: Material) -> bytes:
             "creationDateTime": made["creationDateTime"],
         },
     )
-    users = ET.SubElement(root, _tag("Users"))
-    ET.SubElement(users, _tag("User"), {"guid": user, "name": "askwell"})
+    users = ET.SubElement(root, _qde_tag("Users"))
+    ET.SubElement(users, _qde_tag("User"), {"guid": user, "name": "askwell"})
     _codes(root, material)
     text = _source(root, material, made)
     _links(root, material)
@@ -94,8 +94,8 @@ def _source(root: ET.Element, material: Material, made: dict[str, str]) -> str:
     text, places = _transcript(material)
     guid = _guid(material, "source")
     source = ET.SubElement(
-        ET.SubElement(root, _tag("Sources")),
-        _tag("TextSource"),
+        ET.SubElement(root, _qde_tag("Sources")),
+        _qde_tag("TextSource"),
         {
             "guid": guid,
             "name": xml_text(f"{material.title} {material.state.session_id}"),
@@ -110,7 +110,7 @@ def _source(root: ET.Element, material: Material, made: dict[str, str]) -> str:
             start, end = _position(text, places[mention.utterance_id], mention.quote)
             selection = ET.SubElement(
                 source,
-                _tag("PlainTextSelection"),
+                _qde_tag("PlainTextSelection"),
                 {
                     "guid": _guid(material, f"selection/{node.id}/{ordinal}"),
                     "name": xml_text(mention.quote[:60]),
@@ -120,19 +120,19 @@ def _source(root: ET.Element, material: Material, made: dict[str, str]) -> str:
                 },
             )
             guid = _guid(material, f"coding/{node.id}/{ordinal}")
-            coding = ET.SubElement(selection, _tag("Coding"), {"guid": guid, **made})
-            ET.SubElement(coding, _tag("CodeRef"), {"targetGUID": _guid(material, f"node/{node.id}")})
+            coding = ET.SubElement(selection, _qde_tag("Coding"), {"guid": guid, **made})
+            ET.SubElement(coding, _qde_tag("CodeRef"), {"targetGUID": _guid(material, f"node/{node.id}")})
     return text
 
 
 def _links(root: ET.Element, material: Material) -> None:
     if not material.state.edges:
         return
-    links = ET.SubElement(root, _tag("Links"))
+    links = ET.SubElement(root, _qde_tag("Links"))
     for edge in material.state.edges:
         ET.SubElement(
             links,
-            _tag("Link"),
+            _qde_tag("Link"),
             {
                 "guid": _guid(material, f"edge/{edge.id}"),
                 "name": edge.edge_type,
@@ -144,28 +144,30 @@ def _links(root: ET.Element, material: Material) -> None:
 
 
 def _codes(root: ET.Element, material: Material) -> None:
-    codes = ET.SubElement(ET.SubElement(root, _tag("CodeBook")), _tag("Codes"))
+    codes = ET.SubElement(ET.SubElement(root, _qde_tag("CodeBook")), _qde_tag("Codes"))
     ontology = material.configuration.methodology.ontology
     for index, kind in enumerate(ontology.nodes):
         colour = _COLOURS[index % len(_COLOURS)]
         parent = ET.SubElement(
             codes,
-            _tag("Code"),
+            _qde_tag("Code"),
             {"guid": _guid(material, f"type/{kind.name}"), "name": kind.name, "isCodable": "true", "color": colour},
         )
-        ET.SubElement(parent, _tag("Description")).text = xml_text(kind.description)
+        ET.SubElement(parent, _qde_tag("Description")).text = xml_text(kind.description)
         for node in material.state.nodes:
             if node.node_type == kind.name:
                 guid = _guid(material, f"node/{node.id}")
                 name = xml_text(node.label)
-                ET.SubElement(parent, _tag("Code"), {"guid": guid, "name": name, "isCodable": "true", "color": colour})
+                ET.SubElement(
+                    parent, _qde_tag("Code"), {"guid": guid, "name": name, "isCodable": "true", "color": colour}
+                )
 
 
 def _transcript(material: Material) -> tuple[str, dict[str, tuple[int, int]]]:
     """The plain text, and where each utterance's words are in it, in code points."""
     text, places = "", {}
     for utterance in material.state.utterances:
-        said = xml_text(spoken(utterance)).replace("\r\n", "\n").replace("\r", "\n")
+        said = xml_text(shown_text(utterance)).replace("\r\n", "\n").replace("\r", "\n")
         text += f"{SPEAKERS[utterance.speaker]}: "
         places[utterance.id] = (len(text), len(text) + len(said))
         text += said + "\n\n"
@@ -187,5 +189,5 @@ def _moment(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _tag(name: str) -> str:
+def _qde_tag(name: str) -> str:
     return f"{{{_QDE}}}{name}"

@@ -1,4 +1,4 @@
-"""A session as plain rows: what the HTTP API answers with and what every export is made from."""
+"""A session as rows, for the HTTP API and for exports."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ NO_USAGE = SessionUsage()
 class Material:
     """One session, complete.
 
-    `turns` are the stored records of its turns (scores, signals, decompositions), oldest first; `actions` is what
-    moderators did, `calls` what language models were asked, `usage` the sum of that.
+    `turns` are the stored records of its turns (scores, signals, decompositions), oldest first; `actions` are
+    moderators' commands, `calls` the calls of language models, `usage` their sum.
     """
 
     state: InterviewState
@@ -100,8 +100,8 @@ def public_utterance_rows(state: InterviewState) -> list[Row]:
     ]
 
 
-def spoken(utterance: Utterance) -> str:
-    """The utterance for a reader; a skipped question leaves a mark."""
+def shown_text(utterance: Utterance) -> str:
+    """The utterance's text, or a mark for a skipped question."""
     return utterance.text or SKIPPED
 
 
@@ -158,7 +158,7 @@ def edge_rows(state: InterviewState) -> list[Row]:
 
 
 def tension_rows(state: InterviewState) -> list[Row]:
-    """What was said that the methodology's schema has no type for."""
+    """Statements for which the methodology's schema has no type."""
     return [tension.model_dump(mode="json") for tension in state.tensions]
 
 
@@ -176,7 +176,7 @@ def slot_rows(state: InterviewState, only: Collection[str] | None = None) -> lis
 
 
 def usage_view(material: Material) -> Row:
-    """What language models were asked and what it cost, in sum and call by call."""
+    """The calls of language models and their cost, in sum and call by call."""
     return {
         "session_id": material.state.session_id,
         **material.usage.model_dump(),

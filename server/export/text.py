@@ -19,8 +19,8 @@ from server.export.material import (
     edge_rows,
     node_rows,
     session_row,
+    shown_text,
     slot_rows,
-    spoken,
     tension_rows,
     utterance_rows,
 )
@@ -66,7 +66,7 @@ def to_json(material: Material) -> bytes:
 def to_markdown(material: Material) -> bytes:
     """The transcript and what was found in it, for reading."""
     state = material.state
-    lines = [f"# {_plain(material.title)}", ""]
+    lines = [f"# {_escaped(material.title)}", ""]
     lines += [
         f"- Session: `{state.session_id}`",
         f"- Begun: {state.created_at:%Y-%m-%d %H:%M} UTC · state: {state.status} · turns: {state.turn_count}",
@@ -77,28 +77,28 @@ def to_markdown(material: Material) -> bytes:
     ]
     for utterance in state.utterances:
         amended = " (amended)" if utterance.kind == "correct" else ""
-        lines += [f"**{SPEAKERS[utterance.speaker]}**{amended}: {_plain(spoken(utterance))}", ""]
+        lines += [f"**{SPEAKERS[utterance.speaker]}**{amended}: {_escaped(shown_text(utterance))}", ""]
     labels = {node.id: node.label for node in state.nodes}
     if state.nodes:
         lines += ["## Concepts", ""]
         for node_type in dict.fromkeys(node.node_type for node in state.nodes):
-            lines += [f"### {_plain(node_type.replace('_', ' '))}", ""]
+            lines += [f"### {_escaped(node_type.replace('_', ' '))}", ""]
             for node in state.nodes:
                 if node.node_type == node_type:
                     revised = " (revised later)" if node.superseded_by else ""
-                    lines.append(f"- **{_plain(node.label)}**{revised}")
-                    lines += [f"  - “{_plain(mention.quote)}”" for mention in node.mentions]
+                    lines.append(f"- **{_escaped(node.label)}**{revised}")
+                    lines += [f"  - “{_escaped(mention.quote)}”" for mention in node.mentions]
             lines.append("")
     if state.edges:
         lines += ["## Relations", ""]
         for edge in state.edges:
-            ends = f"{_plain(labels[edge.source_id])} → {_plain(labels[edge.target_id])}"
-            lines.append(f"- {ends} ({_plain(edge.edge_type.replace('_', ' '))})")
+            ends = f"{_escaped(labels[edge.source_id])} → {_escaped(labels[edge.target_id])}"
+            lines.append(f"- {ends} ({_escaped(edge.edge_type.replace('_', ' '))})")
         lines.append("")
     return "\n".join(lines).encode()
 
 
-def _plain(text: str) -> str:
+def _escaped(text: str) -> str:
     escaped = _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
     return _LINE_START.sub(r"\1\\\2", escaped)
 
@@ -157,7 +157,7 @@ def _cell(value: Any) -> Any:
 def to_graphml(material: Material) -> bytes:
     """The surface graph, for Gephi, yEd, Cytoscape or networkx."""
     ET.register_namespace("", _GRAPHML)
-    root = ET.Element(_tag("graphml"))
+    root = ET.Element(_graphml_tag("graphml"))
     nodes = node_rows(material.state, material.configuration)
     edges = edge_rows(material.state)
     kinds = {
@@ -183,20 +183,20 @@ def to_graphml(material: Material) -> bytes:
     for domain, known in (("node", kinds), ("edge", edge_kinds)):
         for name, kind in known.items():
             attributes = {"id": f"{domain}_{name}", "for": domain, "attr.name": name, "attr.type": kind}
-            ET.SubElement(root, _tag("key"), attributes)
-    graph = ET.SubElement(root, _tag("graph"), {"id": material.state.session_id, "edgedefault": "directed"})
+            ET.SubElement(root, _graphml_tag("key"), attributes)
+    graph = ET.SubElement(root, _graphml_tag("graph"), {"id": material.state.session_id, "edgedefault": "directed"})
     for row in nodes:
-        element = ET.SubElement(graph, _tag("node"), {"id": row["id"]})
+        element = ET.SubElement(graph, _graphml_tag("node"), {"id": row["id"]})
         _attributes(element, "node", row, kinds)
     for row in edges:
         ends = {"id": row["id"], "source": row["source_id"], "target": row["target_id"]}
-        _attributes(ET.SubElement(graph, _tag("edge"), ends), "edge", row, edge_kinds)
+        _attributes(ET.SubElement(graph, _graphml_tag("edge"), ends), "edge", row, edge_kinds)
     ET.indent(root)
     document: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return document
 
 
-def _tag(name: str) -> str:
+def _graphml_tag(name: str) -> str:
     return f"{{{_GRAPHML}}}{name}"
 
 
@@ -206,7 +206,7 @@ def _attributes(element: ET.Element, domain: str, row: Row, names: Iterable[str]
         if name == "quotes":
             value = " | ".join(quote["quote"] for quote in value)
         if value is not None:
-            ET.SubElement(element, _tag("data"), {"key": f"{domain}_{name}"}).text = xml_text(str(value))
+            ET.SubElement(element, _graphml_tag("data"), {"key": f"{domain}_{name}"}).text = xml_text(str(value))
 
 
 def to_vtt(material: Material) -> bytes:

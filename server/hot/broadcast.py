@@ -1,4 +1,4 @@
-"""What nodes tell each other about what is watched: published once, stored nowhere, lost while the server is away."""
+"""Publish and subscribe between nodes: messages are sent once, stored nowhere, and lost while the server is away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from server.hot.keys import DEVICE_PREFIX, WATCH_CHANNEL
 
 
 class Broadcasts:
-    """Messages to all nodes, and short-lived keys that they share.
+    """Messages between nodes, and keys with a TTL that the nodes share.
 
     Args:
         connection: to the server.
@@ -56,19 +56,19 @@ class Broadcasts:
             async for message in messages:
                 yield message
 
-    async def first(self, key: str, ttl_s: float) -> bool:
-        """Whether this is the first call with that key, on any node, since `ttl_s` seconds."""
+    async def is_first(self, key: str, ttl_s: float) -> bool:
+        """Whether no node has called this with that key within the last `ttl_s` seconds."""
         reply = await self._connection.ask(
             "SET", f"{WATCH_CHANNEL}:{key}", "1", "NX", "PX", int(ttl_s * 1000), writes=True
         )
         return reply is not None
 
-    async def heard_of(self, device_id: str, at_ms: int, ttl_s: float) -> None:
-        """Remember for `ttl_s` seconds that a device was heard of, at milliseconds since 1970."""
+    async def set_last_seen(self, device_id: str, at_ms: int, ttl_s: float) -> None:
+        """Store for `ttl_s` seconds when a device last sent a request, in milliseconds since 1970."""
         await self._connection.ask("SET", f"{DEVICE_PREFIX}{device_id}", at_ms, "PX", int(ttl_s * 1000), writes=True)
 
-    async def last_heard_of(self, device_id: str) -> int | None:
-        """When a device was heard of last, in milliseconds since 1970; None when that is too long ago."""
+    async def last_seen(self, device_id: str) -> int | None:
+        """When a device last sent a request, in milliseconds since 1970; None when nothing is stored."""
         found = await self._connection.ask("GET", f"{DEVICE_PREFIX}{device_id}")
         return int(found) if found is not None else None
 

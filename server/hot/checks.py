@@ -1,4 +1,4 @@
-"""What is found out about a server before anything is entrusted to it."""
+"""Checks of the hot server's settings, and commands for the server as a whole."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from server.hot.values import ServerReport
 
 
 class ServerChecks:
-    """The server itself.
+    """Checks and commands for the server as a whole.
 
     Args:
-        connection: to it.
+        connection: to the server.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def prepare(self, *, embedded: bool) -> ServerReport:
-        """Check, at start, that the server keeps what it is given and that the partitions fit the data.
+        """Check, at start, that the server doesn't evict keys and that the number of partitions fits the data.
 
         Args:
-            embedded: the server is our own child and needs no advice.
+            embedded: the server is the embedded one, whose durability needs no check.
 
         Raises:
             HotMisconfigured: it may evict keys, or the number of partitions differs (`PartitionMismatch`).
@@ -59,9 +59,9 @@ class ServerChecks:
             return False
 
     async def forget_deleted(self) -> None:
-        """Rewrite the server's append-only file, so that what was erased is not on disk any more either.
+        """Rewrite the append-only file, so that erased data leave the disk too; nothing happens where that is refused.
 
-        A rewrite that is running already does not begin again; a server that refuses is left alone.
+        A server refuses it while a rewrite is running.
         """
         try:
             await self._connection.ask_each_server("BGREWRITEAOF")

@@ -1,4 +1,4 @@
-"""The client of the hot server: its errors translated, its scripts sent by hash, its writes waited for."""
+"""The client of the hot server: retries with a deadline, translated errors, scripts, and confirmation of writes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from server.hot.values import HotSettings
 T = TypeVar("T")
 LISTEN_S = 1.0
 FIRST_PAUSE_S = 0.05
-Client = Redis | RedisCluster
+RedisClient = Redis | RedisCluster
 
 SCRIPT_NAMES = (
     "create",
@@ -75,8 +75,8 @@ def load_scripts() -> dict[str, str]:
     return {name: shared + (folder / f"{name}.lua").read_text(encoding="utf-8") for name in SCRIPT_NAMES}
 
 
-def open_client(url: str, *, timeout_s: float, max_connections: int, cluster: bool = False) -> Client:
-    """A client that leaves deadlines and trying again to its caller.
+def open_client(url: str, *, timeout_s: float, max_connections: int, cluster: bool = False) -> RedisClient:
+    """A client without deadlines and retries of its own; the caller sets them.
 
     Args:
         url: where the server is.
@@ -113,7 +113,7 @@ class Connection:
 
     Args:
         client: made by `open_client`.
-        settings: deadlines and what to wait for after a write.
+        settings: deadlines, and which confirmations a write waits for.
         keys: names, for the number of partitions that the data were made with.
         listener: the client that receives messages, where `client` is a cluster's.
         scripts: other scripts than the packaged ones, for tests of the guards.
@@ -123,7 +123,7 @@ class Connection:
 
     def __init__(
         self,
-        client: Client,
+        client: RedisClient,
         settings: HotSettings,
         keys: KeySpace | None = None,
         *,
@@ -237,7 +237,7 @@ class Connection:
         if not (confirm and self._waits) or not isinstance(self.client, Redis):
             reply: list[Any] = await self.client.execute_command(*command)
             return reply
-        # WAIT speaks of the writes of its own connection, so both travel in one pipeline.
+        # WAIT counts the writes of its own connection, so both are sent in one pipeline.
         pipeline = self.client.pipeline(transaction=False)
         pipeline.execute_command(*command)
         for wait in self._waits:

@@ -1,4 +1,4 @@
-"""One process per data directory."""
+"""The lock that lets one process at a time use a data directory."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LOCK_FILE = "askwell.lock"
 class DataDir:
     """A data directory locked for this process until `release`.
 
-    The lock is `flock` on a file that also says who holds it, so that a second process can name the first.
-    It goes away with the process, however that ends.
+    The lock is `flock` on a file that also contains the process id and URL of its holder. The kernel releases it when
+    the process ends, however that happens.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +57,7 @@ class DataDir:
         return self
 
     def publish(self, url: str | None) -> None:
-        """Write down where this process can be reached, for whoever finds the directory locked."""
+        """Write this process's id and URL into the lock file."""
         if self._fd is None:
             raise RuntimeError("the data directory is not locked")
         text = json.dumps({"pid": os.getpid(), "url": url}).encode()
@@ -65,7 +65,7 @@ class DataDir:
         os.ftruncate(self._fd, len(text))
 
     def release(self) -> None:
-        """Give the directory back; nothing happens when it is not held."""
+        """Unlock the directory; nothing happens when it is not locked."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -80,7 +80,7 @@ class DataDir:
 
 
 def running_server(path: Path) -> tuple[int, str | None] | None:
-    """Process id and URL of the server that holds the directory, or None when nobody does."""
+    """Process id and URL of the server that has locked the directory, None if it is not locked."""
     try:
         fd = os.open(path / LOCK_FILE, os.O_RDWR)
     except OSError:

@@ -1,6 +1,6 @@
-"""A private Valkey as a child process: nothing to install, nothing to configure.
+"""A private Valkey server as a child process, without installation or configuration.
 
-The child listens on a Unix socket only, writes every command to its append-only file before it answers, and dies
+The child listens on a Unix socket only, writes every command to its append-only file before it replies, and is killed
 with this process. Killing it at any moment loses no acknowledged write.
 """
 
@@ -82,9 +82,9 @@ class EmbeddedValkey:
         data_dir: the locked directory; the child keeps its files in `valkey/` below it.
         binary: the server to run; the packaged one if not given.
         ready_deadline_s: how long loading the data may take.
-        stop_deadline_s: how long a polite shutdown may take before the child is killed.
-        max_restarts: unexpected deaths within a minute that are answered by a restart.
-        on_restart: called with the exit status each time a dead child was started again.
+        stop_deadline_s: how long a shutdown may take before the child is killed.
+        max_restarts: how many unexpected exits within a minute lead to a restart.
+        on_restart: called with the exit status each time the child was started again.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class EmbeddedValkey:
         return self._child.pid if self._child is not None else None
 
     def start(self) -> None:
-        """Shut down what an earlier process left, start the child, and wait until it answers.
+        """Shut down a child that an earlier process left, start the child, and wait until it answers.
 
         Must be called on the main thread: the child is tied to the life of the thread that starts it.
 
@@ -142,7 +142,7 @@ class EmbeddedValkey:
         self._wait_until_ready()
 
     def stop(self) -> None:
-        """Shut the child down, politely first, and wait for its end; bounded by the deadline."""
+        """Terminate the child, kill it when the deadline passes, and wait for its exit."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -158,12 +158,12 @@ class EmbeddedValkey:
             self._runtime.rmdir()
 
     async def supervise(self, *, poll_s: float = 0.1) -> None:
-        """Start the child again whenever it dies; run it in a task on the main thread's loop.
+        """Start the child again whenever it exits; run this in a task on the main thread's loop.
 
         Clients reconnect by themselves; what was acknowledged is on disk.
 
         Raises:
-            EmbeddedFailed: it died too often within a minute.
+            EmbeddedFailed: it exited too often within a minute.
         """
         deaths: deque[float] = deque()
         while True:
@@ -184,7 +184,7 @@ class EmbeddedValkey:
             self._on_restart(status)
 
     async def _restarted(self) -> None:
-        """Wait until the child answers, or has died again."""
+        """Wait until the child answers, or has exited again."""
         try:
             async with asyncio.timeout(self._ready_deadline_s):
                 while self._child is not None and self._child.poll() is None:
@@ -237,7 +237,7 @@ class EmbeddedValkey:
             time.sleep(0.01)
 
     def _end_survivor(self) -> None:
-        """End a child that outlived its parent: it holds the files this process is about to open."""
+        """Shut down the child of an earlier process: it has the files open that the new child needs."""
         try:
             left = json.loads((self.home / CHILD_FILE).read_text(encoding="utf-8"))
             pid, path = int(left["pid"]), Path(left["socket"])
@@ -262,11 +262,11 @@ class EmbeddedValkey:
             lines = (self.home / LOG_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             return ""
-        return "; its last words:\n" + "\n".join(lines[-5:])
+        return "; its log ends with:\n" + "\n".join(lines[-5:])
 
 
 def _tie_to_parent() -> Callable[[], None] | None:
-    """A hook for the forked child: the kernel shall kill it with its parent. None where kernels can't."""
+    """A `preexec_fn` that has the kernel kill the child with its parent; None on systems without that."""
     if not sys.platform.startswith("linux"):
         return None
     libc = ctypes.CDLL(None, use_errno=True)
@@ -297,7 +297,7 @@ def _ping(path: Path) -> bool:
 
 
 def _is_valkey(pid: int) -> bool:
-    """Whether the process lives and is a Valkey server, not a stranger under a reused id."""
+    """Whether the process runs and is a Valkey server, not another program with a reused id."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,14 +1,14 @@
-"""What can go wrong with hot state.
+"""The errors of hot storage.
 
     HotError
     ├── StorageUnavailable      the server can't be reached or can't write now
     │   ├── OutcomeUnknown      it was asked to write and never answered: ask again with the same key
-    │   └── JournalFull         the relational store is too far behind to take more answers
+    │   └── JournalFull         too many records wait for the relational store
     ├── NotOwner                another connection took the session over
     ├── Conflict                the session moved on since the caller read it
     │   └── SessionExists       there is hot state under this id already
     ├── SessionNotHot           no hot state; it may be rebuilt from its snapshot
-    ├── Gone                    the session was erased
+    ├── SessionErased           the session was erased
     ├── TurnInProgress          another answer is running
     ├── TurnKeyReused           the key was used before, with other text
     ├── AnswerSuperseded        a later answer replaced the one of this key
@@ -17,7 +17,7 @@
     └── HotMisconfigured        the server's settings would lose data
         ├── PartitionMismatch   the data were made with another number of partitions
         ├── DataDirUnusable     the data directory can't be written
-        ├── DataDirInUse        another process works in the data directory
+        ├── DataDirInUse        another process uses the data directory
         └── EmbeddedFailed      the embedded server does not start or stay up
 
 Every error carries `code` (a wire code of the protocol) and `retryable`.
@@ -29,7 +29,7 @@ from typing import ClassVar
 
 
 class HotError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base of the errors of this package."""
 
     code: ClassVar[str] = "internal"
     retryable: ClassVar[bool] = False
@@ -74,7 +74,7 @@ class SessionNotHot(HotError):
     code = "not_found"
 
 
-class Gone(HotError):
+class SessionErased(HotError):
     """The session was erased; nothing may be written under its id again."""
 
     code = "not_found"
@@ -127,4 +127,4 @@ class DataDirInUse(HotMisconfigured):
 
 
 class EmbeddedFailed(HotMisconfigured):
-    """The embedded server does not start, or dies again and again."""
+    """The embedded server does not start, or exits again and again."""

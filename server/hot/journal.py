@@ -1,6 +1,6 @@
-"""The journal: what the relational store still has to learn, one stream per partition, read in order.
+"""The journal: records that are not in the relational store yet, one stream per partition, read in order.
 
-Where a partition's reader stands is kept in the relational store, not here; so there are no consumer groups.
+The position up to which a partition was read is kept in the relational store; so there are no consumer groups.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 from server.hot.connection import Connection, open_client
 from server.hot.keys import KeySpace
 from server.hot.packing import unpack
+from server.hot.replies import text_of
 from server.hot.values import HotSettings
 
 START = "0-0"
@@ -57,7 +58,7 @@ class JournalRecord:
 
     @property
     def data(self) -> bytes:
-        """What the caller added, a JSON object; errors as in `state`."""
+        """The record that the caller added, a JSON object; errors as in `state`."""
         return unpack(self.packed_data) if self.packed_data else b"{}"
 
     @property
@@ -67,7 +68,7 @@ class JournalRecord:
 
 
 def position_key(record_id: str) -> tuple[int, int]:
-    """A record id as something that sorts in stream order."""
+    """The sort key of a record id, for stream order."""
     ms, _, n = record_id.partition("-")
     return int(ms), int(n)
 
@@ -87,7 +88,7 @@ class Journal:
 
     @classmethod
     def connect(cls, url: str, keys: KeySpace, settings: HotSettings | None = None, *, cluster: bool = False) -> Self:
-        """A journal with connections of its own, so that waiting reads never keep a session waiting."""
+        """A journal with connections of its own, so that blocking reads don't delay sessions."""
         settings = settings or HotSettings()
         client = open_client(
             url,
@@ -140,7 +141,7 @@ class Journal:
         reply = await self.connection.ask("XRANGE", self.keys.journal(partition), "-", "+", "COUNT", 1)
         if not reply:
             return 0.0
-        return max(0.0, time.time() - position_key(_text(reply[0][0]))[0] / 1000)
+        return max(0.0, time.time() - position_key(text_of(reply[0][0]))[0] / 1000)
 
     async def last_id(self, partition: int) -> str:
         """Id of the last record ever written to the journal, `START` when there was none."""
@@ -148,7 +149,7 @@ class Journal:
         if not await self.connection.ask("EXISTS", key):
             return START
         info = await self.connection.ask("XINFO STREAM", key)
-        return _text(info["last-generated-id"])
+        return text_of(info["last-generated-id"])
 
     async def continue_after(self, partition: int, position: str) -> None:
         """Make sure that new records get ids after `position`.
@@ -167,28 +168,24 @@ class Journal:
             await self.connection.ask("XSETID", key, position)
 
     async def lock(self, partition: int, holder: str, ttl_s: float) -> bool:
-        """Become, or stay, the partition's only writer for `ttl_s`; False while another is."""
+        """Acquire or renew the partition's lock for `ttl_s` seconds; False while another holder has it."""
         key, ttl_ms = self.keys.writer_lock(partition), int(ttl_s * 1000)
         if await self.connection.ask("EVAL", _RENEW, 1, key, holder, ttl_ms):
             return True
         return bool(await self.connection.ask("SET", key, holder, "NX", "PX", ttl_ms))
 
     async def unlock(self, partition: int, holder: str) -> None:
-        """Let another writer take the partition at once."""
+        """Release the partition's lock, if `holder` has it."""
         await self.connection.ask("EVAL", _RELEASE, 1, self.keys.writer_lock(partition), holder)
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
 def _record(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> JournalRecord:
-    """The record; one that nobody here could have written gets the kind `damaged`, which no store takes."""
+    """The record; one that can't be parsed gets the kind `damaged`, which the store refuses."""
     try:
         return _parsed(partition, entry_id, fields)
     except ValueError:
         session_id = fields.get(b"session", b"").decode(errors="replace")
-        return JournalRecord(partition, _text(entry_id), "damaged", session_id, 0, payload=repr(fields).encode())
+        return JournalRecord(partition, text_of(entry_id), "damaged", session_id, 0, payload=repr(fields).encode())
 
 
 def _parsed(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> JournalRecord:
@@ -197,7 +194,7 @@ def _parsed(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> J
 
     return JournalRecord(
         partition=partition,
-        id=_text(entry_id),
+        id=text_of(entry_id),
         kind=text(b"kind"),
         session_id=text(b"session"),
         rev=int(text(b"rev") or 0),

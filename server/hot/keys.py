@@ -30,7 +30,7 @@ class SessionKeys:
     embeddings: str
     receipts: str
     inbox: str
-    gone: str
+    tombstone: str
     journal: str
 
     def all(self) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class SessionKeys:
             self.embeddings,
             self.receipts,
             self.inbox,
-            self.gone,
+            self.tombstone,
             self.journal,
         )
 
@@ -78,7 +78,7 @@ class KeySpace:
             embeddings=f"{prefix}:embeddings",
             receipts=f"{prefix}:receipts",
             inbox=f"{prefix}:inbox",
-            gone=f"{prefix}:gone",
+            tombstone=f"{prefix}:gone",
             journal=self.journal(partition),
         )
 

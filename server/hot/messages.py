@@ -1,4 +1,4 @@
-"""Commands for the owners of sessions, their replies, and messages that wake owners up."""
+"""Commands for the owners of sessions, replies to them, and notifications of owners."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CommandInbox:
 
         Raises:
             InboxFull: too many commands wait already.
-            Gone: the session was erased.
+            SessionErased: the session was erased.
         """
         settings = self._connection.settings
         ttl_ms = int(settings.inbox_ttl_s * 1000)
@@ -37,7 +37,7 @@ class CommandInbox:
         return text_of(reply[1]) or None
 
     async def read(self, session_id: str) -> list[bytes]:
-        """Commands that wait, oldest first. They stay until dropped, so that a dying owner loses none."""
+        """Commands that wait, oldest first. They stay until dropped, so that none is lost with its owner."""
         key = self._connection.keys.session(session_id).inbox
         return list(await self._connection.ask("LRANGE", key, 0, -1))
 

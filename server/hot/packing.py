@@ -1,4 +1,4 @@
-"""Bytes as they are kept in Redis: short ones as they are, long ones compressed."""
+"""Compression of long values in Redis."""
 
 from __future__ import annotations
 

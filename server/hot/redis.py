@@ -1,8 +1,8 @@
 """Hot state of sessions: one script per operation, each in one slot.
 
-A session is a state (opaque bytes), its durable events, its receipts and at most one pending answer. Whoever holds it
-names itself with an owner id; the newest claim wins. Every operation that writes can be repeated after a lost answer
-without writing twice, and is repeated here until a deadline, so that an unknown outcome is not taken for a failure.
+A session is a state (opaque bytes), its durable events, its receipts and at most one pending answer. Its owner has an
+owner id; the latest claim wins. Every operation that writes can be repeated after a lost reply without writing twice,
+and is repeated here until a deadline, so that an unknown outcome is not taken for a failure.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class HotStore:
 
         Raises:
             SessionExists: it is there already.
-            Gone: it was erased.
+            SessionErased: it was erased.
         """
         packed = await self._pack(state)
         reply = await self._run(
@@ -113,7 +113,7 @@ class HotStore:
 
         Raises:
             SessionExists: it is hot already; claim it instead.
-            Gone: it was erased.
+            SessionErased: it was erased.
         """
         fields: list[str | bytes | int] = ["", b"", "", 0, 0, 0]
         if pending is not None:
@@ -141,7 +141,7 @@ class HotStore:
 
         Raises:
             SessionNotHot: there is no hot state.
-            Gone: it was erased.
+            SessionErased: it was erased.
         """
         reply = await self._run("claim", session_id, owner, int(self.settings.hot_ttl_s * 1000))
         return hot_session(reply)
@@ -189,10 +189,10 @@ class HotStore:
             rev: the revision that the answer belongs to.
             turn_key: the client's key.
             payload: the answer, opaque.
-            digest: of what the answer says, without blanks; tells another text under the same key.
+            digest: of the answer's content, without blanks; a key with another digest is refused.
             turn_number: the number of the turn it will be.
             event: `turn.started` without `attempt` and `id`, which are added.
-            first: durable events to be told right before it, without ids; only by the answer's first attempt.
+            first: durable events to append right before it, without ids; only by the answer's first attempt.
             rerun: run a pending answer again, as another attempt, also if it has not failed.
 
         Returns:
@@ -253,7 +253,7 @@ class HotStore:
         keep_pending: bool = False,
         drop_pending: bool = False,
     ) -> Committed:
-        """Make a turn, or a command, true: new state, durable events, journal record, pending answer cleared.
+        """Commit a turn or a command: new state, durable events, journal record, pending answer cleared.
 
         Repeating it is safe: a revision that this key advanced already is reported as it was.
 
@@ -273,7 +273,7 @@ class HotStore:
         Raises:
             NotOwner: someone else owns the session.
             Conflict: the session is not at `rev`, or the answer of this key is not the pending one.
-            Gone: the session was erased.
+            SessionErased: the session was erased.
             OutcomeUnknown: no answer within the deadline; commit again with the same key.
         """
         mode = "drop" if drop_pending else "keep" if keep_pending else "turn"
@@ -305,7 +305,7 @@ class HotStore:
         event: Mapping[str, Any],
         record: bytes = b"{}",
     ) -> Failed:
-        """Put on record that the pending answer's run failed; the answer stays pending for another attempt.
+        """Record that the pending answer's run failed; the answer stays pending for another attempt.
 
         Args:
             session_id: the session.
@@ -324,11 +324,11 @@ class HotStore:
         return Failed(event_id=int(reply[1]), journal_id=text_of(reply[2]))
 
     async def note(self, session_id: str, *, owner: str | None, record: bytes) -> str:
-        """Put something on record that changes nothing else: state, revision, events and pending answer stay.
+        """Write a journal record only: state, revision, events and pending answer stay.
 
         Args:
             session_id: the session.
-            owner: the caller, who must own the session; None for somebody who owned it once.
+            owner: the caller, who must own the session; None for a former owner.
             record: for the journal, a JSON object.
 
         Returns:
@@ -337,7 +337,7 @@ class HotStore:
         Raises:
             NotOwner: someone else owns the session.
             SessionNotHot: there is no hot state.
-            Gone: the session was erased.
+            SessionErased: the session was erased.
         """
         reply = await self._run("note", session_id, token_hex(8), owner or "", await self._pack(record))
         return text_of(reply[1])
@@ -369,19 +369,19 @@ class HotStore:
         return bool(reply[1])
 
     async def erase(self, session_id: str) -> Erasure:
-        """Remove the session from hot storage, refuse its id from now on, have the writer remove the rest."""
+        """Remove the session from hot storage and refuse its id from now on; the writer removes the rest."""
         reply = await self._run("erase", session_id, int(self.settings.tombstone_ttl_s * 1000))
         return Erasure(text_of(reply[1]).split(" ")[0])
 
     async def confirm_erased(self, session_id: str, journal_id: str) -> None:
-        """Put on record that nothing of the session is left anywhere."""
+        """Record that the session is erased everywhere."""
         await self._run("erased", session_id, journal_id, int(self.settings.tombstone_ttl_s * 1000))
 
     async def erasure(self, session_id: str) -> Erasure:
         """How far the erasing of the session is."""
-        text = await self._ask("GET", self.keys.session(session_id).gone)
+        text = await self._ask("GET", self.keys.session(session_id).tombstone)
         return Erasure(text.decode().split(" ")[0]) if text else Erasure.NONE
 
-    async def is_gone(self, session_id: str) -> bool:
+    async def is_erased(self, session_id: str) -> bool:
         """Whether the session was erased, or is being erased."""
         return await self.erasure(session_id) is not Erasure.NONE

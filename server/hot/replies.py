@@ -1,4 +1,4 @@
-"""What the scripts' replies mean."""
+"""Parsing of the scripts' replies."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from server.hot.errors import (
     AnswerSuperseded,
     Conflict,
-    Gone,
     HotError,
     InboxFull,
     JournalFull,
     NotOwner,
+    SessionErased,
     SessionExists,
     SessionNotHot,
     StorageUnavailable,
@@ -26,8 +26,8 @@ from server.hot.values import Committed, HotSession, Pending
 def refusal(status: str, reply: Sequence[Any]) -> HotError | None:
     """The error that a script's status word stands for, None when it did what it was asked."""
     match status:
-        case "GONE":
-            return Gone("this interview was erased")
+        case "ERASED":
+            return SessionErased("this interview was erased")
         case "NOT_FOUND":
             return SessionNotHot("this session has no hot state")
         case "EXISTS":

@@ -1,4 +1,4 @@
-"""What hot operations take and return."""
+"""Settings, arguments and results of hot storage."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class Created:
 class Accepted:
     """The answer is on disk as attempt `attempt`.
 
-    `event_id` is the id of its `turn.started`; events that were to be told before it have the ids from
-    `first_event_id` on, and were not written again if there are none.
+    `event_id` is the id of its `turn.started`; the events of `first` have the ids from `first_event_id` on, and none
+    where a later attempt did not append them again.
     """
 
     attempt: int
@@ -114,7 +114,7 @@ class AlreadyCommitted:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The turn or command is true: the session is at `rev`, its events have these ids."""
+    """The turn or command is committed: the session is at `rev`, its events have these ids."""
 
     rev: int
     event_ids: range
@@ -124,7 +124,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The failure is on record; `event_id` is the id of its `turn.failed`."""
+    """The failure is recorded; `event_id` is the id of its `turn.failed`."""
 
     event_id: int
     journal_id: str
@@ -140,7 +140,7 @@ class DurableEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredReceipt:
-    """A committed or superseded answer as the relational store knows it, for a rebuild."""
+    """A committed or superseded answer from the relational store, for a rebuild."""
 
     turn_key: str
     digest: str
@@ -159,7 +159,7 @@ class Erasure(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """Something happened to a session that its owner, on any node, wants to know.
+    """A notification about a session for its owner, on any node.
 
     `kind` is `inbox` (a command waits), `claimed` (`owner` took it over), `erased`, `replied` (a command was
     answered) or `resync` (messages may have been missed: look at everything you own; the session is empty then).
@@ -172,7 +172,7 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """What was found out about the server: its version and, in words, what it does not guarantee."""
+    """The server's version, and sentences on what it does not guarantee."""
 
     version: str
     caveats: tuple[str, ...] = field(default=())

@@ -1,1 +1,1 @@
-"""The words of the sockets: messages in, messages out, the codec, and the published schema."""
+"""The socket protocol: messages, the codec, error codes, and the published schema."""

@@ -1,4 +1,4 @@
-"""What every message has in common."""
+"""The base class of messages, and types of their fields."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ EventId = Annotated[int, Field(ge=1, description="From 1, one more with each dur
 
 
 class Message(BaseModel):
-    """One frame: fields exactly as written, nothing more, no silent conversion."""
+    """A message: no unknown fields, no conversion of types."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -1,6 +1,6 @@
-"""Frames to messages and back; knows no socket.
+"""Decoding frames to messages, and encoding messages; without a socket.
 
-ProtocolProblem     a frame that can't be taken; carries the wire code and the close code to use if it goes on
+ProtocolProblem     a frame that is refused, with its error code and the close code for repeated violations
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from server.protocol.codes import (
     SENTENCES,
     ErrorCode,
 )
-from server.protocol.inbound import CLIENT_MESSAGES, SPOKEN_WORDS, ClientMessage
+from server.protocol.inbound import ANSWER_MESSAGES, CLIENT_MESSAGES, ClientMessage
 from server.protocol.outbound import Error
 
 T = TypeVar("T")
@@ -36,14 +36,14 @@ LONGEST_REF = 64
 
 
 class ProtocolProblem(Exception):
-    """A frame that can't be taken.
+    """A frame that is refused.
 
     Args:
         code: for the `error` frame.
-        message: in words a person understands; the usual ones of the code if not given.
-        close_code: what to close the socket with if it goes on.
+        message: for people; the default message of the code if not given.
+        close_code: to close the socket with after too many violations.
         ref: `turn_key` or type of the refused message, if it could be read.
-        fatal: there is no going on; close at once.
+        fatal: whether to close the socket at once.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _too_long(text: str, max_bytes: int) -> ProtocolProblem:
-    """Which words a frame that is too long gets: those for an answer, if it is one."""
+    """The error for a frame that is too long: `answer_too_long` for an answer."""
     try:
         value = _object(text)
     except ProtocolProblem:
@@ -125,10 +125,10 @@ def _too_long(text: str, max_bytes: int) -> ProtocolProblem:
 
 
 def parse(value: Mapping[str, Any], adapter: TypeAdapter[T]) -> T:
-    """The message that a JSON object stands for.
+    """Validate a JSON object as a message.
 
     Raises:
-        ProtocolProblem: as in `decode_text`; `audio_format` for an `audio.start` in a form nobody understands.
+        ProtocolProblem: as in `decode_text`; `audio_format` for an `audio.start` with another codec or sample rate.
     """
     _refuse_bad_text(value)
     try:
@@ -146,8 +146,8 @@ def decode_binary(data: bytes) -> AudioFrame:
     try:
         return AudioFrame(*parse_frame(data))
     except AudioFormat as exc:
-        told = f"An audio frame is a 4-byte sequence number and 16-bit samples of a second at the most. {exc}."
-        raise ProtocolProblem("audio_format", told, close_code=CLOSE_UNSUPPORTED_DATA) from exc
+        message = f"An audio frame is a 4-byte sequence number and 16-bit samples of a second at the most. {exc}."
+        raise ProtocolProblem("audio_format", message, close_code=CLOSE_UNSUPPORTED_DATA) from exc
 
 
 def encode(message: Message) -> str:
@@ -172,16 +172,15 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_bad_text(value: Mapping[str, Any]) -> None:
-    spoken = value.get("type") in SPOKEN_WORDS if isinstance(value.get("type"), str) else False
-    if spoken and "text" in value:
-        text = value["text"]
-        if not isinstance(text, str) or not is_clean_text(text):
-            raise ProtocolProblem(
-                "invalid_input",
-                "This answer contains characters that are not text. Please write it again.",
-                close_code=CLOSE_POLICY,
-                ref=_ref(value),
-            )
+    kind, text = value.get("type"), value.get("text")
+    is_answer = isinstance(kind, str) and kind in ANSWER_MESSAGES and "text" in value
+    if is_answer and not (isinstance(text, str) and is_clean_text(text)):
+        raise ProtocolProblem(
+            "invalid_input",
+            "This answer contains characters that are not text. Please write it again.",
+            close_code=CLOSE_POLICY,
+            ref=_ref(value),
+        )
     if not is_clean(value):
         raise ProtocolProblem("invalid_message", "This message contains characters that are not text.")
 

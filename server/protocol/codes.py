@@ -1,4 +1,4 @@
-"""Error, notice and close codes, and what each of them says to a person."""
+"""Error, notice and close codes, and their messages for people."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CLOSE_PROTOCOL_ERROR: Final = 1002
 CLOSE_UNSUPPORTED_DATA: Final = 1003
 CLOSE_POLICY: Final = 1008
 CLOSE_TOO_BIG: Final = 1009
-CLOSE_COME_AGAIN: Final = 1012
+CLOSE_SERVICE_RESTART: Final = 1012
 CLOSE_TAKEN_OVER: Final = 4001
 CLOSE_UNAUTHORISED: Final = 4401
 

@@ -1,4 +1,4 @@
-"""What a respondent's client may send."""
+"""Messages from a respondent's client to the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, TypeAdapter
 from pipeline.concept import Patience
 from server.protocol.base import Identifier, Message, TurnKey
 
-Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ShortText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ChoiceName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 ChoiceValue = bool | Annotated[str, StringConstraints(max_length=500)]
 
@@ -29,7 +29,7 @@ class GiveConsent(Message):
     """Agreement to take part; required before the first answer where the concept asks for it."""
 
     type: Literal["consent"]
-    version: Short = Field(description="Version of the consent text that was shown.")
+    version: ShortText = Field(description="Version of the consent text that was shown.")
     choices: dict[ChoiceName, ChoiceValue] = Field(
         default={}, max_length=32, description="What was agreed to, by name."
     )
@@ -82,23 +82,23 @@ class AudioStart(Message):
 
 
 class AudioStop(Message):
-    """The spoken answer is complete: it ends here, whatever the silence. One that silence has ended is not harmed."""
+    """The spoken answer is complete: it ends here without waiting for silence; no effect if it has ended already."""
 
     type: Literal["audio.stop"]
 
 
 class AudioCancel(Message):
-    """Forget the spoken answer."""
+    """Discard the spoken answer."""
 
     type: Literal["audio.cancel"]
 
 
 class ChangeSettings(Message):
-    """Wishes of the respondent; what is left out stays."""
+    """Settings of the respondent; those that are left out stay."""
 
     type: Literal["set"]
     patience: Patience | None = Field(
-        default=None, description="How long a pause may be when speaking; at once, also in the answer being spoken."
+        default=None, description="How long a pause may be when speaking; also for the answer being spoken."
     )
     spoken: bool | None = Field(default=None, description="Whether questions are read aloud.")
     review_transcript: bool | None = Field(
@@ -106,7 +106,7 @@ class ChangeSettings(Message):
     )
     take_your_time: bool | None = Field(
         default=None,
-        description="`true`: no silence ends the answer being spoken for a good while from here. Not kept.",
+        description="`true`: for some time from now no silence ends the answer being spoken. Not kept.",
     )
 
 
@@ -135,7 +135,7 @@ class Withdraw(Message):
 
 
 class Typing(Message):
-    """An answer is being written: for moderators who watch, now and then while it is; what is written stays unsent."""
+    """An answer is being written, for moderators who watch; sent repeatedly meanwhile, without the text."""
 
     type: Literal["typing"]
 
@@ -150,7 +150,7 @@ class Ping(Message):
 class Playback(Message):
     """How far the client is with reading a question aloud.
 
-    Unless the server lets respondents barge in, what is heard after `started` is passed over until another state.
+    Unless barge-in is on, sound after `started` is ignored until another state is sent.
     """
 
     type: Literal["playback"]
@@ -180,5 +180,5 @@ ClientMessage = Annotated[
 
 CLIENT_MESSAGES: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
 
-SPOKEN_WORDS: frozenset[str] = frozenset({"answer", "correct"})
-"""Messages whose `text` is what a respondent says: bad text in them is bad input, not a bad message."""
+ANSWER_MESSAGES: frozenset[str] = frozenset({"answer", "correct"})
+"""Messages whose `text` is an answer: invalid text in them is `invalid_input`, not `invalid_message`."""

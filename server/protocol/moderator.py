@@ -1,4 +1,4 @@
-"""The moderator socket: what a watcher may send."""
+"""Messages from a moderator's client to the server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Sentence = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip
 
 
 class ModeratorHello(Message):
-    """First message; without a token the cookie of the page counts."""
+    """First message; without a token the cookie of the page is used."""
 
     type: Literal["hello"]
     token: Annotated[str, StringConstraints(min_length=1, max_length=512)] | None = None
@@ -35,14 +35,14 @@ class Unsubscribe(Message):
 
 
 class OverviewFilter(Message):
-    """Which sessions an overview shows; what is left out does not restrict, but to sessions that are not over."""
+    """Which sessions an overview shows; without `state`, those that are not over."""
 
     state: SessionStatus | None = None
     concept_id: Identifier | None = None
 
 
 class Overview(Message):
-    """All sessions now, then one row per session and change; another one takes the place of the one before."""
+    """All sessions now, then one row per session and change; a second overview replaces the first."""
 
     type: Literal["overview"]
     filter: OverviewFilter = OverviewFilter()
@@ -50,7 +50,7 @@ class Overview(Message):
 
 
 class ModeratorCommand(Message):
-    """What a moderator may do to a session; recorded with who and when."""
+    """A command of a moderator for a session; recorded with name and time."""
 
     command_id: CommandId
     session_id: Identifier | None = Field(
@@ -85,7 +85,7 @@ class ExtendSession(ModeratorCommand):
 
 
 class InjectQuestion(ModeratorCommand):
-    """Ask this next, word for word; as text, whatever it looks like."""
+    """Ask this question next, word for word, as plain text."""
 
     type: Literal["inject"]
     question: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION, strip_whitespace=True)]
@@ -107,7 +107,7 @@ class Steer(ModeratorCommand):
 
 
 class ClaimSession(ModeratorCommand):
-    """Take over by hand: answers are taken and kept, and the engine waits for `inject`, `steer` or `release`."""
+    """Take the session over: answers are stored, and the next question waits for `inject`, `steer` or `release`."""
 
     type: Literal["claim"]
 

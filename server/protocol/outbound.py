@@ -1,6 +1,6 @@
-"""What the server sends to a respondent's client.
+"""Messages from the server to a respondent's client.
 
-Durable messages carry `id` and are replayed; ephemeral ones are gone when missed.
+Durable messages carry `id` and are replayed; ephemeral ones are not.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class QuestionCompleted(Message):
     id: EventId
     turn_number: TurnNumber
     text: str
-    fallback: bool = Field(description="Whether it is the strategy's template because nothing better came.")
-    closing: bool = Field(default=False, description="Whether it is the thank-you, which nobody answers.")
+    fallback: bool = Field(description="Whether it is the strategy's template because the writer failed.")
+    closing: bool = Field(default=False, description="Whether it is the closing statement, which needs no answer.")
     utterance_id: str | None = None
 
 
@@ -55,7 +55,7 @@ class Word(Message):
 
 
 class TranscriptFinal(Message):
-    """What a spoken answer was understood as; its turn starts next. The client need not keep its audio any longer."""
+    """The transcript of a spoken answer; its turn starts next. The client need not keep its audio any longer."""
 
     type: Literal["transcript.final"]
     id: EventId
@@ -80,7 +80,7 @@ class TurnCompleted(Message):
 
 
 class TurnFailed(Message):
-    """The turn did not work out; the answer is kept and may be sent again under its key."""
+    """The turn failed; the answer is kept and may be sent again under its key."""
 
     type: Literal["turn.failed"]
     id: EventId
@@ -120,7 +120,7 @@ class Ready(Message):
 
 
 class QuestionStarted(Message):
-    """A question begins to come, from its first word; replaces what came of an earlier attempt."""
+    """A question begins, from its first word; replaces what was sent of an earlier attempt."""
 
     type: Literal["question.started"] = "question.started"
     turn_number: TurnNumber
@@ -137,24 +137,24 @@ class QuestionDelta(Message):
 
 
 class SpeechStarted(Message):
-    """Somebody speaks, since `at_ms` from the start of the answer."""
+    """Speech began at `at_ms` from the start of the answer."""
 
     type: Literal["speech.started"] = "speech.started"
     at_ms: int = Field(ge=0)
 
 
 class SpeechStopped(Message):
-    """Nobody speaks any more, since `at_ms` from the start of the answer, which may go on."""
+    """Speech stopped at `at_ms` from the start of the answer, which may go on."""
 
     type: Literal["speech.stopped"] = "speech.stopped"
     at_ms: int = Field(ge=0)
 
 
 class TranscriptPartial(Message):
-    """What was understood so far; the first `stable` characters stay until the next pause, whose reading may mend them.
+    """What was understood so far; the first `stable` characters stay until the next pause, when they may be corrected.
 
-    With a `turn_key`, the answer is over and waits to be looked at: nothing comes of it unless the client sends it, as
-    it is or corrected, as `answer` with this key.
+    With a `turn_key`, the answer is over and waits for review: it counts only when the client sends it, as it is or
+    corrected, as `answer` with this key.
     """
 
     type: Literal["transcript.partial"] = "transcript.partial"
@@ -164,14 +164,14 @@ class TranscriptPartial(Message):
 
 
 class AudioAck(Message):
-    """Audio up to this sequence number is taken. It may still go with its node: keep it until `transcript.final`."""
+    """Audio up to this sequence number has arrived. Its node may still fail: keep it until `transcript.final`."""
 
     type: Literal["audio.ack"] = "audio.ack"
     seq: int = Field(ge=0)
 
 
 class Notice(Message):
-    """Something the respondent should know; nothing is wrong."""
+    """Information for the respondent; not an error."""
 
     type: Literal["notice"] = "notice"
     code: NoticeCode
@@ -179,22 +179,22 @@ class Notice(Message):
 
     @classmethod
     def of(cls, code: NoticeCode) -> Notice:
-        """The notice with its usual words."""
+        """The notice with its default text."""
         return cls(code=code, text=NOTICES[code])
 
 
 class Error(Message):
-    """Something that was sent can't be done; `ref` is the `turn_key` or the type of what it was."""
+    """A message was refused; `ref` is its `turn_key` or its type."""
 
     type: Literal["error"] = "error"
     code: ErrorCode
-    message: str = Field(description="In words a person understands.")
+    message: str = Field(description="For people.")
     retryable: bool = Field(description="Whether the same may succeed later.")
     ref: str | None = None
 
     @classmethod
     def of(cls, code: ErrorCode, message: str | None = None, *, ref: str | None = None) -> Error:
-        """The error with its usual words, or with better ones."""
+        """The error with the default message of its code, or with another one."""
         return cls(code=code, message=message or SENTENCES[code], retryable=code in RETRYABLE, ref=ref)
 
 

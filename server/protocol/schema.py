@@ -1,4 +1,4 @@
-"""The published form of the messages: JSON Schema for programs, a page for people."""
+"""Publishes the messages as JSON Schema and as a page for people."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Channel:
 
     Args:
         file: name of the schema file.
-        title: what it is, for people.
-        intro: what to know about all of them.
+        title: for people.
+        intro: what applies to all of them.
         adapter: validates any of them.
     """
 
@@ -39,7 +39,7 @@ class Channel:
     @property
     def messages(self) -> list[type[Message]]:
         """The messages, in the order of their definition."""
-        return list(_members(self.adapter._type))
+        return list(_message_types(self.adapter._type))
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of any message in this direction."""
@@ -60,7 +60,7 @@ CHANNELS = (
         "Respondent socket: what the server sends",
         "Messages with an `id` are durable: they are numbered from 1 without a gap, and are sent again after a "
         "reconnection from the `last_event_id` that `hello` names, as long as the `epoch` is the same. They are "
-        "delivered at least once; a client drops ids it has seen. The others are gone when missed.",
+        "delivered at least once; a client drops ids it has seen. The others are not sent again.",
         outbound.SERVER_MESSAGES,
     ),
     Channel(
@@ -81,10 +81,10 @@ CHANNELS = (
 def published() -> dict[str, str]:
     """Every published file by name, with its content."""
     files = {channel.file: json.dumps(channel.schema(), indent=2, ensure_ascii=False) + "\n" for channel in CHANNELS}
-    return {README: _page(), **files}
+    return {README: _readme(), **files}
 
 
-def write(directory: Path) -> list[Path]:
+def write_protocol(directory: Path) -> list[Path]:
     """Write the published files.
 
     Args:
@@ -103,17 +103,17 @@ def write(directory: Path) -> list[Path]:
     return written
 
 
-def _members(annotation: Any) -> Iterable[type[Message]]:
+def _message_types(annotation: Any) -> Iterable[type[Message]]:
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
-            yield from _members(part)
+            yield from _message_types(part)
     else:
         yield annotation
 
 
-def _page() -> str:
+def _readme() -> str:
     parts = [
         "# Protocol",
         "",
@@ -182,27 +182,27 @@ def _type(annotation: Any) -> str:
 
 
 def _error_codes() -> list[str]:
-    lines = ["## Error codes", "", "| code | worth trying again | what a person is told |", "|---|---|---|"]
+    lines = ["## Error codes", "", "| code | retryable | message |", "|---|---|---|"]
     for code, text in SENTENCES.items():
         lines.append(f"| `{code}` | {'yes' if code in RETRYABLE else 'no'} | {text} |")
     return lines
 
 
 def _notice_codes() -> list[str]:
-    lines = ["## Notice codes", "", "| code | what a person is told |", "|---|---|"]
+    lines = ["## Notice codes", "", "| code | message |", "|---|---|"]
     return lines + [f"| `{code}` | {text} |" for code, text in NOTICES.items()]
 
 
 def _close_codes() -> list[str]:
     meanings = {
         codes.CLOSE_NORMAL: "The client left, or the interview was erased.",
-        codes.CLOSE_PROTOCOL_ERROR: "Messages that are none, in spite of errors.",
-        codes.CLOSE_UNSUPPORTED_DATA: "Binary frames that nobody asked for, in spite of errors.",
+        codes.CLOSE_PROTOCOL_ERROR: "Repeated invalid messages.",
+        codes.CLOSE_UNSUPPORTED_DATA: "Repeated binary frames that were not expected.",
         codes.CLOSE_POLICY: "A wrong token, no `hello` in time, too many messages, or a client that does not read.",
         codes.CLOSE_TOO_BIG: "A frame that is too large.",
-        codes.CLOSE_COME_AGAIN: "The node is leaving or can't go on; come again, nothing is lost.",
+        codes.CLOSE_SERVICE_RESTART: "The node is shutting down or can't continue; connect again, nothing is lost.",
         codes.CLOSE_UNAUTHORISED: "A moderator's token or cookie is wrong, or has ended.",
-        codes.CLOSE_TAKEN_OVER: "Another connection took the session over; do not come back by yourself.",
+        codes.CLOSE_TAKEN_OVER: "Another connection took the session over; do not reconnect automatically.",
     }
     lines = ["## Close codes", "", "| code | why |", "|---|---|"]
     return lines + [f"| {code} | {text} |" for code, text in meanings.items()]

@@ -1,4 +1,4 @@
-"""The moderator socket: what a watcher gets."""
+"""Messages from the server to a moderator's client."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ModeratorReady(Message):
 
 
 class Alert(Message):
-    """Something that needs a person."""
+    """A reason why a session needs a moderator."""
 
     code: AlertCode
     since: str = Field(description="ISO 8601, with zone.")
@@ -53,12 +53,12 @@ class OverviewItem(Message):
     max_turns: int = Field(ge=1)
     engagement: tuple[float, ...] = Field(description="Of the last 20 rated answers, oldest first; in [0, 1].")
     depth: tuple[int, ...] = Field(description="Of the same answers: 1 surface, 2 shallow, 3 moderate, 4 deep.")
-    saturation: float | None = Field(description="0 while answers bring as much as ever, 1 when they bring nothing.")
+    saturation: float | None = Field(description="In [0, 1]; 1 when answers bring nothing new.")
     last_question: str | None = Field(description="Cut at 300 characters.")
     last_answer: str | None = Field(description="Cut at 300 characters.")
     watchers: tuple[str, ...] = ()
     alerts: tuple[Alert, ...] = ()
-    connected: bool = Field(default=False, description="Whether a respondent is there.")
+    connected: bool = Field(default=False, description="Whether a respondent is connected.")
     activity: Activity = "idle"
     llm: Literal["ok", "failing"] = "ok"
     kiosk: str | None = Field(default=None, description="Name of the device it was started on.")
@@ -71,7 +71,7 @@ class OverviewItem(Message):
 
 
 class OverviewRows(Message):
-    """All sessions of the overview: everything a client had before is void."""
+    """All sessions of the overview; replaces all rows that a client had before."""
 
     type: Literal["overview.rows"] = "overview.rows"
     rows: tuple[OverviewItem, ...]
@@ -92,11 +92,11 @@ class OverviewGone(Message):
 
 
 class Kiosk(Message):
-    """A device that was heard of within a day."""
+    """A device that sent a request within a day."""
 
     id: str
     name: str
-    online: bool = Field(description="Whether it was heard of within 90 s.")
+    online: bool = Field(description="Whether it sent a request within 90 s.")
     last_seen: str = Field(description="ISO 8601, with zone.")
 
 
@@ -108,13 +108,13 @@ class Kiosks(Message):
 
 
 class SessionFrame(Message):
-    """Something about one session."""
+    """A message about one session."""
 
     session_id: str
 
 
 class RunningQuestion(Message):
-    """A question that is on its way."""
+    """A question that is being written."""
 
     turn_number: TurnNumber
     attempt: Attempt
@@ -122,7 +122,7 @@ class RunningQuestion(Message):
 
 
 class Snapshot(SessionFrame):
-    """The whole session: on subscribing, and whenever updates were lost. Everything a client had before is void."""
+    """The whole session: on subscribing, and whenever updates were lost. Replaces all that a client had before."""
 
     type: Literal["snapshot"] = "snapshot"
     state: dict[str, Any] = Field(
@@ -130,7 +130,7 @@ class Snapshot(SessionFrame):
         "these names (turns: `/scores`, older ones without most candidates), `limits` of the stopping rule, "
         "`ontology`, `strategies`, `watchers`, `respondent`, `partial`, `alerts`, `waiting`, `held_answer`."
     )
-    question: RunningQuestion | None = Field(description="The question that is on its way, if it is known.")
+    question: RunningQuestion | None = Field(description="The question that is being written, if there is one.")
 
 
 class WatchedTurnStarted(SessionFrame):
@@ -142,7 +142,7 @@ class WatchedTurnStarted(SessionFrame):
 
 
 class WatchedTurnFailed(SessionFrame):
-    """The turn did not work out; the answer is kept."""
+    """The turn failed; the answer is kept."""
 
     type: Literal["turn.failed"] = "turn.failed"
     code: ErrorCode
@@ -195,7 +195,7 @@ class WatchedTranscriptFinal(SessionFrame):
 
 
 class Respondent(SessionFrame):
-    """Whether a respondent is there, and doing what."""
+    """Whether a respondent is connected, and what the respondent or the server is doing."""
 
     type: Literal["respondent"] = "respondent"
     connected: bool
@@ -204,7 +204,7 @@ class Respondent(SessionFrame):
 
 
 class Alerts(SessionFrame):
-    """What needs a person now."""
+    """The alerts of the session."""
 
     type: Literal["alerts"] = "alerts"
     alerts: tuple[Alert, ...]
@@ -218,11 +218,11 @@ class ActionView(Message):
     moderator: str
     turn_number: TurnNumber | None
     recorded_at: str = Field(description="ISO 8601, with zone.")
-    details: dict[str, Any] = Field(description="What the command said.")
+    details: dict[str, Any] = Field(description="The other fields of the command.")
 
 
 class Action(SessionFrame):
-    """What a moderator did, for all who watch."""
+    """A moderator's command, for all who watch."""
 
     type: Literal["action"] = "action"
     action: ActionView
@@ -237,7 +237,7 @@ class NodeSignals(Message):
 
 
 class Signals(SessionFrame):
-    """The signals a choice rests on."""
+    """The signals that a choice is based on."""
 
     model_config = {"populate_by_name": True}
 
@@ -261,7 +261,7 @@ class Scores(SessionFrame):
     node_id: str | None
     candidates: tuple[dict[str, Any], ...] = Field(description="As in `GET /api/sessions/{id}/scores`.")
     candidate_count: int = Field(ge=0)
-    directive: dict[str, Any] | None = Field(description="What a moderator asked for, if one did.")
+    directive: dict[str, Any] | None = Field(description="The moderator's steering command, if there was one.")
 
 
 class GraphDelta(SessionFrame):
@@ -280,7 +280,7 @@ class GraphDelta(SessionFrame):
     slots_removed: tuple[str, ...]
     canonical_edges: tuple[dict[str, Any], ...] = Field(description="New and changed ones.")
     canonical_edges_removed: tuple[str, ...]
-    focus: dict[str, Any] | None = Field(description="What the question is about: node_id, key, label, strategy.")
+    focus: dict[str, Any] | None = Field(description="The node the question is about: node_id, key, label, strategy.")
 
 
 class Continuation(SessionFrame):
@@ -299,20 +299,20 @@ class Latency(SessionFrame):
     type: Literal["latency"] = "latency"
     turn_number: TurnNumber
     stages_ms: dict[str, float]
-    committed_at: str | None = Field(description="When the turn became true, by the clock of hot storage; ISO 8601.")
+    committed_at: str | None = Field(description="When the turn was committed, by the clock of hot storage; ISO 8601.")
     fallback: bool = Field(description="Whether the question is a template.")
     fallbacks: tuple[str, ...] = Field(description="Tasks that another provider did.")
 
 
 class Usage(SessionUsage, SessionFrame):
-    """What language models were asked in the session so far and what it cost; as `GET /api/sessions/{id}` says."""
+    """The calls of language models in the session so far, and their cost; as in `GET /api/sessions/{id}`."""
 
     type: Literal["usage"] = "usage"
     turn_number: TurnNumber
 
 
 class WatchedState(SessionFrame):
-    """The session's state, and in whose hands it is."""
+    """The session's state, and who paused or claimed it."""
 
     type: Literal["session.state"] = "session.state"
     state: SessionStatus
@@ -331,7 +331,7 @@ class Watchers(SessionFrame):
 
 
 class PreviewView(Message):
-    """What a steering wish would lead to now; the next answer may change it."""
+    """The question that a steering command would lead to now; the next answer may change it."""
 
     question: str
     strategy: str

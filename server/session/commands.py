@@ -16,7 +16,7 @@ import structlog
 
 from pipeline.errors import PipelineError
 from pipeline.state import Directive
-from server.hot.errors import Gone, HotError, NotOwner, StorageUnavailable
+from server.hot.errors import HotError, NotOwner, SessionErased, StorageUnavailable
 from server.protocol.codec import ProtocolProblem, parse
 from server.protocol.codes import ErrorCode
 from server.protocol.moderator import (
@@ -182,7 +182,7 @@ class Commands:
         What is refused is answered with its error.
 
         Raises:
-            Moved, NotOwner, Gone, StorageUnavailable: the rest stays for whoever owns the session next.
+            Moved, NotOwner, SessionErased, StorageUnavailable: the rest stays for whoever owns the session next.
         """
         inbox, session_id = self._session.services.hot.inbox, self._session.session_id
         if self._turns.interventions.open:
@@ -204,7 +204,7 @@ class Commands:
                 await inbox.reply(session.session_id, queued.command_id, CommandReply(waiting=True).pack())
             try:
                 reply = CommandReply(applies_to_turn=await self._apply_queued(queued))
-            except (Moved, NotOwner, Gone, StorageUnavailable):
+            except (Moved, NotOwner, SessionErased, StorageUnavailable):
                 raise
             except (SessionProblem, HotError, PipelineError) as exc:
                 problem = problem_of(exc)

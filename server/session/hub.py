@@ -18,14 +18,14 @@ from weakref import WeakValueDictionary
 import structlog
 
 from pipeline.state import InterviewState
-from server.ending import told_to_end
+from server.cancellation import cancel_requested
 from server.hot.errors import (
     HotError,
     HotMisconfigured,
     StorageUnavailable,
 )
 from server.hot.values import Wake
-from server.protocol.codes import CLOSE_COME_AGAIN
+from server.protocol.codes import CLOSE_SERVICE_RESTART
 from server.protocol.moderator import AnyCommand
 from server.session.commands import QueuedCommand
 from server.session.context import SessionServices
@@ -90,7 +90,7 @@ class Hub:
         except TimeoutError:
             log.warning("hub.drain_incomplete", sessions=sum(owner.context.worker.busy for owner in owners))
         for owner in owners:
-            owner.stop(Moved("storage_unavailable", "This server is restarting.", close_code=CLOSE_COME_AGAIN))
+            owner.stop(Moved("storage_unavailable", "This server is restarting.", close_code=CLOSE_SERVICE_RESTART))
 
     @property
     def sessions(self) -> int:
@@ -204,7 +204,7 @@ class Hub:
     # What happens elsewhere
 
     async def _receive_wakes(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             try:
                 async for wake in self._services.hot.inbox.wakes():
                     self._tasks.create_task(self._guarded(self._woken(wake)), name=f"wake {wake.kind}")
@@ -257,7 +257,7 @@ class Hub:
     # Housekeeping
 
     async def _sweep_for_ever(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             await asyncio.sleep(self.settings.sweep_every_s)
             await self._guarded(self.sweep())
 

@@ -61,7 +61,7 @@ class Ledger:
 
         Raises:
             SessionNotHot: hot storage does not have it.
-            Gone: it was erased.
+            SessionErased: it was erased.
             StateVersionError: a newer version of this program wrote its state.
             StorageUnavailable: hot storage can't be reached.
         """

@@ -7,8 +7,8 @@ import structlog
 from pipeline.concept import SessionConfiguration
 from pipeline.errors import StateVersionError
 from pipeline.state import InterviewState
-from server.hot.errors import Gone, SessionExists, SessionNotHot
-from server.protocol.codes import CLOSE_COME_AGAIN
+from server.hot.errors import SessionErased, SessionExists, SessionNotHot
+from server.protocol.codes import CLOSE_SERVICE_RESTART
 from server.session.context import SessionServices
 from server.session.ledger import Ledger
 from server.session.new import NewSession
@@ -56,10 +56,10 @@ class SessionLoader:
             except SessionNotHot:
                 await self._rebuild(session_id)
                 ledger = await Ledger.claim(hot, session_id, owner_id, journal_wait_s=wait_s)
-        except (Gone, SessionNotHot) as exc:
+        except (SessionErased, SessionNotHot) as exc:
             raise SessionProblem("not_found") from exc
         except StateVersionError as exc:
-            raise Moved("storage_unavailable", str(exc), close_code=CLOSE_COME_AGAIN) from exc
+            raise Moved("storage_unavailable", str(exc), close_code=CLOSE_SERVICE_RESTART) from exc
         return SessionOwner(self._services, ledger, await self._configuration(ledger.state.config_hash))
 
     async def _rebuild(self, session_id: str) -> None:

@@ -10,7 +10,7 @@ Errors of hot storage and of the pipeline carry `code` and `retryable` too and p
 
 from __future__ import annotations
 
-from server.protocol.codes import CLOSE_COME_AGAIN, RETRYABLE, SENTENCES, ErrorCode
+from server.protocol.codes import CLOSE_SERVICE_RESTART, RETRYABLE, SENTENCES, ErrorCode
 from server.protocol.outbound import Error
 
 TELLING = frozenset({"invalid_input", "audio_format", "audio_too_long"})
@@ -40,7 +40,7 @@ class TurnFailed(SessionProblem):
 class Moved(SessionProblem):
     """The session lives elsewhere now, or nowhere; connections close with `close_code`."""
 
-    def __init__(self, code: ErrorCode, message: str, *, close_code: int = CLOSE_COME_AGAIN) -> None:
+    def __init__(self, code: ErrorCode, message: str, *, close_code: int = CLOSE_SERVICE_RESTART) -> None:
         super().__init__(code, message)
         self.close_code = close_code
 

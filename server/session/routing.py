@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from server.hot.errors import Gone, NotOwner, StorageUnavailable
+from server.hot.errors import NotOwner, SessionErased, StorageUnavailable
 from server.session.commands import CommandReply, QueuedCommand
 from server.session.context import SessionServices
 from server.session.owner import SessionOwner
@@ -52,7 +52,7 @@ class CommandRouter:
         try:
             try:
                 owner_id = await self._inbox.push(session_id, queued.pack())
-            except Gone as exc:
+            except SessionErased as exc:
                 raise SessionProblem("not_found") from exc
             reply = None
             if owner_id is not None and self._owner(session_id) is None:
@@ -77,7 +77,7 @@ class CommandRouter:
         """Apply what waits for this owner; what can't be applied now stays."""
         try:
             await owner.commands.apply_inbox()
-        except (SessionProblem, NotOwner, Gone, StorageUnavailable) as exc:
+        except (SessionProblem, NotOwner, SessionErased, StorageUnavailable) as exc:
             log.info("inbox.kept", session=owner.session_id, reason=str(exc))
 
     async def _reply(self, session_id: str, command_id: str, answered: asyncio.Event) -> CommandReply | None:

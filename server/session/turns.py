@@ -17,7 +17,15 @@ from pipeline.ports import QuestionSink
 from pipeline.stages.utterance import check_answer
 from pipeline.state import Receipt
 from pipeline.turn import Answer, Outcome, answer_digest
-from server.hot.errors import Conflict, Gone, HotError, JournalFull, NotOwner, SessionNotHot, StorageUnavailable
+from server.hot.errors import (
+    Conflict,
+    HotError,
+    JournalFull,
+    NotOwner,
+    SessionErased,
+    SessionNotHot,
+    StorageUnavailable,
+)
 from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending
 from server.protocol.codes import ErrorCode
 from server.protocol.outbound import Notice
@@ -274,7 +282,7 @@ class Turns:
             self._waits = True
             session.tell(AnswerHeld(handle.answer))
             await session.audience.broadcast(Notice.of("moderator_here"))
-        except (NotOwner, Gone, asyncio.CancelledError):
+        except (NotOwner, SessionErased, asyncio.CancelledError):
             handle.fail(worker.leaving or Moved("turn_in_progress", "This interview was opened elsewhere."))
             raise
         except (SessionProblem, HotError) as exc:

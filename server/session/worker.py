@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 import structlog
 
 from pipeline.errors import PipelineError
-from server.hot.errors import Gone, HotError, NotOwner, SessionNotHot, StorageUnavailable
-from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_NORMAL, CLOSE_TAKEN_OVER
+from server.hot.errors import HotError, NotOwner, SessionErased, SessionNotHot, StorageUnavailable
+from server.protocol.codes import CLOSE_NORMAL, CLOSE_SERVICE_RESTART, CLOSE_TAKEN_OVER
 from server.protocol.outbound import Notice
 from server.session.audience import Audience
 from server.session.events import SessionObserver, SessionRefreshed, StorageRecovered
@@ -217,7 +217,7 @@ class Worker:
             except NotOwner as exc:
                 self.taken_over()
                 job.fail(exc)
-            except Gone as exc:
+            except SessionErased as exc:
                 await self.erased()
                 job.fail(exc)
             except SessionNotHot:
@@ -266,7 +266,7 @@ class Worker:
                     return await write()
                 except StorageUnavailable as exc:
                     if loop.time() + pause_s >= end:
-                        self.stop(Moved("storage_unavailable", str(exc), close_code=CLOSE_COME_AGAIN))
+                        self.stop(Moved("storage_unavailable", str(exc), close_code=CLOSE_SERVICE_RESTART))
                         raise
                 if not self._storage_down:
                     self._storage_down = True

@@ -10,12 +10,12 @@ from typing import Generic, TypeVar
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from server.limits import TokenBucket
 from server.origins import is_own_page
 from server.protocol.base import Message
 from server.protocol.codec import ProtocolProblem, encode
 from server.protocol.codes import CLOSE_NORMAL, CLOSE_POLICY, CLOSE_PROTOCOL_ERROR, CLOSE_TOO_BIG, SUBPROTOCOL
 from server.protocol.outbound import Error
+from server.rate_limits import TokenBucket
 from server.sockets.settings import SocketSettings
 
 log = structlog.get_logger("askwell.socket")

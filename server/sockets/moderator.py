@@ -18,9 +18,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from server.auth import COOKIE, Authenticator, Principal
 from server.protocol.codec import ProtocolProblem, encode, parse, read_object
 from server.protocol.codes import (
-    CLOSE_COME_AGAIN,
     CLOSE_NORMAL,
     CLOSE_POLICY,
+    CLOSE_SERVICE_RESTART,
     CLOSE_UNAUTHORISED,
     CLOSE_UNSUPPORTED_DATA,
 )
@@ -43,8 +43,8 @@ from server.sockets.settings import SocketSettings
 from server.store.errors import StoreError
 from server.watch.commands import read_command
 from server.watch.mailbox import Mailbox
+from server.watch.refusals import REFUSALS, TO_MODERATORS, error_for
 from server.watch.service import WatchService
-from server.watch.words import REFUSALS, TO_MODERATORS, error_for
 
 log = structlog.get_logger("askwell.watch")
 
@@ -129,7 +129,7 @@ class ModeratorSocket(ClientSocket[ModeratorMessage, ModeratorHello]):
         except (StoreError, TimeoutError) as exc:
             log.warning("watch.identify_failed", error=repr(exc))
             await self.tell(error_for(SessionProblem("storage_unavailable"), "hello"))
-            raise ConnectionOver(CLOSE_COME_AGAIN) from exc
+            raise ConnectionOver(CLOSE_SERVICE_RESTART) from exc
         if principal is None:
             await self.tell(error_for(SessionProblem("unauthorised"), "hello"))
             raise ConnectionOver(CLOSE_UNAUTHORISED)

@@ -9,12 +9,12 @@ import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from server.auth import Principal
-from server.protocol.codes import CLOSE_COME_AGAIN
+from server.protocol.codes import CLOSE_SERVICE_RESTART
 from server.protocol.moderator import OverviewFilter
 from server.protocol.outbound import Error
 from server.watch.mailbox import Due, Mailbox
+from server.watch.refusals import REFUSALS, error_for
 from server.watch.service import WatchService
-from server.watch.words import REFUSALS, error_for
 
 log = structlog.get_logger("askwell.watch")
 
@@ -94,7 +94,7 @@ class ModeratorFeed:
             log.debug("watch.gone", reason=repr(exc))
         except Exception:
             log.exception("watch.defect")
-            self._mailbox.close(CLOSE_COME_AGAIN)
+            self._mailbox.close(CLOSE_SERVICE_RESTART)
 
     async def _send_snapshot(self) -> None:
         session_id = self.watched
@@ -103,7 +103,7 @@ class ModeratorFeed:
             return
         await asyncio.sleep(max(0.0, self._snapshot_at + SNAPSHOT_EVERY_S - self._clock()))
         self._snapshot_at = self._clock()
-        self._mailbox.begun(Due.SNAPSHOT)
+        self._mailbox.started(Due.SNAPSHOT)
         try:
             rev, text = await self._snapshots.take(session_id)
         except REFUSALS as exc:
@@ -111,7 +111,7 @@ class ModeratorFeed:
             return
         if self.watched != session_id:
             return
-        self._mailbox.newer(rev)
+        self._mailbox.drop_up_to(rev)
         live = self._exchange.session(session_id)
         first = [text] if live is None else [text, *live.frames()]
         if live is None:
@@ -132,7 +132,7 @@ class ModeratorFeed:
         if wish is None:
             self._mailbox.forget(Due.OVERVIEW)
             return
-        self._mailbox.begun(Due.OVERVIEW)
+        self._mailbox.started(Due.OVERVIEW)
         follower = self._overviews.follower(self._mailbox, wish, principal)
         self._exchange.follow(follower)
         try:

@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from pipeline.turn import Answer
 from server.hot.errors import NotOwner
 from server.protocol.codec import ProtocolProblem, decode_binary, decode_text
-from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_NORMAL, CLOSE_POLICY
+from server.protocol.codes import CLOSE_NORMAL, CLOSE_POLICY, CLOSE_SERVICE_RESTART
 from server.protocol.inbound import (
     AudioCancel,
     AudioStart,
@@ -117,13 +117,13 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
                 return await self._services.hub.attach(session_id)
         except TimeoutError as exc:
             await self.tell(Error.of("storage_unavailable", ref="hello"))
-            raise ConnectionOver(CLOSE_COME_AGAIN) from exc
+            raise ConnectionOver(CLOSE_SERVICE_RESTART) from exc
         except Exception as exc:
             frame = self._frame(exc, "hello")
             await self.tell(frame)
             if isinstance(exc, Moved):
                 raise ConnectionOver(exc.close_code) from exc
-            raise ConnectionOver(CLOSE_COME_AGAIN if frame.retryable else CLOSE_POLICY) from exc
+            raise ConnectionOver(CLOSE_SERVICE_RESTART if frame.retryable else CLOSE_POLICY) from exc
 
     async def converse(self, hello: Hello) -> int:
         """Serve the session until one side ends; the code to close with."""
@@ -154,7 +154,7 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
             self._greeted.set()
         except Exception as exc:  # noqa: BLE001 - logged by _frame
             await self._refuse(self._frame(exc, "hello"))
-            self._outbox.close(exc.close_code if isinstance(exc, Moved) else CLOSE_COME_AGAIN)
+            self._outbox.close(exc.close_code if isinstance(exc, Moved) else CLOSE_SERVICE_RESTART)
             return
         handler = MessageHandler(self._services, owner, self._outbox)
         while True:

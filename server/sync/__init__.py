@@ -2,8 +2,8 @@
 
 `bundle` writes a session as lines of text and reads it again. `sources` gives the sessions that are to be sent, `send`
 sends them over `client`, `service` does so in the background, `server.sync_command` from the command line; `receive`
-is the other side. The digest of a bundle tells both sides that they mean the same content, so that sending can be interrupted
-at any byte and repeated any number of times.
+is the other side. The digest of a bundle tells both sides that they mean the same content, so that sending can be
+interrupted at any byte and repeated any number of times.
 
     SyncError           sending can't go on; the message is for the person who asked for it
     └── NotTaken        the server does not take this one interview; others may be sent

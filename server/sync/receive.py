@@ -22,7 +22,7 @@ from pipeline.errors import PipelineError, StateVersionError
 from pipeline.state import UNFINISHED, InterviewState
 from server.auth import Principal
 from server.errors import ApiError
-from server.hot.errors import Gone, SessionNotHot
+from server.hot.errors import SessionErased, SessionNotHot
 from server.hot.packing import unpack
 from server.hot.redis import HotStore
 from server.recordings import FileRecorder
@@ -135,7 +135,7 @@ class Receiver:
     async def _known(self, key: UploadKey, rev: int) -> OfferReply | None:
         """The reply if nothing is wanted. Raises ApiError for a session that was held here."""
         known = await self.copies.received(key.session_id)
-        if await self.hot.is_gone(key.session_id) or (known is not None and not known.present):
+        if await self.hot.is_erased(key.session_id) or (known is not None and not known.present):
             return OfferReply("erased", received_at=known.received_at if known else None)
         if known is not None:
             is_same = known.digest == key.digest or known.rev > rev
@@ -147,7 +147,7 @@ class Receiver:
     async def _is_hot(self, session_id: str) -> bool:
         try:
             await self.hot.read(session_id)
-        except (SessionNotHot, Gone):
+        except (SessionNotHot, SessionErased):
             return False
         return True
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import structlog
 
 from config.kiosk import KioskSettings
-from server.ending import told_to_end
+from server.cancellation import cancel_requested
 from server.recordings import FileRecorder
 from server.store.copies import Copies
 from server.store.errors import StoreError
@@ -113,7 +113,7 @@ class Sync:
             log.warning("sync.no_token", to=url)
             return
         pause_s = every_s = self.settings.sync_every_s
-        while not told_to_end():
+        while not cancel_requested():
             if await self._once(url, token.get_secret_value()):
                 pause_s = every_s
                 wait_s = every_s

@@ -1,1 +1,1 @@
-"""What moderators see and do: sessions shown as they happen, on whatever node they live, and commands for them."""
+"""Live views of sessions for moderators, on whichever node a session runs, and moderators' commands."""

@@ -1,4 +1,4 @@
-"""Moderators' commands from a socket or a call: who may, what for, and what became of it."""
+"""Moderators' commands from the socket and the HTTP API: parsing, authorisation, execution."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from server.session.problems import SessionProblem
 
 
 def read_command(value: Mapping[str, Any]) -> AnyCommand:
-    """The command that a JSON object is.
+    """Parse a command from a JSON object.
 
     Raises:
         ProtocolProblem: `invalid_input` for a question that is too long, else `invalid_message`.
@@ -42,7 +42,7 @@ def read_command(value: Mapping[str, Any]) -> AnyCommand:
 
 
 class ModeratorCommands:
-    """Has commands of moderators applied, by whatever node the session lives on.
+    """Applies moderators' commands on whichever node the session runs.
 
     Args:
         hub: the sessions of this node.

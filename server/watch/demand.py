@@ -1,4 +1,4 @@
-"""Who watches what on which node: what a node must tell others about, and no more."""
+"""Which sessions are watched on which other nodes, so that updates are sent to those nodes only."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 ANNOUNCE_EVERY_S = 5.0
 FORGET_AFTER_S = 16.0
-"""A node that has not been heard of for this long watches nothing."""
+"""A node that has not announced its interest for this long is taken to watch nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What one node's watchers look at: names by session, and whether any has the overview."""
+    """What the moderators of one node watch: their names by session, and whether any has the overview."""
 
     sessions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     overview: bool = False
@@ -25,7 +25,7 @@ class _Known:
 
 
 class Demand:
-    """The interests of all other nodes, as far as they were heard of.
+    """The announced interests of the other nodes.
 
     Args:
         clock: monotonic seconds.
@@ -36,7 +36,7 @@ class Demand:
         self._nodes: dict[str, _Known] = {}
 
     def announced(self, node: str, interest: Interest) -> set[str]:
-        """A node says what it watches; the sessions whose watchers changed by that."""
+        """Take a node's announcement; returns the sessions whose watchers changed by it."""
         before = self._nodes.get(node)
         old = before.interest.sessions if before is not None else {}
         self._nodes[node] = _Known(interest, self._clock() + FORGET_AFTER_S)
@@ -44,10 +44,10 @@ class Demand:
         return {one for one in {*old, *new} if list(old.get(one, ())) != list(new.get(one, ()))}
 
     def expired(self) -> set[str]:
-        """Forget nodes that are gone; the sessions whose watchers changed by that."""
+        """Forget nodes that no longer announce; returns the sessions whose watchers changed by that."""
         now = self._clock()
-        gone = [node for node, known in self._nodes.items() if known.until < now]
-        return {session_id for node in gone for session_id in self._nodes.pop(node).interest.sessions}
+        silent = [node for node, known in self._nodes.items() if known.until < now]
+        return {session_id for node in silent for session_id in self._nodes.pop(node).interest.sessions}
 
     def nodes_watching(self, session_id: str) -> list[str]:
         """The nodes with watchers of that session."""

@@ -1,4 +1,4 @@
-"""Kiosks: the devices that were heard of lately, and whether they still are."""
+"""Kiosks: which devices sent requests within a day, and whether they are online."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ log = structlog.get_logger("askwell.watch")
 
 ONLINE_S = 90.0
 KNOWN_S = 86_400.0
-HEARD_EVERY_S = 15.0
-LOOK_EVERY_S = 10.0
-PATIENCE_S = 1.0
-"""Nobody's request waits longer for a note that a device is there."""
+NOTE_EVERY_S = 15.0
+REFRESH_EVERY_S = 10.0
+TIMEOUT_S = 1.0
+"""Longest time for storing or reading when devices were seen: a device's request waits for it."""
 
 
 class Devices:
-    """Of one node.
+    """The kiosks as one node knows them.
 
     Args:
-        presence: when devices were heard of, for all nodes.
-        tokens: names the devices.
+        presence: stores when devices were seen, for all nodes.
+        tokens: has the names of the devices.
         now: wall clock, with zone.
         clock: monotonic seconds.
     """
@@ -43,47 +43,47 @@ class Devices:
         self._tokens = tokens
         self._now = now
         self._clock = clock
-        self._heard: dict[str, float] = {}
-        self._looked_at = -LOOK_EVERY_S
+        self._noted: dict[str, float] = {}
+        self._refreshed_at = -REFRESH_EVERY_S
         self._kiosks: tuple[Kiosk, ...] = ()
 
     @property
     def kiosks(self) -> Kiosks:
-        """The devices that were heard of within a day."""
+        """The devices that were seen within a day."""
         return Kiosks(kiosks=self._kiosks)
 
     def is_offline(self, device_id: str) -> bool:
-        """Whether a device that was heard of within a day is not there now."""
+        """Whether a device that was seen within a day is offline now."""
         return any(kiosk.id == device_id and not kiosk.online for kiosk in self._kiosks)
 
-    async def heard(self, principal: Principal) -> None:
-        """A device proved who it is; written down now and then."""
+    async def note_seen(self, principal: Principal) -> None:
+        """Store that a device sent a request, once in NOTE_EVERY_S; other principals are ignored."""
         if principal.kind != "device":
             return
-        last = self._heard.get(principal.token_id)
-        if last is not None and self._clock() - last < HEARD_EVERY_S:
+        last = self._noted.get(principal.token_id)
+        if last is not None and self._clock() - last < NOTE_EVERY_S:
             return
-        self._heard[principal.token_id] = self._clock()
+        self._noted[principal.token_id] = self._clock()
         try:
-            async with asyncio.timeout(PATIENCE_S):
-                await self._presence.heard_of(principal.token_id, int(self._now().timestamp() * 1000), KNOWN_S)
+            async with asyncio.timeout(TIMEOUT_S):
+                await self._presence.set_last_seen(principal.token_id, int(self._now().timestamp() * 1000), KNOWN_S)
         except (StorageUnavailable, TimeoutError) as exc:
             log.info("watch.device_not_noted", reason=repr(exc))
 
-    async def look(self, *, at_once: bool = False) -> Sequence[Kiosk] | None:
-        """See which devices are there, now and then or at once.
+    async def refresh(self, *, at_once: bool = False) -> Sequence[Kiosk] | None:
+        """Read which devices are online, if that was REFRESH_EVERY_S ago or `at_once`.
 
         Returns:
-            Those that are not there any more, if anything changed or it was the first look; None else.
+            Those that went offline, if anything changed or it was the first time; None else.
         """
-        if not at_once and self._clock() - self._looked_at < LOOK_EVERY_S:
+        if not at_once and self._clock() - self._refreshed_at < REFRESH_EVERY_S:
             return None
-        self._looked_at = self._clock()
+        self._refreshed_at = self._clock()
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 known = await self._tokens.tokens()
                 entries = [one for one in known if one.kind == "device" and one.revoked_at is None]
-                seen = {entry.id: await self._presence.last_heard_of(entry.id) for entry in entries}
+                seen = {entry.id: await self._presence.last_seen(entry.id) for entry in entries}
         except (StorageUnavailable, StoreError, TimeoutError) as exc:
             log.info("watch.devices_unknown", reason=repr(exc))
             return None

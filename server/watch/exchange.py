@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from server.ending import told_to_end
+from server.cancellation import cancel_requested
 from server.hot.broadcast import Broadcasts
 from server.protocol.codec import encode
 from server.protocol.watched import OverviewGone, OverviewItem, OverviewRow, Watchers
@@ -207,7 +207,7 @@ class LiveExchange:
             self._tasks.create_task(self._announce_for_ever(), name="watch announces")
 
     async def _announce_for_ever(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             self._interest_changed.clear()
             self._announce()
             for session_id in self._demand.expired():

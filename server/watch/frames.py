@@ -1,4 +1,4 @@
-"""From what happens in a session to what a watcher is sent."""
+"""Builds the frames that moderators get from events, states and turn records of a session."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHAIN = "graph.chain_completion."
 
 
 def of_message(session_id: str, message: Message) -> Message | None:
-    """The frame for something ephemeral that was sent to the respondent; None for what is the respondent's alone."""
+    """The frame for an ephemeral message to the respondent; None for messages that moderators don't get."""
     match message:
         case QuestionStarted():
             return WatchedQuestionStarted(
@@ -50,7 +50,7 @@ def of_message(session_id: str, message: Message) -> Message | None:
 
 
 def of_event(session_id: str, event: Mapping[str, Any]) -> Message | None:
-    """The frame for a durable event, where it says all that there is to say."""
+    """The frame for a durable event; None for events whose content other frames carry."""
     match event.get("type"):
         case "question.completed":
             return WatchedQuestionCompleted(
@@ -68,7 +68,7 @@ def of_event(session_id: str, event: Mapping[str, Any]) -> Message | None:
 
 
 def of_state(state: InterviewState) -> WatchedState:
-    """In what state the session is, and in whose hands."""
+    """The frame with the session's state, and who paused or claimed it."""
     return WatchedState(
         session_id=state.session_id,
         state=state.status,
@@ -97,7 +97,7 @@ def of_action(session_id: str, action: Mapping[str, Any]) -> Action:
 
 
 def of_record(state: InterviewState, record: TurnRecord, committed_ms: int | None) -> list[Message]:
-    """What was decided in a turn, and on what; committed at so many milliseconds since 1970."""
+    """The frames with the decision of a turn and its reasons; `committed_ms` is in milliseconds since 1970."""
     session_id, number = state.session_id, record.turn_number
     frames: list[Message] = []
     if record.signals is not None:
@@ -138,7 +138,7 @@ def of_record(state: InterviewState, record: TurnRecord, committed_ms: int | Non
 
 
 def metrics_of(state: InterviewState, record: TurnRecord) -> dict[str, Any]:
-    """What the stopping rule looks at, and how complete the chains are."""
+    """The values that the stopping rule uses, and how complete the chains are."""
     values: Mapping[str, Any] = record.signals.values if record.signals is not None else {}
     return {
         **record.saturation.model_dump(mode="json"),

@@ -1,4 +1,4 @@
-"""Both graphs as rows by id, with what the interview did with each node."""
+"""The surface and the canonical graph as rows, and what changed between two states."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def node_rows_of(
 
 
 def tracked(state: InterviewState) -> dict[str, Row]:
-    """What the interview did with each node."""
+    """By node: the key it is tracked by, its exhaustion, and how often it was asked about or declined."""
     canonical = state.canonical_graph()
     states = {known.key: known for known in state.tracker.states}
     found: dict[str, Row] = {}
@@ -40,7 +40,7 @@ def tracked(state: InterviewState) -> dict[str, Row]:
 
 
 def changed_nodes(before: InterviewState, after: InterviewState) -> set[str]:
-    """Nodes that were there before and have other rows now."""
+    """Nodes of both states whose rows differ."""
     old, new = {node.id: node for node in before.nodes}, {node.id: node for node in after.nodes}
     tracked_before, tracked_after = tracked(before), tracked(after)
     slots_before, slots_after = _slots_by_node(before), _slots_by_node(after)
@@ -69,9 +69,9 @@ def canonical_edge_rows(state: InterviewState) -> dict[str, Row]:
 
 
 def changed_slots(before: InterviewState, after: InterviewState) -> tuple[list[Row], list[str]]:
-    """Canonical slots that are new or changed, and the ids of those that are gone."""
+    """Canonical slots that are new or changed, and the ids of those that were removed."""
     old, new = {slot.id: slot for slot in before.slots}, {slot.id: slot for slot in after.slots}
-    members_before, members_after = _members(before), _members(after)
+    members_before, members_after = _mappings_by_slot(before), _mappings_by_slot(after)
     changed = {
         name
         for name, slot in new.items()
@@ -80,7 +80,7 @@ def changed_slots(before: InterviewState, after: InterviewState) -> tuple[list[R
     return slot_rows(after, changed) if changed else [], [name for name in old if name not in new]
 
 
-def _members(state: InterviewState) -> dict[str, list[SlotMapping]]:
+def _mappings_by_slot(state: InterviewState) -> dict[str, list[SlotMapping]]:
     found: dict[str, list[SlotMapping]] = {}
     for mapping in state.mappings:
         found.setdefault(mapping.canonical_slot_id, []).append(mapping)

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from server.ending import told_to_end
+from server.cancellation import cancel_requested
 from server.hot.broadcast import Broadcasts
 from server.hot.errors import HotMisconfigured, StorageUnavailable
 
@@ -83,7 +83,7 @@ class NodeMessages:
             tasks.create_task(self._send_all(), name="watch sends")
 
     async def _send_all(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             self._waiting.clear()
             if not self._out and not self._stale_nodes:
                 await self._waiting.wait()
@@ -99,7 +99,7 @@ class NodeMessages:
                 await asyncio.sleep(AGAIN_S)
 
     async def _receive_all(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             try:
                 async for message in self._broadcasts.receive(self.node):
                     if message is None:

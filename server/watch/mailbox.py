@@ -1,7 +1,7 @@
-"""What waits to be sent to one watcher: bounded, because nobody's interview waits for a watcher.
+"""The bounded send queue of one moderator's connection, so that a slow connection delays no interview.
 
-Replies are never lost. Of a session's row in the overview only the latest counts. Of the frames of the session that is
-watched so many may wait; then they are thrown away, and the whole session is sent anew.
+Replies are never dropped. Of the overview rows of one session only the latest is kept. When more frames of the watched
+session wait than the bound allows, they are dropped, and a new snapshot of the session is sent instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BOUND_REPLIES = 200
 
 
 class Due(Enum):
-    """What is to be made anew before it can be sent."""
+    """What has to be built again before it can be sent."""
 
     SNAPSHOT = "snapshot"
     OVERVIEW = "overview"
@@ -30,7 +30,7 @@ class _Frame:
 
 
 class Mailbox:
-    """One watcher's; written to by the event loop's other tasks, read by the connection.
+    """The queue of one connection; other tasks of the event loop put, the connection's task takes.
 
     Args:
         bound: frames of the watched session that may wait.
@@ -48,7 +48,7 @@ class Mailbox:
         self._changed = asyncio.Event()
         self._close_code: int | None = None
         self.lost = 0
-        """How often frames were thrown away."""
+        """How often frames were dropped."""
 
     @property
     def waiting(self) -> int:
@@ -57,27 +57,27 @@ class Mailbox:
 
     @property
     def close_code(self) -> int | None:
-        """What the connection is to be closed with, once it is."""
+        """The close code for the connection, None while it stays open."""
         return self._close_code
 
     @property
     def overfull(self) -> bool:
-        """Whether replies wait that nobody reads."""
+        """Whether more replies wait than the bound allows."""
         return len(self._replies) > BOUND_REPLIES
 
     def reply(self, text: str) -> None:
-        """Something the watcher asked for."""
+        """Queue a reply."""
         self._replies.append(text)
         self._changed.set()
 
     def row(self, session_id: str, text: str) -> None:
-        """The latest row of a session of the overview; no need while the whole overview is due."""
+        """Queue the latest row of a session; ignored while the whole overview is due."""
         if Due.OVERVIEW not in self._due:
             self._rows[session_id] = text
             self._changed.set()
 
     def frame(self, text: str, rev: int) -> None:
-        """Something about the watched session, at that revision."""
+        """Queue a frame of the watched session at that revision; ignored while a snapshot is due."""
         if Due.SNAPSHOT in self._due:
             return
         if len(self._frames) >= self._bound or self._chars + len(text) > self._bound_chars:
@@ -89,7 +89,7 @@ class Mailbox:
         self._changed.set()
 
     def due(self, what: Due) -> None:
-        """Send the whole of it anew, in place of what waits of it."""
+        """Have a snapshot or the overview sent again, in place of what waits of it."""
         if what is Due.SNAPSHOT:
             self._clear_frames()
         else:
@@ -97,32 +97,32 @@ class Mailbox:
         self._due[what] = None
         self._changed.set()
 
-    def begun(self, what: Due) -> None:
-        """The whole of it is being made: what comes from now on follows it."""
+    def started(self, what: Due) -> None:
+        """It is being built: what is queued from now on is sent after it."""
         self._due.pop(what, None)
 
     def forget(self, what: Due) -> None:
-        """Nobody watches it any more."""
+        """It is no longer watched: drop what waits of it."""
         self._due.pop(what, None)
         if what is Due.SNAPSHOT:
             self._clear_frames()
         else:
             self._rows.clear()
 
-    def newer(self, rev: int) -> None:
-        """A snapshot of that revision is sent: what waits and is no newer is in it."""
+    def drop_up_to(self, rev: int) -> None:
+        """Drop the frames up to that revision: the snapshot that is being sent contains them."""
         kept = [frame for frame in self._frames if frame.rev > rev]
         self._frames = deque(kept)
         self._chars = sum(len(frame.text) for frame in kept)
 
     def close(self, code: int) -> None:
-        """No more after the replies that are in; the first code counts."""
+        """Close after the replies that wait; the first code counts."""
         if self._close_code is None:
             self._close_code = code
         self._changed.set()
 
     async def next(self) -> str | Due | None:
-        """The next text to send or thing to make; None once it is closed."""
+        """The next text to send or what to build next; None once it is closed."""
         while True:
             if self._replies:
                 return self._replies.popleft()

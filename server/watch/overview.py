@@ -1,4 +1,4 @@
-"""All sessions at once: what the store has of them, and over it what is known live."""
+"""The overview of all sessions: rows from the store, replaced by live rows where there are any."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Overviews:
 
     Args:
         store: all sessions.
-        exchange: knows what is live.
-        settings: when a session that nobody is connected to needs a person.
+        exchange: has the live rows.
+        settings: when a session without a connection raises an alert.
         now: wall clock, with zone.
         kiosks: the devices that are known.
     """
@@ -48,7 +48,7 @@ class Overviews:
         self._kiosks = kiosks
 
     def follower(self, mailbox: Mailbox, wish: OverviewFilter, principal: Principal) -> Follower:
-        """Who gets which rows from now on."""
+        """A follower that gets the rows within the filter and the principal's scope."""
         follower = Follower(mailbox, lambda row: False)
 
         def fits(row: OverviewItem) -> bool:

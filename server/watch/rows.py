@@ -1,4 +1,4 @@
-"""A session as one row of the overview: from its state, or from what the store has of it."""
+"""Overview rows, from a session's state or from the store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_TEXT = 300
 
 
 def row_of(state: InterviewState, facts: Facts, alerts: Sequence[Alert] = ()) -> OverviewItem:
-    """The row of a session that lives on this node."""
+    """The row of a session that runs on this node."""
     said = state.last_answer()
     return OverviewItem(
         session_id=state.session_id,
@@ -50,7 +50,7 @@ def row_of(state: InterviewState, facts: Facts, alerts: Sequence[Alert] = ()) ->
 
 
 def stored_row(row: Mapping[str, Any], settings: AlertSettings, now: datetime) -> OverviewItem:
-    """The row of a session as the store has it: nobody is there, as far as the store knows."""
+    """The row of a session as the store has it, without a connected respondent."""
     updated_at: datetime = row["updated_at"]
     left = row["state"] in ("active", "closing") and now - updated_at >= timedelta(
         seconds=settings.alert_disconnected_s

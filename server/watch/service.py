@@ -12,12 +12,12 @@ import structlog
 from config.alerts import AlertSettings
 from pipeline.state import InterviewState
 from server.auth import Principal
-from server.ending import told_to_end
+from server.cancellation import cancel_requested
 from server.hot.errors import HotError
 from server.metrics import Metrics
 from server.pipelines import Pipelines
 from server.protocol.codec import encode
-from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_UNAUTHORISED
+from server.protocol.codes import CLOSE_SERVICE_RESTART, CLOSE_UNAUTHORISED
 from server.protocol.moderator import ReleaseSession
 from server.protocol.watched import AlertCode, Usage
 from server.reading import SessionReader
@@ -30,10 +30,10 @@ from server.watch.devices import Devices
 from server.watch.exchange import LiveExchange
 from server.watch.mailbox import Mailbox
 from server.watch.overview import Overviews
+from server.watch.refusals import error_for
 from server.watch.reporter import Reporter
 from server.watch.snapshots import SnapshotMaker
 from server.watch.webhook import Webhook
-from server.watch.words import error_for
 
 log = structlog.get_logger("askwell.watch")
 
@@ -79,7 +79,7 @@ class WatchService:
         self._now = now
         self._clock = clock
         broadcasts = reader.hot.broadcasts
-        self.webhook = Webhook(settings, broadcasts.first, on_lost=metrics.alerts_lost.inc)
+        self.webhook = Webhook(settings, broadcasts.is_first, on_lost=metrics.alerts_lost.inc)
         """Tells those who are not looking."""
         self.exchange = LiveExchange(
             broadcasts,
@@ -122,7 +122,7 @@ class WatchService:
                 tasks.create_task(self._tell_usage(), name="watch usage")
         finally:
             for mailbox in self.connections:
-                mailbox.close(CLOSE_COME_AGAIN)
+                mailbox.close(CLOSE_SERVICE_RESTART)
 
     # Who may watch
 
@@ -139,7 +139,7 @@ class WatchService:
     # Time
 
     async def _tick_for_ever(self) -> None:
-        while not told_to_end():
+        while not cancel_requested():
             await asyncio.sleep(TICK_S)
             try:
                 await self._tick()
@@ -191,7 +191,7 @@ class WatchService:
 
     async def look_at_devices(self, *, at_once: bool = False) -> None:
         """Check which kiosks are there, now and then or at once."""
-        gone = await self.devices.look(at_once=at_once)
+        gone = await self.devices.refresh(at_once=at_once)
         if gone is None:
             return
         self.exchange.tell_followers("kiosks", encode(self.devices.kiosks))
@@ -223,7 +223,7 @@ class WatchService:
 
     async def _tell_usage(self) -> None:
         """Tell watchers of this node what was used up, once the store has it."""
-        while not told_to_end():
+        while not cancel_requested():
             await self._usage_wanted.wait()
             await asyncio.sleep(USAGE_AFTER_S)
             due, self._usage_due = self._usage_due, {}

@@ -1,4 +1,4 @@
-"""A whole session for a watcher who begins to look, or who lost what came in between."""
+"""Snapshots: a whole session in one frame, for moderators who begin to watch it or who lost updates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from server.watch.graphs import canonical_view, surface_view
 
 FULL_TURNS = 20
 FEW_CANDIDATES = 3
-NOBODY: Mapping[str, Any] = {
+NOT_LIVE: Mapping[str, Any] = {
     "respondent": {"connected": False, "activity": "idle"},
     "partial": None,
     "alerts": [],
@@ -32,7 +32,7 @@ class SnapshotMaker:
 
     Args:
         reader: reads sessions.
-        exchange: knows who watches, and what lives here.
+        exchange: knows the watchers, and the sessions that run on this node.
         on_taken: called after every snapshot.
     """
 
@@ -50,7 +50,7 @@ class SnapshotMaker:
         actions = await store.moderator_actions(session_id)
         usage = (await store.usage(session_id)).model_dump()
         live = self._exchange.session(session_id)
-        shown = {**(NOBODY if live is None else live.snapshot()), "watchers": self._exchange.names(session_id)}
+        shown = {**(NOT_LIVE if live is None else live.snapshot()), "watchers": self._exchange.names(session_id)}
         question = live.question if live is not None else None
         text = await asyncio.to_thread(_frame, state, configuration, turns, actions, usage, shown, question)
         self._on_taken()
@@ -74,14 +74,14 @@ def _frame(
         "graph": surface_view(state, configuration),
         "canonical": canonical_view(state),
         "turns": _turns(public_rows(turns)),
-        **about(configuration),
+        **configuration_view(configuration),
         **live,
     }
     return encode(Snapshot(session_id=state.session_id, state=view, question=question))
 
 
-def about(configuration: SessionConfiguration) -> dict[str, Any]:
-    """What a page needs of the configuration: the stopping rule, the types of nodes, the strategies."""
+def configuration_view(configuration: SessionConfiguration) -> dict[str, Any]:
+    """The stopping rule, node types and strategies of the configuration."""
     settings, methodology = configuration.settings, configuration.methodology
     return {
         "limits": {
@@ -110,7 +110,7 @@ def about(configuration: SessionConfiguration) -> dict[str, Any]:
 
 
 def _turns(rows: Sequence[Row]) -> list[Row]:
-    """All turns; of older ones only the best candidates."""
+    """The rows of all turns; older ones have only their best candidates."""
     older = len(rows) - FULL_TURNS
     return [
         {**row, "candidates": row["candidates"][:FEW_CANDIDATES]} if position < older else row

@@ -1,4 +1,4 @@
-"""Alerts for people who are not looking: posted in the background, tried again, never waited for."""
+"""Alerts posted to a webhook in the background, with retries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from config.alerts import AlertSettings
-from server.ending import told_to_end
+from server.cancellation import cancel_requested
 from server.hot.errors import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("askwell.watch")
 
-BOUND: Final = 200
+MAX_WAITING: Final = 200
 PAUSES_S: Final = (1.0, 5.0, 30.0, 120.0)
 TIMEOUT_S: Final = 10.0
-SAME_S: Final = 600.0
-"""The same alert of the same session is told once in this time, whatever node finds it."""
+REPEAT_AFTER_S: Final = 600.0
+"""The same alert of the same session is posted once in this time, whichever node finds it."""
 
-First = Callable[[str, float], Awaitable[bool]]
-"""Whether nobody used that key before, on any node, in so many seconds."""
+IsFirst = Callable[[str, float], Awaitable[bool]]
+"""Whether no node has used that key within so many seconds."""
 
 
 class Webhook:
@@ -35,16 +35,16 @@ class Webhook:
 
     Args:
         settings: where to, if anywhere, and what signs each post.
-        first: keeps nodes from posting the same alert.
+        is_first: keeps nodes from posting the same alert.
         client: makes the HTTP client; for tests.
         pauses_s: between tries; after the last one the alert is given up.
-        on_lost: told of every alert that could not be told.
+        on_lost: called for every alert that was given up.
     """
 
     def __init__(
         self,
         settings: AlertSettings,
-        first: First,
+        is_first: IsFirst,
         *,
         client: Callable[[], httpx.AsyncClient] | None = None,
         pauses_s: tuple[float, ...] = PAUSES_S,
@@ -53,17 +53,17 @@ class Webhook:
         url, secret = settings.alert_webhook_url, settings.alert_webhook_secret
         self._url = url.get_secret_value() if url is not None else None
         self._secret = secret.get_secret_value() if secret is not None else None
-        self._first = first
+        self._is_first = is_first
         self._client = client or _client
         self._pauses_s = pauses_s
-        self._waiting: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(BOUND)
+        self._waiting: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(MAX_WAITING)
         self._on_lost = on_lost
 
     def offer(self, key: str, alert: Mapping[str, Any]) -> None:
         """Have an alert posted; where too many wait, the oldest is given up.
 
         Args:
-            key: the same for what needs to be told once only.
+            key: the same for alerts of which only one is to be posted.
             alert: the body.
         """
         if self._url is None:
@@ -78,10 +78,10 @@ class Webhook:
         if self._url is None:
             return
         async with self._client() as client:
-            while not told_to_end():
+            while not cancel_requested():
                 key, alert = await self._waiting.get()
                 try:
-                    if await self._first(f"alert:{key}", SAME_S):
+                    if await self._is_first(f"alert:{key}", REPEAT_AFTER_S):
                         await self._post(client, self._url, alert)
                 except StorageUnavailable as exc:
                     log.info("webhook.unsure", reason=str(exc))
@@ -113,7 +113,7 @@ class Webhook:
 
 
 def _client() -> httpx.AsyncClient:
-    """Loaded where alerts are posted: most processes post none."""
+    """An HTTP client; httpx is imported only where alerts are posted."""
     import httpx
 
     return httpx.AsyncClient(timeout=TIMEOUT_S)

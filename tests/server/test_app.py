@@ -15,9 +15,9 @@ from sqlalchemy import text
 from config.settings import ServerSettings
 from server.database import DATABASE_NAME
 from server.errors import STATUS, TITLE, ApiError, wire_error
-from server.limits import KeyedBuckets, TokenBucket
 from server.origins import Origins
 from server.protocol.codes import SENTENCES
+from server.rate_limits import KeyedBuckets, TokenBucket
 from tests.support.redis_rows import all_rows
 from tests.support.whole import bearer, process
 

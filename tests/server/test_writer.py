@@ -277,7 +277,7 @@ async def test_record_that_can_not_be_written_is_buried_and_the_next_state_count
 ) -> None:
     buried: list[JournalRecord] = []
     applier = Counting(database)
-    writer = Writer(hot, journal, applier, FAST, WriterHooks(buried=buried.append))
+    writer = Writer(hot, journal, applier, FAST, WriterHooks(dead_letter=buried.append))
     interview = await talk(hot, "s1", 1)
     state = interview.interview.state
     await hot.commit("s1", owner="anna", rev=state.rev, turn_key="bad", state=b"not a state", keep_pending=True)
@@ -348,7 +348,7 @@ async def test_erase_removes_rows_files_keys_and_then_says_so(
     assert await hot.erasure("s1") is Erasure.ERASED
     assert '"s1"' not in json.dumps(await all_rows(database), default=str)
     keys = [key.decode() for key in await hot.connection.client.execute_command("KEYS", "*:s1:*")]
-    assert keys == [hot.keys.session("s1").gone]
+    assert keys == [hot.keys.session("s1").tombstone]
     await assert_projected(database, bystander.interview.state)
 
 

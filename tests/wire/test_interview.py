@@ -153,7 +153,7 @@ async def test_withdraw_erases_and_says_goodbye(node: Node) -> None:
         await client.send("withdraw")
         await client.until("session.state", state="completed", reason="withdrawn")
         assert await client.closed() == 1000
-    assert await node.hot.inner.is_gone(state.session_id)
+    assert await node.hot.inner.is_erased(state.session_id)
     async with node.client(state.session_id) as client:
         await client.send("hello", token=f"token-{state.session_id}")
         await client.refused("not_found")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from server.hot.redis import HotStore
-from server.protocol.codes import CLOSE_COME_AGAIN, CLOSE_TAKEN_OVER
+from server.protocol.codes import CLOSE_SERVICE_RESTART, CLOSE_TAKEN_OVER
 from tests.support.client import RespondentClient
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, eventually, running_node
 from tests.support.speech import ToneSpeech, frames, silence, speech
@@ -224,7 +224,7 @@ async def test_draining_node_tells_speakers_to_come_again(hot: HotStore, store: 
             await first.raw(frame)
         await heard_to(one, state.session_id, 20)
         await one.hub.drain(0.5)
-        assert await first.closed() == CLOSE_COME_AGAIN
+        assert await first.closed() == CLOSE_SERVICE_RESTART
         client = await questioned(other, state.session_id, stack, last_event_id=first.last_id)
         await client.audio_start(key)
         for frame in cut:

@@ -2,7 +2,7 @@
 -- first_event: what is told before `event`, the first time this answer is accepted.
 local nonce, owner, rev, key, digest = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local rerun, turn, payload, limit, event = ARGV[7] == '1', ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11]
-if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
+if redis.call('EXISTS', TOMBSTONE) == 1 then return {'ERASED'} end -- guard:tombstone
 local meta = load_meta()
 if not meta.rev then return {'NOT_FOUND'} end
 local before = repeated(meta, nonce)

@@ -1,6 +1,6 @@
 -- ARGV: session owner ttl_ms
 local owner, ttl_ms = ARGV[2], ARGV[3]
-if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
+if redis.call('EXISTS', TOMBSTONE) == 1 then return {'ERASED'} end -- guard:tombstone
 local meta = load_meta()
 if not meta.rev then return {'NOT_FOUND'} end
 local previous = meta.owner or ''

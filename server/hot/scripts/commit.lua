@@ -2,7 +2,7 @@
 -- mode: turn (answers the pending answer), keep (a command; the pending answer stays), drop (gives it up).
 local owner, rev, key, mode, state = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local record, receipt, n_events = ARGV[7], ARGV[8], tonumber(ARGV[9])
-if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
+if redis.call('EXISTS', TOMBSTONE) == 1 then return {'ERASED'} end -- guard:tombstone
 local meta = load_meta()
 if not meta.rev then return {'NOT_FOUND'} end
 local slot = (mode == 'turn' and 't:' or 'c:') .. key

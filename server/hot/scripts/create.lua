@@ -1,6 +1,6 @@
 -- ARGV: session nonce epoch rev state record event...
 local nonce, epoch, rev, state, record = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
+if redis.call('EXISTS', TOMBSTONE) == 1 then return {'ERASED'} end -- guard:tombstone
 local meta = load_meta()
 local before = repeated(meta, nonce)
 if before then return before end

@@ -1,6 +1,6 @@
 -- ARGV: session nonce owner turn_key event record
 local nonce, owner, key, event, record = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
+if redis.call('EXISTS', TOMBSTONE) == 1 then return {'ERASED'} end -- guard:tombstone
 local meta = load_meta()
 if not meta.rev then return {'NOT_FOUND'} end
 local before = repeated(meta, nonce)

@@ -1,7 +1,7 @@
 -- ARGV: session nonce owner record
 -- For the record alone: state, revision and pending answer stay. Whoever writes it names an owner, or nobody ('').
 local nonce, owner, record = ARGV[2], ARGV[3], ARGV[4]
-if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
+if redis.call('EXISTS', TOMBSTONE) == 1 then return {'ERASED'} end -- guard:tombstone
 local meta = load_meta()
 if not meta.rev then return {'NOT_FOUND'} end
 if meta.note == nonce then return {'OK', meta.note_id} end -- guard:nonce

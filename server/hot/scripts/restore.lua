@@ -1,6 +1,6 @@
 -- ARGV: session nonce epoch rev ttl_ms state p_key p_payload p_digest p_attempt p_failed p_turn (field value)...
 local nonce, epoch, rev = ARGV[2], ARGV[3], ARGV[4]
-if redis.call('EXISTS', GONE) == 1 then return {'GONE'} end -- guard:tombstone
+if redis.call('EXISTS', TOMBSTONE) == 1 then return {'ERASED'} end -- guard:tombstone
 local meta = load_meta()
 local before = repeated(meta, nonce)
 if before then return before end

@@ -1,6 +1,6 @@
 -- Prepended to every script. KEYS are always the eight keys of one session; ARGV[1] is its id.
 local META, STATE, EVENTS, EMBEDDINGS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local RECEIPTS, INBOX, GONE, JOURNAL = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local RECEIPTS, INBOX, TOMBSTONE, JOURNAL = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local SESSION = ARGV[1]
 local HOT = {META, STATE, EVENTS, EMBEDDINGS, RECEIPTS}
 

@@ -56,13 +56,13 @@ async def test_letters_that_can_not_be_sent_are_told(embedded_url: str) -> None:
 
 async def test_first_is_true_once_for_all_nodes(hot: HotStore, embedded_url: str) -> None:
     other = connect_store(embedded_url)
-    assert await hot.broadcasts.first("alert:s1:stuck", 60)
-    assert not await other.broadcasts.first("alert:s1:stuck", 60)
-    assert await other.broadcasts.first("alert:s1:fatigue", 60)
+    assert await hot.broadcasts.is_first("alert:s1:stuck", 60)
+    assert not await other.broadcasts.is_first("alert:s1:stuck", 60)
+    assert await other.broadcasts.is_first("alert:s1:fatigue", 60)
     await other.close()
 
 
 async def test_device_is_remembered_for_a_while(hot: HotStore) -> None:
-    assert await hot.broadcasts.last_heard_of("d1") is None
-    await hot.broadcasts.heard_of("d1", 1_700_000_000_123, 60)
-    assert await hot.broadcasts.last_heard_of("d1") == 1_700_000_000_123
+    assert await hot.broadcasts.last_seen("d1") is None
+    await hot.broadcasts.set_last_seen("d1", 1_700_000_000_123, 60)
+    assert await hot.broadcasts.last_seen("d1") == 1_700_000_000_123

@@ -126,7 +126,7 @@ async def test_letters_between_nodes_travel_over_a_cluster(cluster: HotStore) ->
         assert await anext(letters) is None
         await cluster.broadcasts.send([("two", b"not ours"), ("one", b"ours"), (None, b"everybody's")])
         assert {await anext(letters), await anext(letters)} == {b"ours", b"everybody's"}
-    assert await cluster.broadcasts.first("alert:s1:stuck", 60)
-    assert not await cluster.broadcasts.first("alert:s1:stuck", 60)
-    await cluster.broadcasts.heard_of("d1", 5, 60)
-    assert await cluster.broadcasts.last_heard_of("d1") == 5
+    assert await cluster.broadcasts.is_first("alert:s1:stuck", 60)
+    assert not await cluster.broadcasts.is_first("alert:s1:stuck", 60)
+    await cluster.broadcasts.set_last_seen("d1", 5, 60)
+    assert await cluster.broadcasts.last_seen("d1") == 5

@@ -13,13 +13,13 @@ from server.hot.connection import Connection, open_client
 from server.hot.errors import (
     AnswerSuperseded,
     Conflict,
-    Gone,
     HotMisconfigured,
     InboxFull,
     JournalFull,
     NotOwner,
     OutcomeUnknown,
     PartitionMismatch,
+    SessionErased,
     SessionExists,
     SessionNotHot,
     StorageUnavailable,
@@ -339,11 +339,11 @@ async def test_note_whose_answer_was_lost_is_written_once(
 
 @pytest.mark.parametrize("guard", ["owner", "tombstone"])
 async def test_note_without_a_guard_writes_what_must_not_be(session: HotStore, embedded_url: str, guard: str) -> None:
-    refused = Gone if guard == "tombstone" else NotOwner
+    refused = SessionErased if guard == "tombstone" else NotOwner
     unguarded = connect_store(embedded_url, scripts=scripts_without(guard))
     if guard == "tombstone":
         await session.connection.client.execute_command(
-            "SET", session.keys.session("s1").gone, "erasing 1-1", "PX", 1000
+            "SET", session.keys.session("s1").tombstone, "erasing 1-1", "PX", 1000
         )
     else:
         await session.claim("s1", "bert")
@@ -396,12 +396,12 @@ async def test_erase_leaves_a_tombstone_that_everything_respects(session: HotSto
         session.note("s1", owner="anna", record=b"{}"),
         session.note("s1", owner=None, record=b"{}"),
     ):
-        with pytest.raises(Gone):
+        with pytest.raises(SessionErased):
             await attempt
     keys = session.keys.session("s1")
     left = {key.decode() for key in await session.connection.client.execute_command("KEYS", "*:s1:*")}
-    assert left == {keys.gone}
-    assert await session.connection.client.execute_command("TTL", keys.gone) > 80 * 86_400
+    assert left == {keys.tombstone}
+    assert await session.connection.client.execute_command("TTL", keys.tombstone) > 80 * 86_400
     journal = Journal(session.connection)
     last = (await journal.read(session.keys.partition_of("s1"), START))[-1]
     assert (last.kind, last.session_id) == ("erase", "s1")

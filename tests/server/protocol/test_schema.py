@@ -10,7 +10,7 @@ import pytest
 
 from server.errors import STATUS
 from server.protocol.codes import NOTICES, SENTENCES, ErrorCode, NoticeCode
-from server.protocol.schema import CHANNELS, published, write
+from server.protocol.schema import CHANNELS, published, write_protocol
 from server.protocol.watched import Usage
 from server.usage import SessionUsage
 
@@ -27,7 +27,7 @@ def test_published_folder_holds_nothing_else(root: Path) -> None:
 
 def test_export_writes_every_file_anew(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("old")
-    written = write(tmp_path)
+    written = write_protocol(tmp_path)
     assert {path.name: path.read_text() for path in written} == published()
 
 

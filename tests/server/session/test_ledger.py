@@ -11,7 +11,7 @@ import pytest
 from pipeline.calls import LLMCall, record_call, recording
 from pipeline.state import InterviewState
 from pipeline.turn import Answer, Outcome
-from server.hot.errors import Conflict, Gone, NotOwner, OutcomeUnknown
+from server.hot.errors import Conflict, NotOwner, OutcomeUnknown, SessionErased
 from server.hot.journal import JournalRecord
 from server.hot.redis import HotStore
 from server.session.change import Change, ChangeRecord
@@ -195,7 +195,7 @@ async def test_displaced_owner_says_so_to_put_its_calls_on_record(hot: HotStore,
 async def test_note_of_an_erased_session_is_refused(hot: HotStore, ledger: Ledger) -> None:
     ledger.calls.add(call("t1"))
     await hot.erase("s1")
-    with pytest.raises(Gone):
+    with pytest.raises(SessionErased):
         await ledger.record_calls(owned=False)
     assert await told(hot) == []
 

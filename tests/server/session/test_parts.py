@@ -9,10 +9,10 @@ import pytest
 
 from server.hot.errors import StorageUnavailable, TurnKeyReused
 from server.hot.values import DurableEvent
-from server.limits import TokenBucket
 from server.protocol.base import Message
 from server.protocol.codec import ProtocolProblem
 from server.protocol.outbound import Notice, Pong
+from server.rate_limits import TokenBucket
 from server.session.audience import QuestionStream
 from server.session.outbox import Outbox
 from server.session.problems import SessionProblem, error_frame, problem_of

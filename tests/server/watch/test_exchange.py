@@ -112,8 +112,8 @@ async def test_frames_reach_watchers_here_and_elsewhere() -> None:
         one.watch("s-1", near, "Ada")
         two.watch("s-1", far, "Ben")
         await soon(lambda: one.names("s-1") == ("Ada", "Ben") and two.names("s-1") == ("Ada", "Ben"))
-        near.newer(0)
-        far.newer(0)
+        near.drop_up_to(0)
+        far.drop_up_to(0)
         one.publish("s-1", 3, ["first", "second"])
         assert [await text(near), await text(near)] == ["first", "second"]
         assert [await text(far), await text(far)] == ["first", "second"]
@@ -177,7 +177,7 @@ async def test_letters_that_were_lost_make_watchers_elsewhere_begin_anew() -> No
         one.register(session)
         two.watch("s-1", far, "Ben")
         await soon(lambda: one.wanted("s-1"))
-        far.newer(0)
+        far.drop_up_to(0)
         wire.away = True
         one.publish("s-1", 5, ["lost"])
         await soon(lambda: lost)

@@ -46,7 +46,7 @@ async def test_frames_beyond_the_bound_are_given_up_for_a_snapshot() -> None:
     assert await taken(box, 1) == [Due.SNAPSHOT]
     assert box.lost == 1
     assert box.waiting == 0
-    box.begun(Due.SNAPSHOT)
+    box.started(Due.SNAPSHOT)
     box.frame("while it is made", 2)
     assert await taken(box, 1) == ["while it is made"]
 
@@ -62,7 +62,7 @@ async def test_frames_that_are_in_the_snapshot_are_left_out() -> None:
     box = Mailbox()
     for rev in (4, 5, 6):
         box.frame(f"at {rev}", rev)
-    box.newer(5)
+    box.drop_up_to(5)
     assert await taken(box, 1) == ["at 6"]
 
 
@@ -72,7 +72,7 @@ async def test_rows_are_not_kept_while_the_overview_is_due() -> None:
     box.due(Due.OVERVIEW)
     box.row("s1", "in it")
     assert await taken(box, 1) == [Due.OVERVIEW]
-    box.begun(Due.OVERVIEW)
+    box.started(Due.OVERVIEW)
     box.row("s1", "after it")
     assert await taken(box, 1) == ["after it"]
 

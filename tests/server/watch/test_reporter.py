@@ -168,7 +168,7 @@ async def test_kiosk_that_is_not_heard_of_is_told(here: Place) -> None:
         await here.parts.watch.look_at_devices(at_once=True)
         assert [(one.name, one.online) for one in here.parts.watch.devices.kiosks.kiosks] == [("Hall", True)]
         long_ago = int((here.parts.now() - timedelta(seconds=100)).timestamp() * 1000)
-        await here.storage.hot.broadcasts.heard_of(made["id"], long_ago, 3600)
+        await here.storage.hot.broadcasts.set_last_seen(made["id"], long_ago, 3600)
         await here.parts.watch.look_at_devices(at_once=True)
         frame = await watcher.until("kiosks", kiosks=_offline(made["id"], long_ago))
         assert not frame["kiosks"][0]["online"]

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from config.alerts import AlertSettings
 from server.hot.errors import StorageUnavailable
-from server.watch.webhook import BOUND, Webhook
+from server.watch.webhook import MAX_WAITING, Webhook
 
 URL = "https://hooks.example/askwell"
 
@@ -145,17 +145,17 @@ async def test_too_many_alerts_push_out_the_oldest_and_nobody_waits() -> None:
     lost: list[int] = []
     receiver = Receiver()
     hook = webhook(receiver, lost=lost)
-    for number in range(BOUND + 5):
+    for number in range(MAX_WAITING + 5):
         hook.offer(f"{number}", {"code": str(number)})
     assert len(lost) == 5
-    await posted(hook, lambda: len(receiver.requests) == BOUND)
+    await posted(hook, lambda: len(receiver.requests) == MAX_WAITING)
     assert json.loads(receiver.requests[0].content)["code"] == "5"
 
 
 async def test_without_an_address_nothing_is_kept() -> None:
     lost: list[int] = []
     hook = Webhook(AlertSettings(), Once(), on_lost=lambda: lost.append(1))
-    for number in range(BOUND + 5):
+    for number in range(MAX_WAITING + 5):
         hook.offer(f"{number}", {})
     assert not lost
     await hook.run()

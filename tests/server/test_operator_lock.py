@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from server.errors import ApiError
-from server.unlocking import FORGET_S, FREE_TRIES, LONGEST_WAIT_S, UNLOCKED_S, Unlocking
+from server.operator_lock import FORGET_S, FREE_TRIES, LONGEST_WAIT_S, UNLOCKED_S, OperatorLock
 
 
 class Clock:
@@ -24,17 +24,17 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def corner(clock: Clock) -> Unlocking:
-    return Unlocking("4711", clock)
+def corner(clock: Clock) -> OperatorLock:
+    return OperatorLock("4711", clock)
 
 
-def refused(corner: Unlocking, pin: str, holder: str = "kiosk") -> ApiError:
+def refused(corner: OperatorLock, pin: str, holder: str = "kiosk") -> ApiError:
     with pytest.raises(ApiError) as error:
         corner.unlock(holder, pin)
     return error.value
 
 
-def locked(corner: Unlocking, key: str, holder: str = "kiosk") -> bool:
+def locked(corner: OperatorLock, key: str, holder: str = "kiosk") -> bool:
     try:
         corner.check(holder, key)
     except ApiError as error:
@@ -42,7 +42,7 @@ def locked(corner: Unlocking, key: str, holder: str = "kiosk") -> bool:
     return False
 
 
-def test_right_pin_opens_for_a_while(corner: Unlocking, clock: Clock) -> None:
+def test_right_pin_opens_for_a_while(corner: OperatorLock, clock: Clock) -> None:
     key = corner.unlock("kiosk", "4711")
     assert not locked(corner, key)
     clock.now += UNLOCKED_S - 1
@@ -51,18 +51,18 @@ def test_right_pin_opens_for_a_while(corner: Unlocking, clock: Clock) -> None:
     assert locked(corner, key)
 
 
-def test_key_is_good_for_its_holder_and_process_only(corner: Unlocking, clock: Clock) -> None:
+def test_key_is_good_for_its_holder_and_process_only(corner: OperatorLock, clock: Clock) -> None:
     key = corner.unlock("kiosk", "4711")
     assert locked(corner, key, "another")
-    assert locked(Unlocking("4711", clock), key)
+    assert locked(OperatorLock("4711", clock), key)
 
 
 @pytest.mark.parametrize("key", ["", ".", "9999", "9999999999.", "9999999999.00", "９.a", "x.y", "1.ü"])
-def test_key_that_is_made_up_opens_nothing(corner: Unlocking, key: str) -> None:
+def test_key_that_is_made_up_opens_nothing(corner: OperatorLock, key: str) -> None:
     assert locked(corner, key)
 
 
-def test_guessing_costs_more_each_time_and_the_right_pin_waits_too(corner: Unlocking, clock: Clock) -> None:
+def test_guessing_costs_more_each_time_and_the_right_pin_waits_too(corner: OperatorLock, clock: Clock) -> None:
     assert [refused(corner, "0000").code for _ in range(FREE_TRIES)] == ["forbidden"] * FREE_TRIES
     waits = []
     for _ in range(12):
@@ -77,14 +77,14 @@ def test_guessing_costs_more_each_time_and_the_right_pin_waits_too(corner: Unloc
     assert waits[-1] == LONGEST_WAIT_S
 
 
-def test_guesses_of_one_holder_cost_another_nothing(corner: Unlocking) -> None:
+def test_guesses_of_one_holder_cost_another_nothing(corner: OperatorLock) -> None:
     for _ in range(FREE_TRIES):
         refused(corner, "0000")
     assert refused(corner, "4711").code == "rate_limited"
     assert corner.unlock("another", "4711")
 
 
-def test_success_and_time_let_failures_be_forgotten(corner: Unlocking, clock: Clock) -> None:
+def test_success_and_time_let_failures_be_forgotten(corner: OperatorLock, clock: Clock) -> None:
     for _ in range(FREE_TRIES - 1):
         refused(corner, "0000")
     corner.unlock("kiosk", "4711")
@@ -97,7 +97,7 @@ def test_success_and_time_let_failures_be_forgotten(corner: Unlocking, clock: Cl
 
 
 def test_without_a_pin_nothing_opens(clock: Clock) -> None:
-    corner = Unlocking(None, clock)
+    corner = OperatorLock(None, clock)
     assert not corner.possible
     assert "ASKWELL_KIOSK_PIN" in str(refused(corner, ""))
     assert locked(corner, "")

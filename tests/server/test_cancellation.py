@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from server.ending import to_the_end
+from server.cancellation import run_to_completion
 
 
 class Work:
@@ -26,21 +26,21 @@ class Work:
         return 7
 
 
-async def test_to_the_end_returns_and_raises_what_the_work_does() -> None:
+async def test_run_to_completion_returns_and_raises_what_the_work_does() -> None:
     async def fails() -> None:
         raise ValueError("no")
 
     work = Work()
     work.go.set()
-    assert await to_the_end(work.do(), within_s=1.0) == 7
+    assert await run_to_completion(work.do(), within_s=1.0) == 7
     with pytest.raises(ValueError, match="no"):
-        await to_the_end(fails(), within_s=1.0)
+        await run_to_completion(fails(), within_s=1.0)
 
 
-async def test_to_the_end_cancelled_twice_waits_for_the_work_and_is_cancelled_then() -> None:
+async def test_run_to_completion_cancelled_twice_waits_for_the_work_and_is_cancelled_then() -> None:
     work = Work()
     async with asyncio.TaskGroup() as tasks:
-        task = tasks.create_task(to_the_end(work.do(), within_s=60.0))
+        task = tasks.create_task(run_to_completion(work.do(), within_s=60.0))
         for _ in range(3):
             await asyncio.wait({task}, timeout=0.01)
             task.cancel()
@@ -50,10 +50,10 @@ async def test_to_the_end_cancelled_twice_waits_for_the_work_and_is_cancelled_th
     assert (work.ended, task.cancelled()) == ("done", True)
 
 
-async def test_to_the_end_cancelled_gives_work_that_does_not_end_so_much_time_only() -> None:
+async def test_run_to_completion_cancelled_gives_work_that_does_not_end_so_much_time_only() -> None:
     work = Work()
     async with asyncio.timeout(5.0), asyncio.TaskGroup() as tasks:
-        task = tasks.create_task(to_the_end(work.do(), within_s=0.05))
+        task = tasks.create_task(run_to_completion(work.do(), within_s=0.05))
         await asyncio.wait({task}, timeout=0.01)
         task.cancel()
     await asyncio.wait({task}, timeout=0.01)

@@ -1,4 +1,4 @@
-"""Token buckets: so many at once, so many per second, for each of many keys."""
+"""Rate limits by token buckets."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class TokenBucket:
     """Allows `burst` at once and `per_s` per second on average.
 
     Args:
-        per_s: tokens that come back per second.
-        burst: tokens there are at the most.
+        per_s: tokens added per second.
+        burst: size of the bucket.
         clock: a monotonic clock, in seconds.
     """
 
@@ -37,7 +37,7 @@ class TokenBucket:
 
 
 class KeyedBuckets:
-    """One bucket per key, for the `capacity` keys seen last."""
+    """One bucket per key, for the `capacity` most recently used keys."""
 
     def __init__(self, per_s: float, burst: int, clock: Callable[[], float], capacity: int = 10_000) -> None:
         self._shape = (per_s, burst, clock)

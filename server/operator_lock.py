@@ -1,4 +1,4 @@
-"""The operator's corner of a kiosk: a PIN opens it for a while, and who guesses waits longer each time."""
+"""The PIN that unlocks the operator's functions of a kiosk; wrong PINs lead to growing waits."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class _Failures:
     closed_until: float = 0.0
 
 
-class Unlocking:
-    """Opens the corner. Keys are good in this process only, for UNLOCKED_S, and for whoever they were given to.
+class OperatorLock:
+    """Gives out keys for the right PIN. A key is valid for UNLOCKED_S, for its holder, and in this process only.
 
     Args:
-        pin: of the operator; without one the corner stays shut.
+        pin: of the operator; without one nothing can be unlocked.
         clock: a monotonic clock, in seconds.
     """
 
@@ -48,14 +48,14 @@ class Unlocking:
         return self._digest is not None
 
     def unlock(self, holder: str, pin: str) -> str:
-        """A key for the corner.
+        """A key for the operator's functions.
 
         Args:
-            holder: who asks, such as the id of a device token.
+            holder: id of the token of the request.
             pin: as it was typed.
         Raises:
-            ApiError: `forbidden`, it is wrong or there is none; `rate_limited`, too many were wrong. While one has to
-                wait, the right one opens nothing either.
+            ApiError: `forbidden`, it is wrong or there is none; `rate_limited`, too many were wrong. Until the wait is
+                over, the right one is refused too.
         """
         if self._digest is None:
             raise ApiError("forbidden", "No PIN is set on this machine: set ASKWELL_KIOSK_PIN to use this corner.")
@@ -76,7 +76,7 @@ class Unlocking:
         return f"{expires}.{self._signature(holder, expires)}"
 
     def check(self, holder: str, key: str) -> None:
-        """Whether that key opens the corner. Raises ApiError `forbidden`."""
+        """Accept a valid key of that holder. Raises ApiError `forbidden`."""
         expires, _, signature = key.partition(".")
         if expires.isascii() and expires.isdecimal() and len(expires) <= 12 and signature.isascii():
             right = hmac.compare_digest(signature, self._signature(holder, int(expires)))

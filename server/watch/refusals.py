@@ -1,4 +1,4 @@
-"""What refusals say to moderators, where the usual words are for respondents."""
+"""Errors for moderators, whose messages differ from those for respondents."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ TO_MODERATORS: Final[dict[ErrorCode, str]] = {
 }
 
 REFUSALS: Final = (SessionProblem, ApiError, HotError, StoreError, PipelineError)
-"""What keeps something from being done without being a defect."""
+"""Exceptions that refuse a request; any other one is a defect."""
 
 
 def error_for(exc: BaseException, ref: str | None) -> Error:
-    """The frame for something that a moderator asked for and can't have."""
+    """The error frame for a refused request of a moderator."""
     problem = problem_of(exc)
     message = problem.message
     if message == SENTENCES[problem.code]:

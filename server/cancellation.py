@@ -1,4 +1,4 @@
-"""Tasks that are told to end: noticing it, and finishing what must not be left half done."""
+"""Cancellation of tasks: noticing a request for it, and work that has to be completed in spite of it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def told_to_end() -> bool:
-    """Whether this task was cancelled, also if a library has swallowed it: `asyncio.wait_for` of 3.11 can."""
+def cancel_requested() -> bool:
+    """Whether this task was cancelled, also where a library lost the exception, as `asyncio.wait_for` of 3.11 can."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
-async def to_the_end(work: Coroutine[Any, Any, T], *, within_s: float) -> T:
-    """Do the work, all of it, also if this task is cancelled meanwhile, once or often.
+async def run_to_completion(work: Coroutine[Any, Any, T], *, within_s: float) -> T:
+    """Complete the work also if this task is cancelled meanwhile, once or several times.
 
     Args:
-        work: what must not be left half done.
+        work: what has to be completed.
         within_s: how long it may still take after the first cancellation, which is raised then.
 
     Returns:
@@ -37,6 +37,6 @@ async def to_the_end(work: Coroutine[Any, Any, T], *, within_s: float) -> T:
                 await asyncio.wait({task}, timeout=left_s)
         task.cancel()
         if task.done() and not task.cancelled():
-            task.exception()  # nobody is left to hear of it
+            task.exception()  # retrieved, so that asyncio does not log it
         raise
     return task.result()
