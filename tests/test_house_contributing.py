@@ -38,14 +38,13 @@ from pipeline.language.clients import base
 from pipeline.language.clients.base import RoleModel
 from pipeline.language.clients.clients import wire_format
 from pipeline.turn import Providers, TurnPipeline, default_stages
-from server.pages import routes, web_root
+from server.pages import languages_of, routes, web_root
 from server.protocol import inbound, moderator, outbound, watched
 from server.protocol.base import Message
 from server.protocol.schema import CHANNELS, Channel
 from server.store.engine import Database
 from server.store.rows import changes
 from server.store.tables import METADATA
-from server.wordings import languages_of
 from tests.support.interview import Interview, Ticks, concepts, new_state
 
 PLACE = re.compile(r"([\w./]+\.py)::(\w+)")
