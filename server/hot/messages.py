@@ -27,7 +27,7 @@ class CommandInbox:
         """Leave a command for the session's owner, on whatever node, and wake it; the same item counts once.
 
         Returns:
-            The owner's id, or None when nobody owns the session at the moment.
+            The owner's id, or None when the session has no owner.
 
         Raises:
             InboxFull: too many commands wait already.

@@ -581,7 +581,7 @@ async def test_long_sequences_do_what_the_model_says(hot: HotStore, seed: int) -
 
 
 @pytest.mark.parametrize(
-    "guard", ["owner", "rev", "turn_key", "digest", "pending", "superseded", "failed", "told_once"]
+    "guard", ["owner", "rev", "turn_key", "digest", "pending", "superseded", "failed", "first_attempt"]
 )
 async def test_sequences_without_a_guard_are_noticed(hot: HotStore, embedded_url: str, guard: str) -> None:
     mutant = connect_store(embedded_url, scripts=scripts_without(guard))
