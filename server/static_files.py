@@ -18,7 +18,7 @@ _LEVEL: Final = 9
 _compressed: dict[Path, tuple[int, int, bytes]] = {}
 
 
-def _content(path: Path) -> bytes:
+def _gzipped(path: Path) -> bytes:
     """The compressed file, compressed again whenever its time or size changes."""
     stat = path.stat()
     known = _compressed.get(path)
@@ -36,7 +36,7 @@ async def compressed(scope: Scope, response: Response) -> Response:
     response.headers["vary"] = "accept-encoding"
     if scope["method"] != "GET" or "range" in headers or not _accepts_gzip(headers.get("accept-encoding", "")):
         return response
-    body = await run_in_threadpool(_content, Path(response.path))
+    body = await run_in_threadpool(_gzipped, Path(response.path))
     kept = {name: value for name, value in response.headers.items() if name not in ("content-length", "accept-ranges")}
     if "etag" in kept:
         kept["etag"] = "W/" + kept["etag"].removeprefix("W/")

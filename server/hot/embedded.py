@@ -165,18 +165,18 @@ class EmbeddedValkey:
         Raises:
             EmbeddedFailed: it exited too often within a minute.
         """
-        deaths: deque[float] = deque()
+        exits: deque[float] = deque()
         while True:
             await asyncio.sleep(poll_s)
             child = self._child
             if child is None or child.poll() is None:
                 continue
             now = time.monotonic()
-            deaths.append(now)
-            while deaths and now - deaths[0] > 60.0:
-                deaths.popleft()
-            if len(deaths) > self._max_restarts:
-                raise EmbeddedFailed(f"the embedded Valkey died {len(deaths)} times within a minute{self._log()}")
+            exits.append(now)
+            while exits and now - exits[0] > 60.0:
+                exits.popleft()
+            if len(exits) > self._max_restarts:
+                raise EmbeddedFailed(f"the embedded Valkey exited {len(exits)} times within a minute{self._log()}")
             status = child.returncode
             self._forget_child()
             self._spawn()

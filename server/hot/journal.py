@@ -182,13 +182,13 @@ class Journal:
 def _record(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> JournalRecord:
     """The record; one that can't be parsed gets the kind `damaged`, which the store refuses."""
     try:
-        return _parsed(partition, entry_id, fields)
+        return _parsed_record(partition, entry_id, fields)
     except ValueError:
         session_id = fields.get(b"session", b"").decode(errors="replace")
         return JournalRecord(partition, text_of(entry_id), "damaged", session_id, 0, payload=repr(fields).encode())
 
 
-def _parsed(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> JournalRecord:
+def _parsed_record(partition: int, entry_id: bytes, fields: Mapping[bytes, bytes]) -> JournalRecord:
     def text(name: bytes) -> str:
         return fields.get(name, b"").decode()
 

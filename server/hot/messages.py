@@ -10,6 +10,8 @@ from server.hot.keys import WAKE_CHANNEL
 from server.hot.replies import text_of
 from server.hot.values import Wake
 
+REPLY_TTL_MS = 60_000
+
 
 class CommandInbox:
     """The inboxes of all sessions.
@@ -25,7 +27,7 @@ class CommandInbox:
         """Leave a command for the session's owner, on whatever node, and wake it; the same item counts once.
 
         Returns:
-            The owner's id, or None when nobody owns the session at the moment.
+            The owner's id, or None when the session has no owner.
 
         Raises:
             InboxFull: too many commands wait already.
@@ -45,10 +47,10 @@ class CommandInbox:
         """Remove a command that was applied."""
         await self._connection.run("inbox_drop", session_id, item)
 
-    async def reply(self, session_id: str, command_id: str, reply: bytes, ttl_s: float = 60.0) -> None:
-        """Leave the reply to a command for the node that sent it, and wake it."""
+    async def reply(self, session_id: str, command_id: str, reply: bytes) -> None:
+        """Leave the reply to a command for the node that sent it, for REPLY_TTL_MS, and wake it."""
         key = self._connection.keys.reply(session_id, command_id)
-        await self._connection.ask("SET", key, reply, "PX", int(ttl_s * 1000), writes=True)
+        await self._connection.ask("SET", key, reply, "PX", REPLY_TTL_MS, writes=True)
         await self._connection.ask("PUBLISH", WAKE_CHANNEL, f"replied {session_id} {command_id}")
 
     async def reply_to(self, session_id: str, command_id: str) -> bytes | None:

@@ -358,14 +358,13 @@ class HotStore:
         found = await self._ask("HGETALL", self.keys.session(session_id).embeddings)
         return {name.decode(): vector for name, vector in found.items()}
 
-    async def expire_stored(self, session_id: str, journal_id: str, ttl_s: float | None = None) -> bool:
-        """Let the session's keys expire after `ttl_s` if `journal_id` is its last record, stored now.
+    async def expire_stored(self, session_id: str, journal_id: str) -> bool:
+        """Let the session's keys expire after `hot_ttl_s` if `journal_id` is its last record, stored now.
 
         Returns:
             Whether it was the last one; if not, the keys stay until a later record is stored.
         """
-        ttl_ms = int((self.settings.hot_ttl_s if ttl_s is None else ttl_s) * 1000)
-        reply = await self._run("stored", session_id, journal_id, ttl_ms)
+        reply = await self._run("stored", session_id, journal_id, int(self.settings.hot_ttl_s * 1000))
         return bool(reply[1])
 
     async def erase(self, session_id: str) -> Erasure:

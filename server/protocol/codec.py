@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from audio.errors import AudioFormat
 from audio.frames import parse_frame
+from config.bounds import LimitSettings
 from server.protocol.base import Message
 from server.protocol.codes import (
     CLOSE_POLICY,
@@ -30,7 +31,7 @@ from server.protocol.outbound import Error
 
 T = TypeVar("T")
 
-MAX_MESSAGE_BYTES = 128 * 1024
+MAX_MESSAGE_BYTES = LimitSettings().max_message_bytes
 SAMPLE_BYTES = 2
 LONGEST_REF = 64
 

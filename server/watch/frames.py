@@ -101,7 +101,7 @@ def of_record(state: InterviewState, record: TurnRecord, committed_ms: int | Non
     session_id, number = state.session_id, record.turn_number
     frames: list[Message] = []
     if record.signals is not None:
-        frames.append(_signals(session_id, record))
+        frames.append(_signals_frame(session_id, record))
     dumped = record.model_dump(mode="json", include={"candidates", "directive"})
     frames.append(
         Scores(
@@ -150,7 +150,7 @@ def metrics_of(state: InterviewState, record: TurnRecord) -> dict[str, Any]:
     }
 
 
-def _signals(session_id: str, record: TurnRecord) -> Signals:
+def _signals_frame(session_id: str, record: TurnRecord) -> Signals:
     matrix = record.signals
     assert matrix is not None
     nodes = matrix.nodes

@@ -1,5 +1,5 @@
 -- ARGV: session nonce owner rev turn_key digest rerun turn_number payload journal_limit event first_event...
--- first_event: what is told before `event`, the first time this answer is accepted.
+-- first_event: appended before `event`, by the first attempt of this answer only.
 local nonce, owner, rev, key, digest = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local rerun, turn, payload, limit, event = ARGV[7] == '1', ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11]
 if redis.call('EXISTS', TOMBSTONE) == 1 then return {'ERASED'} end -- guard:tombstone
@@ -36,7 +36,7 @@ if superseded ~= '' then
 end
 local first_id = redis.call('LLEN', EVENTS) + 1
 local last = #ARGV
-if attempt > 1 then last = 11 end -- guard:told_once
+if attempt > 1 then last = 11 end -- guard:first_attempt
 for i = 12, last do append(ARGV[i]) end
 local event_id = append(event, string.format('"attempt":%d,', attempt))
 local id = journal('accept', 'rev', rev, 'key', key, 'digest', digest, 'turn', turn,

@@ -262,10 +262,10 @@ async def test_expiry_is_set_only_for_the_last_record(session: HotStore) -> None
     accepted = await accept(session)
     done = await commit(session)
     assert not await session.expire_stored("s1", accepted.journal_id)
-    assert await session.expire_stored("s1", done.journal_id, ttl_s=100)
+    assert await session.expire_stored("s1", done.journal_id)
     keys = session.keys.session("s1")
     for key in (keys.meta, keys.state, keys.events, keys.receipts):
-        assert 0 < await session.connection.client.execute_command("PTTL", key) <= 100_000
+        assert 0 < await session.connection.client.execute_command("PTTL", key) <= session.settings.hot_ttl_s * 1000
     await accept(session, key="k2", rev=1)
     assert await session.connection.client.execute_command("PTTL", keys.state) == -1
 
@@ -304,14 +304,14 @@ async def test_note_of_an_unknown_session_is_not_hot(hot: HotStore) -> None:
 async def test_note_keeps_the_keys_until_it_is_stored(session: HotStore) -> None:
     await accept(session)
     done = await commit(session)
-    assert await session.expire_stored("s1", done.journal_id, ttl_s=100)
+    assert await session.expire_stored("s1", done.journal_id)
     noted = await session.note("s1", owner="anna", record=b"{}")
     keys = session.keys.session("s1")
     for key in (keys.meta, keys.state, keys.events, keys.receipts):
         assert await session.connection.client.execute_command("PTTL", key) == -1
-    assert not await session.expire_stored("s1", done.journal_id, ttl_s=100)
-    assert await session.expire_stored("s1", noted, ttl_s=100)
-    assert 0 < await session.connection.client.execute_command("PTTL", keys.state) <= 100_000
+    assert not await session.expire_stored("s1", done.journal_id)
+    assert await session.expire_stored("s1", noted)
+    assert 0 < await session.connection.client.execute_command("PTTL", keys.state) <= session.settings.hot_ttl_s * 1000
 
 
 async def test_note_between_a_lost_answer_and_its_repetition_disturbs_nothing(session: HotStore) -> None:
@@ -357,7 +357,8 @@ async def test_note_without_a_guard_writes_what_must_not_be(session: HotStore, e
 
 async def test_claim_renews_the_expiry(session: HotStore) -> None:
     accepted = await accept(session)
-    assert await session.expire_stored("s1", accepted.journal_id, ttl_s=5)
+    assert await session.expire_stored("s1", accepted.journal_id)
+    await session.connection.client.execute_command("EXPIRE", session.keys.session("s1").events, 5)
     await session.claim("s1", "bert")
     assert await session.connection.client.execute_command("TTL", session.keys.session("s1").events) > 1_000
 
@@ -580,7 +581,7 @@ async def test_long_sequences_do_what_the_model_says(hot: HotStore, seed: int) -
 
 
 @pytest.mark.parametrize(
-    "guard", ["owner", "rev", "turn_key", "digest", "pending", "superseded", "failed", "told_once"]
+    "guard", ["owner", "rev", "turn_key", "digest", "pending", "superseded", "failed", "first_attempt"]
 )
 async def test_sequences_without_a_guard_are_noticed(hot: HotStore, embedded_url: str, guard: str) -> None:
     mutant = connect_store(embedded_url, scripts=scripts_without(guard))
