@@ -73,7 +73,7 @@ class Talk:
         return self.state in STOPPED
 
 
-class Commands:
+class ChatCommands:
     """Sends what the respondent types: answers and commands.
 
     Args:
@@ -163,7 +163,7 @@ class Chat:
         self._pause_s = pause_s
         self._output = Output(screen)
         self._talk = Talk()
-        self._commands = Commands(self._talk, self._output, new_key)
+        self._commands = ChatCommands(self._talk, self._output, new_key)
         self._last_event_id = 0
         self._epoch: str | None = None
         self._resends = 0

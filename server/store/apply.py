@@ -21,7 +21,7 @@ from server.hot.journal import START, JournalRecord
 from server.hot.packing import unpack
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StalePosition, translated
-from server.store.rows import PROJECTED, Change, action_rows, call_rows, changes, turn_rows
+from server.store.rows import PROJECTED, RowChange, action_rows, call_rows, changes, turn_rows
 from server.store.tables import (
     ANSWERS,
     DEAD_RECORDS,
@@ -138,7 +138,9 @@ async def _apply_state(connection: AsyncConnection, record: JournalRecord) -> No
         await connection.execute(update(ANSWERS).where(pending).values(status="superseded"))
 
 
-def _prepare(record: JournalRecord, before: bytes | None) -> tuple[list[Change], tuple[Receipt, ...] | None, list[Row]]:
+def _prepare(
+    record: JournalRecord, before: bytes | None
+) -> tuple[list[RowChange], tuple[Receipt, ...] | None, list[Row]]:
     """What a record with a state changes.
 
     Runs on a thread, because it parses much JSON.
@@ -250,7 +252,7 @@ async def _erase(connection: AsyncConnection, session_id: str) -> None:
         await connection.execute(delete(table).where(column == session_id))
 
 
-async def _write(connection: AsyncConnection, found: Sequence[Change]) -> None:
+async def _write(connection: AsyncConnection, found: Sequence[RowChange]) -> None:
     for change in reversed(found):  # rows go before those they refer to
         for key in change.removals:
             matches = [change.table.c[name] == value for name, value in key.items()]

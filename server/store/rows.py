@@ -33,7 +33,7 @@ _MAX_NUMBER = 1e15
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RowChange:
     """What to write into and to remove from one table; removals are primary keys."""
 
     table: Table
@@ -41,14 +41,14 @@ class Change:
     removals: list[Row] = field(default_factory=list)
 
 
-def changes(before: InterviewState | None, after: InterviewState) -> list[Change]:
+def changes(before: InterviewState | None, after: InterviewState) -> list[RowChange]:
     """What turns the rows of `before` into those of `after`, in the order of PROJECTED; all rows without `before`.
 
     A consent is never removed: what was agreed to stays on record when another version is agreed to.
     """
     if before == after:
         return []
-    found: list[Change] = []
+    found: list[RowChange] = []
     for part in _PROJECTIONS:
         known = part.known(before)
         new = part.known(after)
@@ -56,11 +56,11 @@ def changes(before: InterviewState | None, after: InterviewState) -> list[Change
         gone = () if part.kept else (key for key in known if key not in new)
         removals = [{"session_id": after.session_id, part.key: key} for key in gone]
         if upserts or removals:
-            found.append(Change(part.table, upserts, removals))
+            found.append(RowChange(part.table, upserts, removals))
     return found
 
 
-def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[Change]:
+def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[RowChange]:
     """The rows of one turn's record, as JSON: decision and signals.
 
     Raises:
@@ -85,10 +85,10 @@ def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[Change]:
         "fallbacks": list(turn.get("fallbacks") or ()),
         "directive": turn.get("directive"),
     }
-    found = [Change(SCORING, [scoring])]
+    found = [RowChange(SCORING, [scoring])]
     if turn.get("signals"):
         row = {"session_id": session_id, "turn_number": number, "matrix": turn["signals"]}
-        found.append(Change(SIGNALS, [row]))
+        found.append(RowChange(SIGNALS, [row]))
     return found
 
 
@@ -141,7 +141,7 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and abs(value) < _MAX_NUMBER else None
 
 
-def action_rows(session_id: str, action: Mapping[str, Any], at: datetime) -> list[Change]:
+def action_rows(session_id: str, action: Mapping[str, Any], at: datetime) -> list[RowChange]:
     """The row of a moderator's action.
 
     Args:
@@ -165,7 +165,7 @@ def action_rows(session_id: str, action: Mapping[str, Any], at: datetime) -> lis
         "recorded_at": datetime.fromisoformat(recorded_at) if recorded_at else at,
         "details": details,
     }
-    return [Change(MODERATOR_ACTIONS, [row])]
+    return [RowChange(MODERATOR_ACTIONS, [row])]
 
 
 def _session(state: InterviewState, record: Any) -> Row:
