@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page
 
-from tests.e2e.respondent_page import PATIENCE_MS, axe_violations
+from tests.e2e.respondent_page import PATIENCE_MS, axe_violations, settled
 
 Scheme = Literal["light", "dark"]
 BOTH: tuple[Scheme, ...] = ("light", "dark")
@@ -97,7 +97,9 @@ class KioskPage:
         await self.page.locator("#begin").wait_for()
 
     async def tap(self, selector: str) -> None:
-        """One finger, once."""
+        """One finger, once, on something that has come to rest."""
+        await self.page.locator(selector).wait_for()
+        await settled(self.page)
         await self.page.locator(selector).tap()
 
     async def to_consent(self, reference: str, language: str = "en") -> None:
@@ -194,11 +196,7 @@ class KioskPage:
         self._taken += 1
         for scheme in self._schemes:
             await self.page.emulate_media(color_scheme=scheme)
-            await self.page.evaluate(
-                """Promise.all(document.getAnimations()
-                     .filter(moving => moving.effect.getComputedTiming().endTime < 10000)
-                     .map(moving => moving.finished.catch(() => 0)))"""
-            )
+            await settled(self.page)
             if self._shots is not None:
                 name = f"{self._name}-{self._taken:02}-{state.replace(' ', '-')}-{scheme}.png"
                 await self.page.screenshot(path=self._shots / name)

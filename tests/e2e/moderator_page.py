@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page
 
-from tests.e2e.respondent_page import PATIENCE_MS, axe_violations
+from tests.e2e.respondent_page import PATIENCE_MS, axe_violations, settled
 from tests.support.client import RespondentClient
 from tests.support.process import ServerProcess
 
@@ -113,17 +113,9 @@ class ModeratorPage:
         await row.wait_for()
         return await row.inner_text()
 
-    async def settled(self) -> None:
-        """Wait until nothing moves or fades any more."""
-        await self.page.evaluate(
-            """Promise.all(document.getAnimations()
-                 .filter(moving => moving.effect.getComputedTiming().endTime < 10000)
-                 .map(moving => moving.finished.catch(() => 0)))"""
-        )
-
     async def sound(self, what: str) -> None:
         """Axe is content, nothing has to be scrolled sideways, and the browser's policy refused nothing."""
-        await self.settled()
+        await settled(self.page)
         found = await axe_violations(self.page)
         assert found == [], f"{what}: {found}"
         wide = await self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

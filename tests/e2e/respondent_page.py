@@ -27,16 +27,31 @@ def axe_source() -> str:
     )
 
 
+async def settled(page: Page) -> None:
+    """Bring everything that moves or fades to its end; what turns for ever goes on."""
+    await page.evaluate(
+        """async () => {
+             const moving = () => document.getAnimations().filter(each =>
+               each.playState === "running" && each.effect.getComputedTiming().endTime < 10000);
+             for (let found = moving(); found.length; found = moving()) {
+               for (const each of found) each.finish();
+               await Promise.all(found.map(each => each.finished.catch(() => 0)));
+             }
+           }"""
+    )
+
+
 async def axe_violations(page: Page) -> list[str]:
     """What axe finds against WCAG 2.2 AA and its best practices, one line each."""
-    await page.evaluate(axe_source())
-    found: dict[str, Any] = await page.evaluate(
-        "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(axe_source())
+    violations: list[dict[str, Any]] = await page.evaluate(
+        """async () => (await axe.run(document, {
+             runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+             resultTypes: ["violations"],
+           })).violations.map(each => ({id: each.id, targets: each.nodes.map(node => node.target)}))"""
     )
-    return [
-        f"{violation['id']}: {json.dumps([node['target'] for node in violation['nodes']])}"
-        for violation in found["violations"]
-    ]
+    return [f"{violation['id']}: {json.dumps(violation['targets'])}" for violation in violations]
 
 
 async def stored(server: ServerProcess, session_id: str, what: str, enough: int = 1) -> list[tuple[Any, ...]]:

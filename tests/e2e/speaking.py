@@ -12,7 +12,7 @@ import numpy as np
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.e2e.conftest import FLAGS
-from tests.e2e.respondent_page import PATIENCE_MS, axe_violations
+from tests.e2e.respondent_page import PATIENCE_MS, axe_violations, settled
 from tests.support.needs import chromium_path
 
 MICROPHONE_HZ = 48_000
@@ -129,11 +129,7 @@ class SpeakingPage:
 
     async def sound(self, state: str) -> None:
         """Axe is content, nothing has to be scrolled sideways, everything can be hit; and a picture of it."""
-        await self.page.evaluate(
-            """Promise.all(document.getAnimations()
-                 .filter(moving => moving.effect.getComputedTiming().endTime < 10000)
-                 .map(moving => moving.finished.catch(() => 0)))"""
-        )
+        await settled(self.page)
         if self._shots is not None:
             self._taken += 1
             await self.page.screenshot(path=self._shots / f"{self._name}-{self._taken:02}-{state}.png")

@@ -11,8 +11,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.page_language import DIRECTIONS, in_language
-from tests.e2e.respondent_page import RespondentPage, axe_violations
-from tests.e2e.test_states import DESK, PHONE, settled
+from tests.e2e.respondent_page import RespondentPage, axe_violations, settled
+from tests.e2e.test_states import DESK, PHONE
 from tests.e2e.tongues import ANSWERS, CONSENT, OPENING, QUESTIONS, polyglot_server
 from tests.support.process import ServerProcess
 

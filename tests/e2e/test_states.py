@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.e2e.respondent_page import RespondentPage, axe_violations, stored
+from tests.e2e.respondent_page import RespondentPage, axe_violations, settled, stored
 from tests.support.cutting import Wire
 from tests.support.process import ServerProcess
 
@@ -24,15 +24,6 @@ async def opened(browser: Browser, wire: Wire, shots: Path | None, name: str, **
     respondent = RespondentPage(page, shots, name)
     await respondent.begin(wire.url, "coffee_mec")
     return respondent
-
-
-async def settled(page: Page) -> None:
-    """Wait until nothing moves or fades any more."""
-    await page.evaluate(
-        """Promise.all(document.getAnimations()
-             .filter(moving => moving.effect.getComputedTiming().endTime < 10000)
-             .map(moving => moving.finished.catch(() => 0)))"""
-    )
 
 
 async def sound(page: Page, what: str) -> None:
