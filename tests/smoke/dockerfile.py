@@ -63,7 +63,7 @@ def health_command(stage: Stage) -> list[str]:
 def build(stage: Stage, checkout: Path, place: Path) -> Path:
     """Perform COPY and RUN of the build stage below `place`.
 
-    The base image's Python is the one that runs this. What askwell depends on is not unpacked once more: what the project
+    The base image's Python is the one that runs this. What askwell depends on is not unpacked again: what the project
     file declares, in the tested versions and nothing else, is linked from the environment of the tests.
 
     Returns:
