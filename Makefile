@@ -86,7 +86,7 @@ test: $(TOOLS) ## every check and every test
 	$(call say,Tests)
 	@failed=0; \
 	if [ -n "$(strip $(PYTEST_ARGS))" ]; then $(BIN)/python -m pytest $(PYTEST_ARGS) || failed=$$?; \
-	else $(BIN)/python -m pytest -n $(JOBS) --dist loadfile || failed=$$?; fi; \
+	else $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder || failed=$$?; fi; \
 	if [ -s $(SKIPS) ]; then printf '\nLeft out on this machine:\n'; sed 's/^/  /' $(SKIPS); fi; exit $$failed
 
 check: lint types imports docker-lint web-check ## what can be checked without running askwell

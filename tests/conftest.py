@@ -5,8 +5,10 @@ Things are declared with `@pytest.mark.needs("chromium")` (see tests/support/nee
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Generator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("askwell")
 
 ROOT = Path(__file__).resolve().parent.parent
+LONG = ("smoke", "chaos", "llm", "local_llm", "server", "wire")
+"""Folders with files that take long, beside `e2e`."""
 _skipped: Counter[str] = Counter()
 
 
@@ -38,8 +42,23 @@ def root() -> Path:
     return ROOT
 
 
+def long_first(files: list[str]) -> dict[str, int]:
+    """The order in which several processes take whole files: none is left with a long one at the end.
+
+    Tests in browsers wait more than they work, so that theirs alternate with others.
+    """
+    folders = {file: Path(file).parent.as_posix().removeprefix("tests/").split("/")[0] for file in files}
+    waiting = [file for file in files if folders[file] == "e2e"]
+    working = [file for folder in LONG for file in files if folders[file] == folder]
+    mixed = [file for pair in zip_longest(waiting, working) for file in pair if file is not None]
+    return {file: n for n, file in enumerate([*mixed, *(file for file in files if file not in mixed)])}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this machine can't run, saying how it could."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        order = long_first(list(dict.fromkeys(item.location[0] for item in items)))
+        items.sort(key=lambda item: order[item.location[0]])
     missing = {name: need.how for name, need in NEEDS.items() if not need.present()}
     for item in items:
         wanted = {str(name) for mark in item.iter_markers("needs") for name in mark.args}

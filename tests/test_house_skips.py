@@ -1,4 +1,4 @@
-"""A skip is visible, says how to get what is missing, and is a failure where everything is required."""
+"""What tests/conftest.py does: skips are visible, or failures where everything is required; long files come first."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.conftest import LONG, long_first
 from tests.support.needs import NEEDS
 
 LACKING = """
@@ -56,3 +57,12 @@ def test_unknown_need_is_refused(root: Path, tmp_path: Path) -> None:
     run = run_pytest(root, tmp_path, UNKNOWN)
     assert run.returncode != 0
     assert "unknown need" in run.stdout + run.stderr
+
+
+def test_files_that_take_long_come_first_and_browsers_alternate_with_others(root: Path) -> None:
+    files = ["audio/test_a.py", "e2e/test_b.py", "e2e/test_c.py", "server/api/test_d.py", "wire/test_e.py", "test_f.py"]
+    order = long_first([f"tests/{file}" for file in files])
+    assert [file.removeprefix("tests/") for file in sorted(order, key=order.__getitem__)] == [
+        "e2e/test_b.py", "server/api/test_d.py", "e2e/test_c.py", "wire/test_e.py", "audio/test_a.py", "test_f.py",
+    ]  # fmt: skip
+    assert all((root / "tests" / folder).is_dir() for folder in LONG)

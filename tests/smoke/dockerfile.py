@@ -10,8 +10,12 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.smoke import dependencies
+
 INSTALLED = "/opt/askwell"
 WHEELS = "/wheels"
+EXTRA = "postgres"
+"""What the image has beside the core."""
 IGNORED = shutil.ignore_patterns("__pycache__", "node_modules", "ruff.toml")
 
 
@@ -59,7 +63,8 @@ def health_command(stage: Stage) -> list[str]:
 def build(stage: Stage, checkout: Path, place: Path) -> Path:
     """Perform COPY and RUN of the build stage below `place`.
 
-    The base image's Python is the one that runs this; package downloads come from pip's cache where it has them.
+    The base image's Python is the one that runs this. What askwell depends on is not unpacked again: what the project
+    file declares, in the tested versions and nothing else, is linked from the environment of the tests.
 
     Returns:
         The folder of the installed virtual environment.
@@ -76,12 +81,17 @@ def build(stage: Stage, checkout: Path, place: Path) -> Path:
             for name in names:
                 copy(checkout / name, source / target if target != "./" else source / name)
         elif instruction == "RUN":
-            command = text.replace(INSTALLED, str(installed)).replace(WHEELS, str(wheels))
+            command = text.replace(f"{INSTALLED}/bin/pip install", f"{INSTALLED}/bin/pip install --no-deps")
+            command = command.replace(INSTALLED, str(installed)).replace(WHEELS, str(wheels))
             run = subprocess.run(
                 ["sh", "-c", command], cwd=source, env=env, capture_output=True, text=True, timeout=900
             )
             if run.returncode != 0:
                 raise AssertionError(f"RUN {text}\n{run.stdout[-4000:]}\n{run.stderr[-4000:]}")
+            if text == f"python -m venv {INSTALLED}":
+                (site,) = installed.glob("lib/python*/site-packages")
+                wanted = dependencies.declared(checkout, EXTRA)
+                dependencies.link(dependencies.resolved(wanted, dependencies.pinned(checkout)), site)
     return installed
 
 

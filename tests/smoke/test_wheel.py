@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.smoke import dockerfile
+from tests.smoke import dependencies, dockerfile
 from tests.smoke.server import Respondent, Server, call
 
 ANSWERS = (
@@ -50,6 +51,24 @@ def test_wheel_carries_every_asset_and_nothing_of_the_workshop(installed: Path, 
     assert any(name.endswith(".lua") for name in names)
     assert {name for name in names if name.split("/")[0] in ("tests", "docs")} == set()
     assert {name for name in names if name.endswith(("ruff.toml", "package.json")) or "node_modules" in name} == set()
+
+
+def test_dependencies_are_declared_and_tested_ones(
+    installed: Path, stages: dict[str, dockerfile.Stage], root: Path
+) -> None:
+    (command,) = [text for text in stages["build"].arguments("RUN") if "/askwell/bin/pip install" in text]
+    assert f'-c constraints.txt "$(ls /wheels/askwell-*.whl)[{dockerfile.EXTRA}]"' in command
+    listed = subprocess.run(
+        [installed / "bin" / "python", "-m", "pip", "list", "--format", "json"], capture_output=True, timeout=60
+    )
+    versions = {dependencies.plain(each["name"]): each["version"] for each in json.loads(listed.stdout)}
+    pinned = dependencies.pinned(root)
+    declared = {dependencies.plain(one.name) for one in dependencies.declared(root, dockerfile.EXTRA)}
+    assert declared <= versions.keys()
+    assert {name: version for name, version in versions.items() if pinned.get(name, version) != version} == {}
+    assert not versions.keys() & {"pytest", "hypothesis", "playwright", "mypy", "ruff"}
+    checked = subprocess.run([installed / "bin" / "python", "-m", "pip", "check"], capture_output=True, timeout=60)
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_installation_brings_no_torch(installed: Path) -> None:
