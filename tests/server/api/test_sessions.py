@@ -4,108 +4,121 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import pytest_asyncio
 from sqlalchemy import text
 
 from server.session.outbox import Outbox
 from server.usage import SessionUsage
 from tests.support.redis_rows import all_rows
-from tests.support.whole import ANSWER, bearer, eventually, process
+from tests.support.whole import ANSWER, Process, bearer, eventually, process
 
 KEY = "11111111-2222-4333-8444-555555555555"
 
-
-async def test_interview_over_http_gives_questions_graph_scores_and_transcript(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.begin(respondent_ref="R 7")
-        started = (await api.call("POST", f"/api/sessions/{session_id}/start", headers=headers)).json()
-        assert started["state"] == "active"
-        assert started["question"]["turn_number"] == 0
-        again = (await api.call("POST", f"/api/sessions/{session_id}/start", headers=headers)).json()
-        assert again["question"] == started["question"]
-
-        turn = (await api.turn(session_id, headers, key=KEY)).json()
-        assert turn["turn_key"] == KEY
-        assert turn["result"]["turn_number"] == turn["turn_number"] == turn["question"]["turn_number"] == 1
-        assert turn["result"]["should_continue"]
-        assert turn["question"]["text"].endswith("?")
-        assert await api.storage.writer.drain(10.0)
-
-        async def get(path: str) -> dict[str, object]:
-            response = await api.call("GET", f"/api/sessions/{session_id}{path}", headers=api.moderator)
-            assert response.status_code == 200, response.text
-            found: dict[str, object] = response.json()
-            return found
-
-        graph = await get("/graph")
-        assert [node["label"] for node in graph["nodes"]] == ["noise cancelling", "work in peace"]  # type: ignore[attr-defined]
-        assert graph["nodes"][0]["quotes"][0]["quote"] == "noise cancelling"  # type: ignore[index]
-        assert len(graph["edges"]) == 1  # type: ignore[arg-type]
-        canonical = await get("/canonical-graph")
-        assert {slot["slot_name"] for slot in canonical["slots"]} == {"noise_cancelling", "work_in_peace"}  # type: ignore[attr-defined]
-        scores = await get("/scores")
-        assert scores["items"][0]["candidates"][0]["contributions"]  # type: ignore[index]
-        assert scores["items"][0]["signals"]["phase"] == "early"  # type: ignore[index]
-        lines = (await get("/transcript"))["items"]
-        assert [line["speaker"] for line in lines] == ["interviewer", "respondent", "interviewer"]  # type: ignore[attr-defined]
-        detail = await get("")
-        assert detail["respondent_ref"] == "R 7"
-        assert detail["focus_history"][0]["turn"] == 1  # type: ignore[index]
-        assert detail["usage"] == SessionUsage().model_dump()
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_turn_with_the_same_key_gives_the_first_result_and_changes_nothing(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.interview(1)
-        first = (await api.turn(session_id, headers, "It is quiet", KEY)).json()
-        await api.turn(session_id, headers, "And warm")
-        again = (await api.turn(session_id, headers, "It is quiet", KEY)).json()
-        assert again["result"] == first["result"]
-        assert again["question"] == first["question"]
-        other = await api.turn(session_id, headers, "It is loud", KEY)
-        assert (other.status_code, other.json()["code"]) == (422, "invalid_input")
-        state = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
-        assert state["turn_number"] == 3
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def untouched(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Process]:
+    """A process for the tests that nothing is to come of."""
+    async with process(tmp_path_factory.mktemp("untouched")) as running:
+        yield running
 
 
-async def test_two_turns_at_once_one_wins(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.interview(0)
-        both = await asyncio.gather(api.turn(session_id, headers, "One"), api.turn(session_id, headers, "Two"))
-        assert sorted(response.status_code for response in both) == [200, 409]
-        refused = next(response for response in both if response.status_code == 409)
-        assert refused.json()["code"] == "turn_in_progress"
-        lines = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()["transcript"]
-        assert len([line for line in lines if line["speaker"] == "respondent"]) == 1
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def api(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Process]:
+    """A process for the tests that look at nothing but their own session."""
+    async with process(tmp_path_factory.mktemp("sessions")) as running:
+        yield running
 
 
-async def test_interview_ends_and_refuses_further_answers(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.interview(3, max_turns=3)
-        detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
-        assert (detail["state"], detail["progress"], detail["question"]) == ("completed", 1.0, None)
-        assert detail["transcript"][-1]["text"] == "Thank you very much."
-        late = await api.turn(session_id, headers, "One more thing")
-        assert (late.status_code, late.json()["code"]) == (409, "session_completed")
+async def test_interview_over_http_gives_questions_graph_scores_and_transcript(api: Process) -> None:
+    session_id, headers = await api.begin(respondent_ref="R 7")
+    started = (await api.call("POST", f"/api/sessions/{session_id}/start", headers=headers)).json()
+    assert started["state"] == "active"
+    assert started["question"]["turn_number"] == 0
+    again = (await api.call("POST", f"/api/sessions/{session_id}/start", headers=headers)).json()
+    assert again["question"] == started["question"]
+
+    turn = (await api.turn(session_id, headers, key=KEY)).json()
+    assert turn["turn_key"] == KEY
+    assert turn["result"]["turn_number"] == turn["turn_number"] == turn["question"]["turn_number"] == 1
+    assert turn["result"]["should_continue"]
+    assert turn["question"]["text"].endswith("?")
+    assert await api.storage.writer.drain(10.0)
+
+    async def get(path: str) -> dict[str, object]:
+        response = await api.call("GET", f"/api/sessions/{session_id}{path}", headers=api.moderator)
+        assert response.status_code == 200, response.text
+        found: dict[str, object] = response.json()
+        return found
+
+    graph = await get("/graph")
+    assert [node["label"] for node in graph["nodes"]] == ["noise cancelling", "work in peace"]  # type: ignore[attr-defined]
+    assert graph["nodes"][0]["quotes"][0]["quote"] == "noise cancelling"  # type: ignore[index]
+    assert len(graph["edges"]) == 1  # type: ignore[arg-type]
+    canonical = await get("/canonical-graph")
+    assert {slot["slot_name"] for slot in canonical["slots"]} == {"noise_cancelling", "work_in_peace"}  # type: ignore[attr-defined]
+    scores = await get("/scores")
+    assert scores["items"][0]["candidates"][0]["contributions"]  # type: ignore[index]
+    assert scores["items"][0]["signals"]["phase"] == "early"  # type: ignore[index]
+    lines = (await get("/transcript"))["items"]
+    assert [line["speaker"] for line in lines] == ["interviewer", "respondent", "interviewer"]  # type: ignore[attr-defined]
+    detail = await get("")
+    assert detail["respondent_ref"] == "R 7"
+    assert detail["focus_history"][0]["turn"] == 1  # type: ignore[index]
+    assert detail["usage"] == SessionUsage().model_dump()
 
 
-async def test_start_without_consent_is_refused_until_it_is_given(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.begin("tea")
-        start = f"/api/sessions/{session_id}/start"
-        refused = await api.call("POST", start, headers=headers)
-        assert (refused.status_code, refused.json()["code"]) == (403, "consent_required")
-        early = await api.turn(session_id, headers)
-        assert (early.status_code, early.json()["code"]) == (403, "consent_required")
-        given = {"consent": {"version": "3", "choices": {"quotes": True}}}
-        accepted = await api.call("POST", start, headers=headers, json=given)
-        assert accepted.json()["question"]["turn_number"] == 0
-        detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
-        assert detail["consent"] == {"text": "Do you agree?", "version": "3", "required": True, "given": True}
+async def test_turn_with_the_same_key_gives_the_first_result_and_changes_nothing(api: Process) -> None:
+    session_id, headers = await api.interview(1)
+    first = (await api.turn(session_id, headers, "It is quiet", KEY)).json()
+    await api.turn(session_id, headers, "And warm")
+    again = (await api.turn(session_id, headers, "It is quiet", KEY)).json()
+    assert again["result"] == first["result"]
+    assert again["question"] == first["question"]
+    other = await api.turn(session_id, headers, "It is loud", KEY)
+    assert (other.status_code, other.json()["code"]) == (422, "invalid_input")
+    state = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
+    assert state["turn_number"] == 3
+
+
+async def test_two_turns_at_once_one_wins(api: Process) -> None:
+    session_id, headers = await api.interview(0)
+    both = await asyncio.gather(api.turn(session_id, headers, "One"), api.turn(session_id, headers, "Two"))
+    assert sorted(response.status_code for response in both) == [200, 409]
+    refused = next(response for response in both if response.status_code == 409)
+    assert refused.json()["code"] == "turn_in_progress"
+    lines = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()["transcript"]
+    assert len([line for line in lines if line["speaker"] == "respondent"]) == 1
+
+
+async def test_interview_ends_and_refuses_further_answers(api: Process) -> None:
+    session_id, headers = await api.interview(3, max_turns=3)
+    detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
+    assert (detail["state"], detail["progress"], detail["question"]) == ("completed", 1.0, None)
+    assert detail["transcript"][-1]["text"] == "Thank you very much."
+    late = await api.turn(session_id, headers, "One more thing")
+    assert (late.status_code, late.json()["code"]) == (409, "session_completed")
+
+
+async def test_start_without_consent_is_refused_until_it_is_given(api: Process) -> None:
+    session_id, headers = await api.begin("tea")
+    start = f"/api/sessions/{session_id}/start"
+    refused = await api.call("POST", start, headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (403, "consent_required")
+    early = await api.turn(session_id, headers)
+    assert (early.status_code, early.json()["code"]) == (403, "consent_required")
+    given = {"consent": {"version": "3", "choices": {"quotes": True}}}
+    accepted = await api.call("POST", start, headers=headers, json=given)
+    assert accepted.json()["question"]["turn_number"] == 0
+    detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
+    assert detail["consent"] == {"text": "Do you agree?", "version": "3", "required": True, "given": True}
 
 
 @pytest.mark.parametrize(
@@ -117,23 +130,21 @@ async def test_start_without_consent_is_refused_until_it_is_given(tmp_path: Path
     ],
 )
 async def test_turn_with_unusable_text_is_refused_and_consumes_no_turn(
-    tmp_path: Path, text: str, status: int, code: str
+    api: Process, text: str, status: int, code: str
 ) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.interview(0)
-        refused = await api.turn(session_id, headers, text)
-        assert (refused.status_code, refused.json()["code"]) == (status, code)
-        detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
-        assert (detail["turn_number"], len(detail["transcript"])) == (0, 1)
+    session_id, headers = await api.interview(0)
+    refused = await api.turn(session_id, headers, text)
+    assert (refused.status_code, refused.json()["code"]) == (status, code)
+    detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
+    assert (detail["turn_number"], len(detail["transcript"])) == (0, 1)
 
 
-async def test_turn_with_unusual_text_is_kept_as_it_is(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.interview(0)
-        for text in ("שלום, זה שקט 👩‍👩‍👧", "I don't know", "x" * 8000):
-            assert (await api.turn(session_id, headers, text)).status_code == 200
-        lines = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()["transcript"]
-        assert lines[1]["text"] == "שלום, זה שקט 👩‍👩‍👧"
+async def test_turn_with_unusual_text_is_kept_as_it_is(api: Process) -> None:
+    session_id, headers = await api.interview(0)
+    for unusual in ("שלום, זה שקט 👩‍👩‍👧", "I don't know", "x" * 8000):
+        assert (await api.turn(session_id, headers, unusual)).status_code == 200
+    lines = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()["transcript"]
+    assert lines[1]["text"] == "שלום, זה שקט 👩‍👩‍👧"
 
 
 @pytest.mark.parametrize(
@@ -170,19 +181,18 @@ async def test_turn_with_unusual_text_is_kept_as_it_is(tmp_path: Path) -> None:
     ],
 )
 async def test_turn_with_unusable_body_is_a_problem(
-    tmp_path: Path, content: bytes, kind: str, status: int, code: str
+    api: Process, content: bytes, kind: str, status: int, code: str
 ) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.interview(0)
-        path = f"/api/sessions/{session_id}/turns"
-        refused = await api.call("POST", path, content=content, headers={**headers, "content-type": kind})
-        problem = refused.json()
-        assert (refused.status_code, problem["code"]) == (status, code)
-        assert refused.headers["content-type"] == "application/problem+json"
-        assert problem.keys() == {"type", "title", "status", "detail", "code"}
-        assert problem["status"] == status
-        detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
-        assert detail["turn_number"] == 0
+    session_id, headers = await api.interview(0)
+    path = f"/api/sessions/{session_id}/turns"
+    refused = await api.call("POST", path, content=content, headers={**headers, "content-type": kind})
+    problem = refused.json()
+    assert (refused.status_code, problem["code"]) == (status, code)
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert problem.keys() == {"type", "title", "status", "detail", "code"}
+    assert problem["status"] == status
+    detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
+    assert detail["turn_number"] == 0
 
 
 @pytest.mark.parametrize(
@@ -199,77 +209,71 @@ async def test_turn_with_unusable_body_is_a_problem(
     ],
 )
 async def test_create_with_something_unknown_is_refused_before_anything_is_written(
-    tmp_path: Path, body: dict[str, object], code: str, words: str
+    untouched: Process, body: dict[str, object], code: str, words: str
 ) -> None:
-    async with process(tmp_path) as api:
-        refused = await api.call("POST", "/api/sessions", json=body)
-        assert (refused.status_code, refused.json()["code"]) == (422, code)
-        assert words in refused.json()["detail"]
-        assert await api.storage.writer.drain(10.0)
-        assert (await api.storage.store.sessions()).items == ()
-        assert [key async for key in api.storage.hot.connection.client.scan_iter("askwell:*:state")] == []
+    refused = await untouched.call("POST", "/api/sessions", json=body)
+    assert (refused.status_code, refused.json()["code"]) == (422, code)
+    assert words in refused.json()["detail"]
+    assert await untouched.storage.writer.drain(10.0)
+    assert (await untouched.storage.store.sessions()).items == ()
+    assert [key async for key in untouched.storage.hot.connection.client.scan_iter("askwell:*:state")] == []
 
 
-async def test_session_of_somebody_else_is_forbidden(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        mine, headers = await api.begin()
-        other, _ = await api.begin()
-        for method, path in (("GET", ""), ("POST", "/start"), ("DELETE", "")):
-            refused = await api.call(method, f"/api/sessions/{other}{path}", headers=headers)
-            assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
-        assert (await api.turn(other, headers)).status_code == 403
-        for path in ("/graph", "/canonical-graph", "/scores", "/transcript", "/export"):
-            refused = await api.call("GET", f"/api/sessions/{mine}{path}", headers=headers)
-            assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
+async def test_session_of_somebody_else_is_forbidden(api: Process) -> None:
+    mine, headers = await api.begin()
+    other, _ = await api.begin()
+    for method, path in (("GET", ""), ("POST", "/start"), ("DELETE", "")):
+        refused = await api.call(method, f"/api/sessions/{other}{path}", headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
+    assert (await api.turn(other, headers)).status_code == 403
+    for path in ("/graph", "/canonical-graph", "/scores", "/transcript", "/export"):
+        refused = await api.call("GET", f"/api/sessions/{mine}{path}", headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
 
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer wrong"}, {"authorization": "Basic eDp5"}])
-async def test_call_without_a_valid_token_is_unauthorised(tmp_path: Path, headers: dict[str, str]) -> None:
-    async with process(tmp_path) as api:
-        session_id, _ = await api.begin()
-        for path in ("", "/graph", "/scores", "/transcript", "/export"):
-            refused = await api.call("GET", f"/api/sessions/{session_id}{path}", headers=headers)
-            assert (refused.status_code, refused.json()["code"]) == (401, "unauthorised"), path
-            assert refused.headers["www-authenticate"] == "Bearer"
-        assert (await api.call("GET", "/api/sessions", headers=headers)).status_code == 401
-        assert (await api.turn(session_id, headers)).status_code == 401
+async def test_call_without_a_valid_token_is_unauthorised(api: Process, headers: dict[str, str]) -> None:
+    session_id, _ = await api.begin()
+    for path in ("", "/graph", "/scores", "/transcript", "/export"):
+        refused = await api.call("GET", f"/api/sessions/{session_id}{path}", headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (401, "unauthorised"), path
+        assert refused.headers["www-authenticate"] == "Bearer"
+    assert (await api.call("GET", "/api/sessions", headers=headers)).status_code == 401
+    assert (await api.turn(session_id, headers)).status_code == 401
 
 
 @pytest.mark.parametrize("session_id", ["unknown", "a b", "x" * 65, "..%2Fx"])
-async def test_session_that_does_not_exist_is_not_found(tmp_path: Path, session_id: str) -> None:
-    async with process(tmp_path) as api:
-        refused = await api.call("GET", f"/api/sessions/{session_id}", headers=api.moderator)
-        assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
-        erased = await api.call("DELETE", f"/api/sessions/{session_id}", headers=api.moderator)
-        assert erased.status_code == 404
+async def test_session_that_does_not_exist_is_not_found(api: Process, session_id: str) -> None:
+    refused = await api.call("GET", f"/api/sessions/{session_id}", headers=api.moderator)
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
+    erased = await api.call("DELETE", f"/api/sessions/{session_id}", headers=api.moderator)
+    assert erased.status_code == 404
 
 
-async def test_audio_is_told_that_nobody_can_transcribe(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.begin()
-        path = f"/api/sessions/{session_id}/audio?turn_key={uuid4()}"
-        refused = await api.call("POST", path, content=b"RIFF", headers=headers)
-        assert (refused.status_code, refused.json()["code"]) == (503, "transcriber_unavailable")
+async def test_audio_is_told_that_nobody_can_transcribe(api: Process) -> None:
+    session_id, headers = await api.begin()
+    path = f"/api/sessions/{session_id}/audio?turn_key={uuid4()}"
+    refused = await api.call("POST", path, content=b"RIFF", headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (503, "transcriber_unavailable")
 
 
-async def test_erase_answers_202_then_everything_is_gone(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.interview(2)
-        erased = await api.call("DELETE", f"/api/sessions/{session_id}", headers=headers)
-        assert erased.status_code == 202
+async def test_erase_answers_202_then_everything_is_gone(api: Process) -> None:
+    session_id, headers = await api.interview(2)
+    erased = await api.call("DELETE", f"/api/sessions/{session_id}", headers=headers)
+    assert erased.status_code == 202
 
-        async def gone() -> bool:
-            return session_id not in json.dumps(await all_rows(api.storage.database), default=str)
+    async def gone() -> bool:
+        return session_id not in json.dumps(await all_rows(api.storage.database), default=str)
 
-        await eventually(gone)
-        assert (await api.call("GET", f"/api/sessions/{session_id}", headers=api.moderator)).status_code == 404
-        assert (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).status_code == 401
+    await eventually(gone)
+    assert (await api.call("GET", f"/api/sessions/{session_id}", headers=api.moderator)).status_code == 404
+    assert (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).status_code == 401
 
-        async def refused() -> bool:
-            response = await api.call("DELETE", f"/api/sessions/{session_id}", headers=api.moderator)
-            return response.status_code == 404
+    async def refused() -> bool:
+        response = await api.call("DELETE", f"/api/sessions/{session_id}", headers=api.moderator)
+        return response.status_code == 404
 
-        await eventually(refused)
+    await eventually(refused)
 
 
 async def test_list_pages_from_newest_to_oldest_and_filters(tmp_path: Path) -> None:
@@ -318,21 +322,19 @@ async def test_join_link_keeps_the_token_in_the_fragment(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["json", "md", "csv", "graphml", "vtt", "docx", "qdpx"])
-async def test_export_is_a_download(tmp_path: Path, name: str) -> None:
-    async with process(tmp_path) as api:
-        session_id, _ = await api.interview(1)
-        path = f"/api/sessions/{session_id}/export?format={name}"
-        response = await api.call("GET", path, headers=api.moderator)
-        assert response.status_code == 200
-        assert len(response.content) > 300
-        assert response.headers["content-disposition"].startswith('attachment; filename="askwell-coffee-')
+async def test_export_is_a_download(api: Process, name: str) -> None:
+    session_id, _ = await api.interview(1)
+    path = f"/api/sessions/{session_id}/export?format={name}"
+    response = await api.call("GET", path, headers=api.moderator)
+    assert response.status_code == 200
+    assert len(response.content) > 300
+    assert response.headers["content-disposition"].startswith('attachment; filename="askwell-coffee-')
 
 
-async def test_export_in_an_unknown_format_is_refused(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, _ = await api.interview(1)
-        refused = await api.call("GET", f"/api/sessions/{session_id}/export?format=pdf", headers=api.moderator)
-        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+async def test_export_in_an_unknown_format_is_refused(api: Process) -> None:
+    session_id, _ = await api.interview(1)
+    refused = await api.call("GET", f"/api/sessions/{session_id}/export?format=pdf", headers=api.moderator)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
 
 
 async def test_session_continues_in_another_process(tmp_path: Path) -> None:
@@ -357,15 +359,14 @@ async def test_session_continues_in_another_process(tmp_path: Path) -> None:
         {"version": "3\0"},
     ],
 )
-async def test_consent_that_the_socket_would_refuse_is_refused(tmp_path: Path, consent: dict[str, object]) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.begin("tea")
-        path = f"/api/sessions/{session_id}/start"
-        content = json.dumps({"consent": consent})
-        refused = await api.call("POST", path, content=content, headers={**headers, "content-type": "application/json"})
-        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
-        detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
-        assert not detail["consent"]["given"]
+async def test_consent_that_the_socket_would_refuse_is_refused(api: Process, consent: dict[str, object]) -> None:
+    session_id, headers = await api.begin("tea")
+    path = f"/api/sessions/{session_id}/start"
+    content = json.dumps({"consent": consent})
+    refused = await api.call("POST", path, content=content, headers={**headers, "content-type": "application/json"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+    detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()
+    assert not detail["consent"]["given"]
 
 
 async def test_create_when_the_server_is_full_leaves_no_token_behind(tmp_path: Path) -> None:
@@ -392,8 +393,7 @@ async def test_create_that_fails_ends_the_token(tmp_path: Path) -> None:
             assert left.scalar_one() == 0
 
 
-async def test_turn_key_of_another_form_is_told_in_plain_words(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        session_id, headers = await api.begin()
-        refused = await api.turn(session_id, headers, key="x")
-        assert refused.json()["detail"] == "turn_key: is not in the expected form."
+async def test_turn_key_of_another_form_is_told_in_plain_words(api: Process) -> None:
+    session_id, headers = await api.begin()
+    refused = await api.turn(session_id, headers, key="x")
+    assert refused.json()["detail"] == "turn_key: is not in the expected form."
