@@ -152,14 +152,15 @@ async def test_fault_that_stays_is_raised_after_the_tries_it_deserves(rig: Rig, 
 @pytest.mark.parametrize(("fault", "mode"), MENDED)
 async def test_fault_that_passes_is_mended_by_the_second_try(rig: Rig, fault: Fault, mode: Mode) -> None:
     rig.double.next(fault.behaviour, GOOD)
-    answer = await rig.ask(mode, deadline_s=fault.deadline_s)
+    deadline_s = max(fault.deadline_s, 1.0)  # the second try has to answer in time on a busy machine too
+    answer = await rig.ask(mode, deadline_s=deadline_s)
     assert answer.text == GOOD.text
     assert len(rig.double.requests) == 2
     assert rig.outcomes == [(1, "failed", fault.error.__name__), (2, "completed", None)]
     assert rig.events[-1] == "llm_call_complete"
     assert rig.double.requests[0].raw == rig.double.requests[1].raw
     assert len(rig.slept) == 1
-    assert 0 <= rig.slept[0] < min(1.0, fault.deadline_s)
+    assert 0 <= rig.slept[0] < min(1.0, deadline_s)
 
 
 @pytest.mark.parametrize("how", sorted(MIDDLE))

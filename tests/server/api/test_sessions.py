@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 
+from pipeline.ports import Extraction, ExtractionRequest
 from server.session.outbox import Outbox
 from server.usage import SessionUsage
 from tests.support.redis_rows import all_rows
@@ -88,14 +89,26 @@ async def test_turn_with_the_same_key_gives_the_first_result_and_changes_nothing
     assert state["turn_number"] == 3
 
 
-async def test_two_turns_at_once_one_wins(api: Process) -> None:
+async def test_two_turns_at_once_one_wins(api: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     session_id, headers = await api.interview(0)
-    both = await asyncio.gather(api.turn(session_id, headers, "One"), api.turn(session_id, headers, "Two"))
-    assert sorted(response.status_code for response in both) == [200, 409]
-    refused = next(response for response in both if response.status_code == 409)
-    assert refused.json()["code"] == "turn_in_progress"
+    begun, go = asyncio.Event(), asyncio.Event()
+    extract = api.extractor.extract
+
+    async def held(request: ExtractionRequest) -> Extraction:
+        begun.set()
+        await go.wait()
+        return await extract(request)
+
+    monkeypatch.setattr(api.extractor, "extract", held)
+    async with asyncio.timeout(10.0), asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(api.turn(session_id, headers, "One"))
+        await begun.wait()
+        refused = await api.turn(session_id, headers, "Two")
+        go.set()
+    assert first.result().status_code == 200
+    assert (refused.status_code, refused.json()["code"]) == (409, "turn_in_progress")
     lines = (await api.call("GET", f"/api/sessions/{session_id}", headers=headers)).json()["transcript"]
-    assert len([line for line in lines if line["speaker"] == "respondent"]) == 1
+    assert [line["text"] for line in lines if line["speaker"] == "respondent"] == ["One"]
 
 
 async def test_interview_ends_and_refuses_further_answers(api: Process) -> None:
