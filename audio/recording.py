@@ -1,16 +1,21 @@
 """Stores spoken answers as FLAC files, by session, for studies that record (`record_audio`).
 
 All functions block: call them from a worker thread. Files are replaced atomically: each is complete or absent.
+
+Recordings that come from another askwell server are staged first, in a folder of their own inside the session's, and
+placed once their session is stored. No file is given up for one that comes later under the same name: the earlier one
+goes to the folder of the version of the session that it belongs to.
 """
 
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import IO
@@ -57,11 +62,12 @@ class Recordings:
             _encode(draft, samples)
         return target
 
-    def adopt(self, session_id: str, name: str, source: IO[bytes]) -> Path:
-        """Copy a recording from another askwell server, under the name that its file has there. Returns the path.
+    def stage(self, session_id: str, digest: str, name: str, source: IO[bytes]) -> Path:
+        """Copy a recording from another askwell server, for `place` or `set_aside`. Returns the path.
 
         Args:
             session_id: the session.
+            digest: of the bundle that it came in, in hexadecimal digits.
             name: that of the file, as in `path`.
             source: the file, which is read to its end.
         Raises:
@@ -71,16 +77,60 @@ class Recordings:
         stem, _, suffix = name.rpartition(".")
         if suffix != "flac" or not _NAME.fullmatch(stem):
             raise ValueError(f"{name!r} is no name of a recording.")
-        target = self._folder / _valid_name(session_id) / name
+        target = self._staged(session_id, digest) / name
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _replacement(target) as draft, draft.open("wb") as file:
             shutil.copyfileobj(source, file)
         return target
 
+    def place(self, session_id: str, digest: str, *, replaced: str | None) -> None:
+        """Make what was staged recordings of the session; doing so again changes nothing.
+
+        Args:
+            session_id: the session.
+            digest: of the bundle that they came in.
+            replaced: of the one whose differing files these take the place of.
+        Raises:
+            OSError: the folder can't be written.
+        """
+        for file in _flac_files(self._staged(session_id, digest)):
+            target = self._folder / _valid_name(session_id) / file.name
+            if replaced is not None and target.exists() and not filecmp.cmp(file, target, shallow=False):
+                _move(target, self._version(session_id, replaced))
+            _move(file, target.parent)
+        self.unstage(session_id, digest)
+
+    def set_aside(self, session_id: str, digest: str) -> None:
+        """Keep what was staged for a version of the session, apart from the session's own; as `place` otherwise."""
+        for file in _flac_files(self._staged(session_id, digest)):
+            own = self._folder / _valid_name(session_id) / file.name
+            if not own.exists() or not filecmp.cmp(file, own, shallow=False):
+                _move(file, self._version(session_id, digest))
+        self.unstage(session_id, digest)
+
+    def unstage(self, session_id: str, digest: str) -> None:
+        """Remove what was staged and neither placed nor set aside. Raises OSError."""
+        folder = self._staged(session_id, digest)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(folder)
+        with contextlib.suppress(OSError):
+            folder.parent.rmdir()  # where nothing else is in it
+
+    def of_version(self, session_id: str, digest: str, names: Iterable[str]) -> list[Path]:
+        """The paths of the recordings of a version of a session, in that order; missing ones are left out."""
+        apart, own = self._version(session_id, digest), self._folder / _valid_name(session_id)
+        found = (next((f / name for f in (apart, own) if (f / name).is_file()), None) for name in names)
+        return [path for path in found if path is not None]
+
+    def _staged(self, session_id: str, digest: str) -> Path:
+        return self._folder / _valid_name(session_id) / f".staged-{_valid_name(digest)}"
+
+    def _version(self, session_id: str, digest: str) -> Path:
+        return self._folder / _valid_name(session_id) / f".version-{_valid_name(digest)}"
+
     def of(self, session_id: str) -> list[Path]:
         """The paths of a session's recordings, in the order of turns."""
-        folder = self._folder / _valid_name(session_id)
-        return sorted(path for path in folder.glob("*") if path.suffix == ".flac")
+        return _flac_files(self._folder / _valid_name(session_id))
 
     def sessions(self) -> list[str]:
         """The ids of the sessions that have a folder, sorted."""
@@ -98,6 +148,17 @@ class Recordings:
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self._folder / _valid_name(session_id))
         return kept
+
+
+def _flac_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*") if path.suffix == ".flac")
+
+
+def _move(file: Path, folder: Path) -> None:
+    """Move a file into a folder, unless it was moved meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(file, folder / file.name)
 
 
 def _valid_name(name: str) -> str:

@@ -6,7 +6,6 @@ used from different threads (each stream from one thread at a time).
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +13,9 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from artefacts.checking import check_bytes
+from artefacts.errors import ArtefactError
+from artefacts.table import of_kind
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import ModelMissing
 from audio.types import Samples
@@ -56,12 +58,12 @@ def packaged_vad_model() -> Path:
     Raises:
         ModelMissing: the package is not installed or does not contain the model.
     """
-    found = importlib.util.find_spec("faster_whisper")
-    for folder in (found.submodule_search_locations or ()) if found else ():
-        models = sorted(Path(folder, "assets").glob("silero_vad_v6*.onnx"))
-        if models:
-            return models[-1]
-    raise ModelMissing("No voice activity model: pip install 'faster-whisper>=1.2,<1.3', which carries it")
+    (artefact,) = of_kind("vad")
+    folder = artefact.folder()
+    for file in artefact.files if folder is not None else ():
+        if folder is not None and (folder / file.path).is_file():
+            return folder / file.path
+    raise ModelMissing(f"No voice activity model: pip install {artefact.packages[0]}, which carries it")
 
 
 class SileroDetector:
@@ -70,19 +72,25 @@ class SileroDetector:
     Args:
         model: path of the ONNX file; None for the one inside faster-whisper.
     Raises:
-        ModelMissing: there is no such file.
+        ModelMissing: there is no such file, or it is not the pinned one.
     """
 
     def __init__(self, model: Path | None = None) -> None:
         path = model or packaged_vad_model()
-        if not path.is_file():
-            raise ModelMissing(f"No voice activity model at {path}")
+        (artefact,) = of_kind("vad")
+        try:
+            data = path.read_bytes()
+            check_bytes(path, data, artefact.files[0].sha256, artefact.remedy)
+        except OSError as exc:
+            raise ModelMissing(f"No voice activity model at {path}") from exc
+        except ArtefactError as exc:
+            raise ModelMissing(f"The voice activity model can't be used: {exc}") from exc
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False
         options.log_severity_level = 3
         self._session: Any = onnxruntime.InferenceSession(
-            str(path), sess_options=options, providers=["CPUExecutionProvider"]
+            data, sess_options=options, providers=["CPUExecutionProvider"]
         )
 
     def open(self) -> SileroStream:

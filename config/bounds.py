@@ -28,6 +28,11 @@ class SessionSettings(Group):
         ge=60,
         description="An abandoned session can be resumed until this long after the last sign of life, in seconds.",
     )
+    unstarted_until_s: int = Field(
+        default=604_800,
+        ge=60,
+        description="A session whose interview never began is erased this long after it was made, in seconds.",
+    )
     idle_release_s: float = Field(
         default=120.0,
         gt=0,
@@ -51,9 +56,32 @@ class LimitSettings(Group):
     request_burst: int = Field(
         default=100, ge=1, description="HTTP requests that change something one address may send at once."
     )
+    wrong_tokens_per_s: float = Field(
+        default=1.0,
+        gt=0,
+        description="Wrong tokens that one address may send, per second on average; further ones are told to wait.",
+    )
+    wrong_token_burst: int = Field(default=100, ge=1, description="Wrong tokens that one address may send at once.")
     max_sessions: int = Field(default=1000, ge=1, description="Sessions that one process runs at the same time.")
     max_connections: int = Field(
         default=4000, ge=1, description="Sockets and requests that one process serves at the same time."
+    )
+    connections_per_address: int = Field(
+        default=300,
+        ge=1,
+        description="Connections that one address may have at the same time; where a proxy is trusted, the address is "
+        "that of its client. A school or an office may be one address: a page holds up to seven.",
+    )
+    sessions_per_address: int = Field(
+        default=100, ge=1, description="Interviews that may be connected from one address at the same time."
+    )
+    body_deadline_s: float = Field(
+        default=600.0, gt=0, description="Longest time for the body of an HTTP request, in seconds."
+    )
+    body_bytes_per_s: int = Field(
+        default=1024,
+        ge=1,
+        description="Least rate at which the body of an HTTP request must arrive, in bytes per second.",
     )
     outbox_events: int = Field(
         default=256, ge=16, description="Events waiting for a slow client before its connection is dropped."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from config.models import checked_base_url
-from config.yamlfile import ConfigError, ConfigProblem, Document, parse, suggest, validate
+from config.yamlfile import ConfigError, ConfigProblem, Document, parse, read_text, suggest, validate
 from pipeline.concept import Concept, RoleOverrides
 from pipeline.methodology import Methodology
 from pipeline.signals import registry
@@ -74,7 +74,7 @@ class Folder(Generic[T]):
             fingerprint = _fingerprint(path)
             if known is not None and known.fingerprint == fingerprint:
                 return known
-            value, document = self._read(path.read_text(encoding="utf-8"), str(path), stem)
+            value, document = self._read(read_text(path), str(path), stem)
             return _Entry(fingerprint, value, document, ())
         except ConfigError as exc:
             problems = exc.problems

@@ -128,6 +128,10 @@ class Library:
     def texts(self, language: str) -> Texts:
         """Interface texts in that language, else in English. Raises UnknownName."""
         self._texts.refresh()
+        return self.known_texts(language)
+
+    def known_texts(self, language: str) -> Texts:
+        """As `texts`, from the files as they were when they were last looked at. Raises UnknownName."""
         found = self._texts.values()
         if language not in found and "en" not in found:
             raise UnknownName("There are no interface texts at all.")
@@ -242,10 +246,11 @@ class Library:
 
     def prompts(self) -> dict[str, str]:
         """The prompts as they are now, by file name without `.md`. Raises ModelsUnusable: they can't be used."""
-        texts = self.prompt_files.texts()
-        if not texts:
-            raise ModelsUnusable("The prompts can't be used; `askwell check-config` says what is wrong with them.")
-        return texts
+        return _usable(self.prompt_files.texts())
+
+    def known_prompts(self) -> dict[str, str]:
+        """The prompts as they were when they were last looked at. Raises ModelsUnusable."""
+        return _usable(self.prompt_files.known())
 
     def _methodology(self, name: str) -> Methodology:
         methodologies = self.methodologies()
@@ -321,6 +326,12 @@ class Library:
                 path = ("phases", phase, part, name)
                 problems.append(document.problem(path, f"unknown strategy{suggest(name, strategies)}"))
         return problems
+
+
+def _usable(prompts: dict[str, str]) -> dict[str, str]:
+    if not prompts:
+        raise ModelsUnusable("The prompts can't be used; `askwell check-config` says what is wrong with them.")
+    return prompts
 
 
 def _closing_in(concept: Concept, language: str) -> str | None:

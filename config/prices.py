@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from config.yamlfile import ConfigError, ConfigProblem, Document, parse, validate
+from config.yamlfile import ConfigError, ConfigProblem, Document, parse, read_text, validate
 from pipeline.methodology import Spec
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def price_table(prices: dict[str, Price]) -> PriceTable:
 
 def _text(path: Traversable) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except UnicodeDecodeError as exc:
         raise ConfigError([ConfigProblem(str(path), 1, f"the file is not UTF-8: {exc.reason}")]) from exc
     except OSError as exc:

@@ -46,6 +46,10 @@ class PromptFiles:
         self._refresh()
         return dict(self._good)
 
+    def known(self) -> dict[str, str]:
+        """As `texts`, from the files as they were when they were last looked at; they are if they never were."""
+        return dict(self._good) or self.texts()
+
     def problems(self) -> tuple[ConfigProblem, ...]:
         """Everything that is wrong with the files as they are now."""
         self._refresh()

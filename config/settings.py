@@ -37,6 +37,8 @@ from pipeline.concept import PipelineSettings
 
 PREFIX = "ASKWELL_"
 TOML_NAME = "askwell.toml"
+SHORTEST_TOKEN = 32
+"""Characters of a configured token."""
 ROLES: tuple[Role, ...] = ("extraction", "scoring", "generation")
 
 
@@ -76,9 +78,28 @@ class ServerSettings(Group):
         default=None,
         description="Whether anyone may start an interview; if not set, only where the address is a loopback one.",
     )
+    open_concepts: bool | None = Field(
+        default=None,
+        description="Whether anyone may list all concepts and methodologies; if not set, only where enrolment is open. "
+        "Elsewhere it takes a token, and others see the concepts that anyone may start.",
+    )
+    open_metrics: bool | None = Field(
+        default=None,
+        description="Whether anyone may read `/metrics`; if not set, only where enrolment is open. Elsewhere it takes "
+        "`ASKWELL_METRICS_TOKEN` or a moderator's token.",
+    )
+    open_readiness: bool | None = Field(
+        default=None,
+        description="Whether `/readyz` tells anyone what is wrong; if not set, only where enrolment is open. Elsewhere "
+        "it tells that to moderators, and others only whether the process is ready.",
+    )
     moderator_token: SecretStr | None = Field(
         default=None,
-        description="Token of the moderator; if not set, one is made, kept in the data directory and printed at start.",
+        description="Token of the moderator, 32 characters or more; if not set, one is made, kept in the data "
+        "directory and printed at start.",
+    )
+    metrics_token: SecretStr | None = Field(
+        default=None, description="Token with which `/metrics` can be read, and nothing else; 32 characters or more."
     )
     forwarded_allow_ips: str = Field(
         default="127.0.0.1", description="Proxies whose `X-Forwarded-*` headers are believed, separated by commas."
@@ -93,6 +114,16 @@ class ServerSettings(Group):
             raise ValueError("not a host name: a part between dots has 1 to 63 characters") from exc
         return host
 
+    @field_validator("moderator_token", "metrics_token")
+    @classmethod
+    def _hard_to_guess(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is not None and len(token.get_secret_value()) < SHORTEST_TOKEN:
+            raise ValueError(
+                f"too short: a token has {SHORTEST_TOKEN} characters or more, so that nobody guesses it; "
+                "`openssl rand -hex 24` makes one"
+            )
+        return token
+
     @property
     def loopback(self) -> bool:
         """Whether only this machine can reach the server."""
@@ -102,6 +133,21 @@ class ServerSettings(Group):
     def enrolment_open(self) -> bool:
         """Whether anyone may start an interview, where a concept does not say otherwise."""
         return self.loopback if self.open_enrolment is None else self.open_enrolment
+
+    @property
+    def concepts_open(self) -> bool:
+        """Whether anyone may list all concepts and methodologies."""
+        return self.enrolment_open if self.open_concepts is None else self.open_concepts
+
+    @property
+    def metrics_open(self) -> bool:
+        """Whether anyone may read the metrics."""
+        return self.enrolment_open if self.open_metrics is None else self.open_metrics
+
+    @property
+    def readiness_open(self) -> bool:
+        """Whether anyone is told what a process that is not ready lacks."""
+        return self.enrolment_open if self.open_readiness is None else self.open_readiness
 
 
 class StorageSettings(Group):

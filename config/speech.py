@@ -97,6 +97,26 @@ class SpeechSettings(Group):
     max_audio_bytes: int = Field(
         default=67_108_864, ge=65_536, description="Largest recording that may be sent as an answer, in bytes."
     )
+    max_uploads_per_address: int = Field(
+        default=64,
+        ge=1,
+        description="Recordings that may be sent as answers at the same time from one address; a classroom often "
+        "shares one.",
+    )
+    max_uploads_bytes: int = Field(
+        default=268_435_456,
+        ge=65_536,
+        description="Bytes that recordings which are being sent to one process may take on its disk together; at "
+        "least one of `ASKWELL_MAX_AUDIO_BYTES` always fits.",
+    )
+    max_decode_bytes: int = Field(
+        default=268_435_456,
+        ge=67_108_864,
+        description="Memory that decoding a recording may take, in bytes, besides what its process takes anyway.",
+    )
+    decode_deadline_s: float = Field(
+        default=30.0, gt=0, le=600, description="Longest time for decoding a recording, in seconds."
+    )
     recordings: Path | None = Field(
         default=None,
         description="Directory for the speech that concepts with `record_audio` keep; `recordings` in the data "

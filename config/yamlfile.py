@@ -1,6 +1,8 @@
 """YAML with the line of every key and item, so that a mistake is reported with its line.
 
 Booleans are `true` and `false` only (YAML 1.2): `no` and `on` are text, such as the language code of Norwegian.
+A file's size, its nodes with every alias written out, their nesting and the length of numbers are bounded, so that
+reading one always ends soon.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import re
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import yaml
@@ -18,8 +21,21 @@ from pydantic import BaseModel, ValidationError
 Path = tuple[str | int, ...]
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
+MOST_BYTES = 1_048_576
+"""Largest configuration file."""
+MOST_NODES = 100_000
+"""Most values and keys of one file, with every alias written out."""
+DEEPEST = 64
+"""How deep lists and mappings may be nested."""
+LONGEST_NUMBER = 400
+"""Most characters of a number; converting one takes time that grows with the square of its length."""
+
+MOST_PROBLEMS = 100
+"""Mistakes of one file that are reported; finding out what was meant takes time for each."""
+
 _BOOL_TAG = "tag:yaml.org,2002:bool"
 _TIME_TAG = "tag:yaml.org,2002:timestamp"
+_NUMBER_TAGS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
 
 
 @dataclass(frozen=True, order=True)
@@ -35,18 +51,59 @@ class ConfigProblem:
 
 
 class ConfigError(Exception):
-    """Configuration that can't be used; the message has one line per mistake."""
+    """Configuration that can't be used; the message has one line per mistake, for the first MOST_PROBLEMS."""
 
     code = "invalid_input"
     retryable = False
 
     def __init__(self, problems: Sequence[ConfigProblem]) -> None:
+        problems = problems[:MOST_PROBLEMS]
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = tuple(problems)
 
 
 class _Loader(yaml.SafeLoader):
-    """SafeLoader with the booleans of YAML 1.2 and dates left as text."""
+    """SafeLoader with the booleans of YAML 1.2, dates left as text, and bounds on what is composed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._count = 0
+        self._depth = 0
+        self._sizes: dict[yaml.Node, int] = {}
+        """Nodes of every node that is complete, itself and aliases inside it counted."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """As of the base. Raises ComposerError where the document exceeds a bound or contains itself."""
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):
+            found = super().compose_node(parent, index)
+            if found not in self._sizes:
+                raise _refusal(f"the alias `{event.anchor}` stands inside what it refers to", event)
+            self._add(self._sizes[found], event)
+            return found
+        before = self._count
+        self._add(1, event)
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise _refusal(f"lists and mappings are nested more than {DEEPEST} levels deep", event)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if node is not None:
+            if node.tag in _NUMBER_TAGS and len(str(node.value)) > LONGEST_NUMBER:
+                raise _refusal(f"a number has {LONGEST_NUMBER} characters at the most", event)
+            self._sizes[node] = self._count - before
+        return node
+
+    def _add(self, nodes: int, event: yaml.Event) -> None:
+        self._count += nodes
+        if self._count > MOST_NODES:
+            raise _refusal(f"the file has more than {MOST_NODES} values, with every alias written out", event)
+
+
+def _refusal(reason: str, event: yaml.Event) -> yaml.MarkedYAMLError:
+    mark = event.start_mark
+    assert isinstance(mark, yaml.Mark)
+    return yaml.MarkedYAMLError(None, None, reason, mark)
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -92,8 +149,10 @@ def parse(text: str, file: str) -> Document:
         text: the file's content.
         file: how the file is called in messages.
     Raises:
-        ConfigError: it is not YAML, is empty, or has a key twice.
+        ConfigError: it is not YAML, is empty, has a key twice, or exceeds a bound.
     """
+    if len(text) > MOST_BYTES:
+        raise ConfigError([too_large(file)])
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
@@ -114,6 +173,25 @@ def parse(text: str, file: str) -> Document:
         raise ConfigError([ConfigProblem(file, line, f"the character U+{exc.character:04X} can't be used")]) from exc
     except (yaml.YAMLError, ValueError, RecursionError) as exc:
         raise ConfigError([ConfigProblem(file, 1, " ".join(str(exc).split()) or "not YAML")]) from exc
+
+
+def too_large(file: str) -> ConfigProblem:
+    """A file has more than MOST_BYTES."""
+    return ConfigProblem(file, 1, f"the file is larger than {MOST_BYTES // 1024} KiB")
+
+
+def read_text(path: Traversable) -> str:
+    """The content of a configuration file.
+
+    Raises:
+        ConfigError: it is larger than MOST_BYTES.
+        UnicodeDecodeError, OSError: it can't be read.
+    """
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ConfigError([too_large(str(path))])
+    return data.decode("utf-8")
 
 
 def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], problems: list[ConfigProblem], file: str) -> None:
@@ -146,7 +224,7 @@ def validate(document: Document, model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate(document.data)
     except ValidationError as exc:
-        problems = {_translate(document, model, error) for error in exc.errors()}
+        problems = {_translate(document, model, error) for error in exc.errors()[:MOST_PROBLEMS]}
         raise ConfigError(sorted(problems)) from exc
 
 

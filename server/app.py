@@ -13,10 +13,25 @@ from server import pages
 from server.api import catalogue, kiosk, moderation, operations, sessions, sync, tokens
 from server.api.http import on_error
 from server.bounds import socket_settings
+from server.descriptions import Described
 from server.middleware import AdmissionMiddleware, ErrorMiddleware
 from server.parts import Parts
 from server.sockets.moderator import ModeratorServices
 from server.sockets.respondent import RespondentServices
+
+
+def http_routes() -> list[Described]:
+    """Every route that is no socket, in the order in which they are tried."""
+    return [
+        *operations.ROUTES,
+        *sessions.ROUTES,
+        *catalogue.ROUTES,
+        *tokens.ROUTES,
+        *moderation.ROUTES,
+        *kiosk.ROUTES,
+        *sync.ROUTES,
+        *pages.routes(),
+    ]
 
 
 def build_app(parts: Parts) -> Starlette:
@@ -36,7 +51,7 @@ def build_app(parts: Parts) -> Starlette:
         parts.auth.respondent_session,
         sockets,
         on_error=count_error,
-        words_of=lambda language: parts.library.texts(language).find,
+        words_of=lambda language: parts.library.known_texts(language).find,
     )
     moderators = ModeratorServices(parts.watch, parts.auth, sockets, time.monotonic, count_error)
     middleware = [Middleware(AdmissionMiddleware, parts=parts)]
@@ -51,18 +66,7 @@ def build_app(parts: Parts) -> Starlette:
         )
     middleware.append(Middleware(ErrorMiddleware))
     app = Starlette(
-        routes=[
-            *operations.ROUTES,
-            *sessions.ROUTES,
-            *catalogue.ROUTES,
-            *tokens.ROUTES,
-            *moderation.ROUTES,
-            *kiosk.ROUTES,
-            *sync.ROUTES,
-            respondents.route(),
-            moderators.route(),
-            *pages.routes(),
-        ],
+        routes=[respondents.route(), moderators.route(), *http_routes()],
         middleware=middleware,
         exception_handlers={HTTPException: on_error},
     )

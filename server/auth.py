@@ -1,25 +1,27 @@
 """Who is asking: respondents, moderators and devices, known by tokens of which only hashes are kept.
 
 A token is 256 random bits. A respondent's belongs to one session. Moderator and device tokens are rows with a name
-and a scope, besides the one moderator token of the installation. A login cookie is signed with the hash of the token
-it was made from, so that it ends with that token.
+and a scope, besides the one moderator token of the installation; each knows the token it was made with and ends with
+it. A login cookie is random bits too; its row ends with the token that it was made with, or when the moderator logs
+out. What wrong ones may cost is bounded by `guesses`.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import os
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from server.addresses import UNKNOWN
 from server.errors import ApiError
-from server.store.tokens import TokenEntry, TokenKind
+from server.guesses import Guesses
+from server.store.tokens import LoginEntry, TokenEntry, TokenKind
 
 if TYPE_CHECKING:
     from server.store.repository import Repository
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
 TOKEN_FILE = "moderator-token"
 COOKIE = "askwell_moderator"
 COOKIE_LIFE_S = 12 * 3600
+LONGEST_TOKEN = 512
 ROOT = "root"
 """The id of the installation's own moderator token, which is not in the store."""
+ROOT_NAME = "moderator"
 
 
 def new_token() -> str:
@@ -53,12 +57,14 @@ class Principal:
     token_id: str = ""
     session_id: str | None = None
     concepts: frozenset[str] | None = None
+    login_id: str = ""
+    """The login of whoever came with a cookie."""
 
     @classmethod
-    def of(cls, entry: TokenEntry) -> Self:
-        """Who holds that token."""
+    def of(cls, entry: TokenEntry, login_id: str = "") -> Self:
+        """Who holds that token, or a login that was made with it."""
         scope = None if entry.concepts is None else frozenset(entry.concepts)
-        return cls(entry.kind, entry.name, entry.id, entry.session_id, scope)
+        return cls(entry.kind, entry.name, entry.id, entry.session_id, scope, login_id)
 
     def may_see(self, concept_id: str) -> bool:
         """Whether the concept is within the scope."""
@@ -72,7 +78,8 @@ class Authenticator:
         tokens: the store, which keeps the hashes of tokens.
         moderator_token: the installation's own.
         now: the current time, with time zone.
-        new_id: makes ids of tokens.
+        new_id: makes ids of tokens and logins.
+        guesses: bounds what wrong tokens cost.
     """
 
     def __init__(
@@ -82,27 +89,40 @@ class Authenticator:
         *,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
+        guesses: Guesses,
     ) -> None:
         self._tokens = tokens
         self._root_digest = token_hash(moderator_token)
         self._now = now
         self._new_id = new_id
+        self._guesses = guesses
 
-    async def identify(self, token: str) -> Principal | None:
-        """Who holds this token, or None when nobody does."""
-        if not token or len(token) > 512:
-            return None
+    async def identify(self, token: str, address: str = UNKNOWN) -> Principal | None:
+        """Who holds this token, or None when nobody does.
+
+        Args:
+            token: as it was given.
+            address: of the client, as it is counted.
+        Raises:
+            ApiError: `rate_limited`, too many wrong tokens came from that address.
+        """
         digest = token_hash(token)
         if hmac.compare_digest(digest, self._root_digest):
-            return Principal("moderator", "moderator", ROOT)
-        entry = await self._tokens.find_token(digest)
-        if entry is None or entry.revoked_at is not None or not hmac.compare_digest(digest, entry.digest):
-            return None
-        return Principal.of(entry)
+            return Principal("moderator", ROOT_NAME, ROOT)
 
-    async def respondent_session(self, token: str) -> str | None:
-        """The session that a respondent's token opens, None when it opens none."""
-        principal = await self.identify(token)
+        async def look_up() -> Principal | None:
+            if not _may_be_token(token):
+                return None
+            entry = await self._tokens.find_token(digest)
+            if entry is None or entry.revoked_at is not None or not hmac.compare_digest(digest, entry.digest):
+                return None
+            return Principal.of(entry)
+
+        return await self._guesses.check(address, digest, look_up)
+
+    async def respondent_session(self, token: str, address: str = UNKNOWN) -> str | None:
+        """The session that a respondent's token opens, None when it opens none; arguments and errors as `identify`."""
+        principal = await self.identify(token, address)
         return principal.session_id if principal is not None and principal.kind == "respondent" else None
 
     async def issue(
@@ -112,51 +132,78 @@ class Authenticator:
         name: str = "",
         session_id: str | None = None,
         concepts: tuple[str, ...] | None = None,
+        created_by: str | None = None,
     ) -> tuple[str, TokenEntry]:
-        """Make a token and keep its hash; the token itself is shown once."""
-        token = new_token()
-        entry = TokenEntry(self._new_id(), kind, token_hash(token), name, session_id, concepts, self._now())
-        await self._tokens.put_token(entry)
-        return token, entry
-
-    async def revoke(self, token_id: str) -> bool:
-        """End a token; whether there was such a token."""
-        return await self._tokens.revoke_token(token_id, self._now())
-
-    async def cookie_for(self, token: str) -> tuple[str, Principal]:
-        """The value of a login cookie for a moderator's token.
+        """Make a token and keep its hash; the token itself is shown once.
 
         Raises:
-            ApiError: `unauthorised`, it is not a moderator's token.
+            ApiError: `unauthorised`, the token that it is made with has ended.
         """
-        principal = await self.identify(token)
+        token = new_token()
+        entry = TokenEntry(
+            self._new_id(),
+            kind,
+            token_hash(token),
+            name,
+            session_id,
+            concepts,
+            self._now(),
+            created_by=created_by,
+        )
+        if not await self._tokens.put_token(entry):
+            raise ApiError("unauthorised", "The token is not valid.")
+        return token, entry
+
+    async def revoke(self, token_id: str) -> tuple[str, ...]:
+        """End a token and all that were made with it, directly or not; their ids, none if there is no such token."""
+        return await self._tokens.revoke_token(token_id, self._now())
+
+    async def log_in(self, token: str, address: str = UNKNOWN) -> tuple[str, Principal]:
+        """The value of a login cookie for a moderator's token; arguments as `identify`.
+
+        Raises:
+            ApiError: `unauthorised`, it is not a moderator's token; `rate_limited`, as `identify`.
+        """
+        principal = await self.identify(token, address)
         if principal is None or principal.kind != "moderator":
             raise ApiError("unauthorised", "This is not the token of a moderator.")
-        expires = int(self._now().timestamp()) + COOKIE_LIFE_S
-        body = f"{principal.token_id}.{expires}"
-        return f"{body}.{_signature(token_hash(token), body)}", principal
+        value, now = new_token(), self._now()
+        expires = now + timedelta(seconds=COOKIE_LIFE_S)
+        login_id = self._new_id()
+        entry = LoginEntry(login_id, token_hash(value), principal.token_id, token_hash(token), now, expires)
+        await self._tokens.put_login(entry)
+        return value, replace(principal, login_id=login_id)
 
-    async def identify_cookie(self, value: str) -> Principal | None:
-        """The moderator who holds this cookie, or None when it is forged, expired or its token was revoked."""
-        body, _, signature = value.rpartition(".")
-        token_id, _, expires = body.rpartition(".")
-        if not token_id or not expires.isdecimal() or len(value) > 512 or not signature.isascii():
-            return None
-        if token_id == ROOT:
-            digest, principal = self._root_digest, Principal("moderator", "moderator", ROOT)
-        else:
-            entry = await self._tokens.token_by_id(token_id)
+    async def log_out(self, principal: Principal) -> None:
+        """End the login of whoever came with a cookie."""
+        await self._tokens.end_login(principal.login_id)
+
+    async def identify_cookie(self, value: str, address: str = UNKNOWN) -> Principal | None:
+        """The moderator who holds this cookie, None when it is nobody's, or its login or token has ended.
+
+        Arguments and errors as `identify`.
+        """
+        digest = token_hash(value)
+
+        async def look_up() -> Principal | None:
+            login = await self._tokens.find_login(digest) if _may_be_token(value) else None
+            if login is None or login.expires_at <= self._now():
+                return None
+            if login.token_id == ROOT:
+                # Another token than the installation's present one may have been its own then.
+                if not hmac.compare_digest(login.token_digest, self._root_digest):
+                    return None
+                return Principal("moderator", ROOT_NAME, ROOT, login_id=login.id)
+            entry = await self._tokens.token_by_id(login.token_id)
             if entry is None or entry.revoked_at is not None or entry.kind != "moderator":
                 return None
-            digest, principal = entry.digest, Principal.of(entry)
-        if not hmac.compare_digest(signature, _signature(digest, body)):
-            return None
-        return principal if int(expires) > self._now().timestamp() else None
+            return Principal.of(entry, login.id)
+
+        return await self._guesses.check(address, digest, look_up)
 
 
-def _signature(digest: str, body: str) -> str:
-    mac = hmac.new(bytes.fromhex(digest), f"askwell login {body}".encode(), hashlib.sha256).digest()
-    return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
+def _may_be_token(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_TOKEN
 
 
 def moderator_token(data: Path, configured: str | None) -> tuple[str, bool]:

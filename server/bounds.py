@@ -7,6 +7,7 @@ from server.hot.values import HotSettings
 from server.session.settings import HubSettings
 from server.sockets.settings import SocketSettings
 from server.speech.settings import ListeningSettings
+from server.transport.limits import ConnectionLimits
 
 
 def hot_settings(settings: Settings) -> HotSettings:
@@ -28,7 +29,19 @@ def hub_settings(settings: Settings) -> HubSettings:
         idle_release_s=sessions.idle_release_s,
         abandon_after_s=sessions.abandon_after_s,
         resume_until_s=sessions.resume_until_s,
+        unstarted_until_s=sessions.unstarted_until_s,
         max_sessions=settings.limits.max_sessions,
+    )
+
+
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """Of connections."""
+    limits = settings.limits
+    return ConnectionLimits(
+        max_message_bytes=2 * limits.max_message_bytes,
+        per_address=limits.connections_per_address,
+        body_s=limits.body_deadline_s,
+        body_bytes_per_s=limits.body_bytes_per_s,
     )
 
 
@@ -51,6 +64,7 @@ def socket_settings(settings: Settings) -> SocketSettings:
         allowed_origins=(*server.allowed_origins, *own),
         handshake_s=limits.handshake_s,
         max_message_bytes=limits.max_message_bytes,
+        sessions_per_address=limits.sessions_per_address,
         messages_per_s=limits.messages_per_s,
         message_burst=limits.message_burst,
         outbox_events=limits.outbox_events,

@@ -15,6 +15,8 @@ from urllib.parse import quote
 
 import uvloop
 
+from artefacts.errors import ArtefactError
+from artefacts.page import models_page
 from config.checking import check_config, prompt_samples, prompts_shown
 from config.loader import Library, UnknownName
 from config.settings import Settings, SettingsError, load
@@ -45,6 +47,7 @@ PRIVATE = 0o077
 """Mask of the files that commands create: only this user may read what respondents say."""
 
 _EXPECTED = (
+    ArtefactError,
     SettingsError,
     ConfigError,
     PortUnusable,
@@ -165,6 +168,14 @@ def _parser() -> argparse.ArgumentParser:
 
     schema = add("export-schema", _export_schema, "Write the reference of protocol and configuration.")
     schema.add_argument("--to", default="docs", metavar="DIR", help="where docs are (docs)")
+
+    models = add("models", _models, "List models and binaries, verify their files, or fetch one from the hub.")
+    models.add_argument(
+        "action", nargs="?", choices=("list", "verify", "fetch"), default="list", metavar="ACTION",
+        help="list (what there is and where), verify (read every file; status 1 if one differs), or fetch",
+    )  # fmt: skip
+    models.add_argument("name", nargs="?", metavar="NAME", help="with fetch: which one")
+    models.add_argument("--from", dest="endpoint", metavar="URL", help="with fetch: a mirror of the hub")
 
     token = add("moderator-token", _moderator_token, "Print the moderator's token, making one if there is none.")
     add_data(token)
@@ -384,12 +395,42 @@ def _check_config(options: argparse.Namespace) -> int:
 
 def _export_schema(options: argparse.Namespace) -> int:
     from config.reference import write as write_reference
+    from server.app import http_routes
+    from server.openapi import write as write_http
     from server.protocol.schema import write_protocol
 
     target = Path(options.to)
-    for path in (*write_protocol(target / "protocol"), *write_reference(target / "configuration")):
+    for path in (
+        *write_protocol(target / "protocol"),
+        *write_http(target, http_routes()),
+        *write_reference(target / "configuration"),
+    ):
         print(path)
+    models = target / "models.md"
+    models.write_text(models_page(), encoding="utf-8")
+    print(models)
     return 0
+
+
+def _models(options: argparse.Namespace) -> int:
+    from server import inventory
+
+    if (options.action == "fetch") != (options.name is not None):
+        raise CommandFailed("name the model to fetch: askwell models fetch NAME (askwell models lists them)")
+    if options.action == "fetch":
+        _say(f"fetching {options.name}")
+        print(inventory.fetch_model(options.name, options.endpoint))
+        return 0
+    found = inventory.survey(reread=options.action == "verify")
+    rows = [(one.state, one.artefact.name, one.artefact.version, one.artefact.licence) for one in found]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for one, row in zip(found, rows, strict=True):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join((*cells, str(one.where or "-"))))
+    for one in found:
+        if one.problem:
+            print(f"askwell: {one.problem}", file=sys.stderr)
+    return int(options.action == "verify" and any(one.fails for one in found))
 
 
 def _moderator_token(options: argparse.Namespace) -> int:

@@ -42,6 +42,9 @@ P = TypeVar("P")
 Fallback = Callable[[P, P, OnFallback], P]
 """Makes a provider of two: the second one does what the first one fails at."""
 
+KEPT_NAME = "models"
+"""Folder in the data directory with what the models made of methodologies; it can be deleted."""
+
 SPARE_S = 5.0
 """What a turn takes at the most beside its calls of language models, in seconds."""
 
@@ -65,6 +68,7 @@ async def load_providers(settings: Settings, executor: Executor, methodologies: 
         spacy_model=language.spacy_model,
         embedding_model=language.embedder_model if language.embedder == "sentence-transformers" else None,
         methodologies=methodologies,
+        kept=settings.storage.data / KEPT_NAME,
     )
     return Providers(
         extractor=offline.extractor,

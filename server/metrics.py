@@ -71,6 +71,12 @@ class Metrics:
         )
         self.sessions = Gauge("askwell_sessions", "Sessions this process runs.", registry=registry)
         self.connections = Gauge("askwell_connections", "Open sockets.", ["role"], registry=registry)
+        self.refused_connections = Counter(
+            "askwell_refused_connections",
+            "Connections refused or ended because of what they cost.",
+            ["reason"],
+            registry=registry,
+        )
         self.requests = Counter("askwell_requests", "HTTP requests.", ["method", "route", "status"], registry=registry)
         self.request_ms = Histogram(
             "askwell_request_ms", "HTTP requests, in ms.", ["route"], buckets=_MS, registry=registry

@@ -10,16 +10,21 @@ import contextlib
 import functools
 import os
 import signal
+import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 
 from config.settings import Settings
 from config.speech import NO_MODEL
 from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
+from server.bounds import connection_limits
 from server.export import FORMATS
+from server.inventory import unverified
 from server.language import cautions, role_lines
-from server.serving import bind, serving, url_of
+from server.parts import Parts
+from server.serving import Server, allow_files, bind, serving, url_of
 from server.speech.engine import Speech
 from server.wiring import HUB_DRAIN_S, Overrides, Say, Storage, open_storage, running
 
@@ -42,23 +47,47 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str, overri
         overrides: what a test puts between the parts.
     """
     leave = asyncio.Event()
-    host = settings.server.host
+    host, settings = settings.server.host, _within_files(settings, say)
     with _signals(leave) as is_up:
         claim = functools.partial(bind, host, settings.server.port)
         async with running(settings, overrides=overrides, say=say, claim=claim) as (parts, storage):
             sock = storage.claimed_socket()
             here_url = url_of(sock, host)
-            async with serving(build_app(parts), settings, sock):
+            async with _serving(parts, sock) as server:
                 storage.data_dir.publish(here_url)
                 parts.leaving.arm(leave.set)
                 is_up()
-                show(banner(storage, parts.speech, settings.server.public_url or here_url, version))
+                unchecked = [*await asyncio.to_thread(unverified, settings), *parts.speech.unverified]
+                show(banner(storage, parts.speech, settings.server.public_url or here_url, version, unchecked))
                 await leave.wait()
                 _end_in(END_S)
                 say("finishing running turns")
                 parts.readiness.leaving = True
+                # Whoever comes now is refused at once, so that a proxy passes them to another node.
+                server.close_door()
                 await parts.hub.drain(HUB_DRAIN_S)
     return AGAIN if parts.leaving.again else 0
+
+
+def _within_files(settings: Settings, say: Say) -> Settings:
+    """The settings with no more connections than the process may have files."""
+    wanted = settings.limits.max_connections
+    room = allow_files(wanted)
+    if room < wanted:
+        say(f"room for {room} of {wanted} connections: the system allows this process too few open files (ulimit -n)")
+    return settings.model_copy(update={"limits": settings.limits.model_copy(update={"max_connections": room})})
+
+
+def _serving(parts: Parts, sock: socket.socket) -> AbstractAsyncContextManager[Server]:
+    """The application of these parts, served on that socket."""
+    settings = parts.settings
+    return serving(
+        build_app(parts),
+        sock,
+        limits=connection_limits(settings),
+        proxies=settings.server.forwarded_allow_ips,
+        on_refused=lambda reason: parts.metrics.refused_connections.labels(reason).inc(),
+    )
 
 
 def _end_in(seconds: float) -> None:
@@ -105,8 +134,11 @@ def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
             loop.remove_signal_handler(number)
 
 
-def banner(storage: Storage, speech: Speech, url: str, version: str) -> str:
-    """Where the process listens, what it is made of, and what that does not guarantee."""
+def banner(storage: Storage, speech: Speech, url: str, version: str, unchecked: Sequence[str]) -> str:
+    """Where the process listens, what it is made of, and what that does not guarantee.
+
+    `unchecked` are models and libraries without a digest in the table of artefacts, a phrase each.
+    """
     settings = storage.settings
     server, kept = settings.server, settings.storage
     embedded = storage.embedded is not None
@@ -121,6 +153,7 @@ def banner(storage: Storage, speech: Speech, url: str, version: str) -> str:
         f"  interviews {'open to whoever reaches this address' if server.enrolment_open else 'by invitation only'}",
     ]
     lines += [f"  careful    {caveat}" for caveat in (*storage.report.caveats, *cautions(settings))]
+    lines += [f"  careful    unverified: {what}" for what in unchecked]
     if embedded or kept.database_url is None:
         lines.append("  careful    one machine: a broken disk loses what is not backed up")
     if not server.loopback and not (server.public_url or "").startswith("https://"):
@@ -146,7 +179,7 @@ async def here(settings: Settings, *, say: Say) -> AsyncIterator[tuple[str, str]
     async with running(private, say=say, claim=lambda: bind(LOOPBACK, 0)) as (parts, storage):
         sock = storage.claimed_socket()
         url = url_of(sock, LOOPBACK)
-        async with serving(build_app(parts), private, sock):
+        async with _serving(parts, sock):
             storage.data_dir.publish(url)
             yield url, storage.moderator_token
 

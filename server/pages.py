@@ -11,8 +11,19 @@ from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
 
+from server.descriptions import (
+    ANY_TYPE,
+    HTML,
+    JAVASCRIPT,
+    Described,
+    DescribedMount,
+    DescribedRoute,
+    Group,
+    Operation,
+    Parameter,
+    Reply,
+)
 from server.static_files import CompressedFiles, compressed
 
 LANGUAGES_URL = "/static/texts/languages.js"
@@ -21,6 +32,12 @@ WORKER = "kiosk/sw.js"
 KIOSK_FOLDERS = ("core", "interview", "kiosk", "texts", "voice")
 KIOSK_FILES = ("theme.css", "parts.css", "interview.css", "logo.svg", "mic.svg")
 NOT_ON_KIOSKS = "texts/moderator."
+PAGES = Group(
+    "Pages",
+    "What browsers show. Pages hold no data of interviews: their scripts fetch these with the calls above.",
+    "curl -I $URL/moderator",
+    "",
+)
 _COMMON = "common"
 _TEXTS = re.compile(r"(?:(?P<part>[a-z_]+)\.)?(?P<tag>[a-z]{2,3}(?:-[a-z0-9]+)*)\.js")
 
@@ -30,7 +47,7 @@ def web_root() -> Path:
     return Path(str(files("web")))
 
 
-def routes(web: Path | None = None) -> list[BaseRoute]:
+def routes(web: Path | None = None) -> list[Described]:
     """The pages and `/static`.
 
     Args:
@@ -52,23 +69,43 @@ def routes(web: Path | None = None) -> list[BaseRoute]:
         return _script(f"export default {listed};\n", {})
 
     return [
-        _page(folder / "index.html", "/"),
-        _page(folder / "interview.html", "/interview/{session_id}"),
-        _page(folder / "moderator.html", "/moderator"),
-        Route("/kiosk/sw.js", worker, methods=["GET"], name="kiosk-worker"),
-        Route(KIOSK_URL, kiosk, methods=["GET"], name="kiosk-start"),
-        Route("/kiosk/{concept_id}", kiosk, methods=["GET"], name="kiosk"),
-        Route(LANGUAGES_URL, languages, methods=["GET"], name="languages"),
-        Mount("/static", CompressedFiles(directory=static), name="static"),
+        _page(folder / "index.html", "/", "The start page"),
+        _page(folder / "interview.html", "/interview/{session_id}", "The respondent's page"),
+        _page(folder / "moderator.html", "/moderator", "The moderators' page"),
+        DescribedRoute("/kiosk/sw.js", worker, _shown("The kiosk's service worker", JAVASCRIPT), name="kiosk-worker"),
+        DescribedRoute(KIOSK_URL, kiosk, _shown("The kiosk's page, without a concept", HTML), name="kiosk-start"),
+        DescribedRoute("/kiosk/{concept_id}", kiosk, _shown("The kiosk's page", HTML), name="kiosk"),
+        DescribedRoute(LANGUAGES_URL, languages, _shown("The languages of the pages", JAVASCRIPT), name="languages"),
+        DescribedMount("/static", CompressedFiles(directory=static), _files(), name="static"),
     ]
 
 
-def _page(path: Path, url: str) -> Route:
+def _shown(summary: str, media_type: str) -> Operation:
+    """A page or script, which everybody gets."""
+    return Operation(summary, PAGES, (Reply("It.", media_types=(media_type,)),), anyone=True)
+
+
+def _files() -> Operation:
+    return Operation(
+        "A file of the pages",
+        PAGES,
+        (
+            Reply("The file.", media_types=(JAVASCRIPT, "text/css", "image/svg+xml", ANY_TYPE)),
+            Reply("Part of it.", status=206, media_types=(JAVASCRIPT, "text/css", "image/svg+xml", ANY_TYPE)),
+            Reply("The client has it already.", status=304, media_types=()),
+        ),
+        anyone=True,
+        path=(Parameter("path", str, "Where it is below `/static`; may contain slashes.", required=True),),
+        errors=("not_found",),
+    )
+
+
+def _page(path: Path, url: str, summary: str) -> DescribedRoute:
     async def page(request: Request) -> Response:
         html = FileResponse(path, media_type="text/html; charset=utf-8", headers={"cache-control": "no-cache"})
         return await compressed(request.scope, html)
 
-    return Route(url, page, methods=["GET"], name=path.name)
+    return DescribedRoute(url, page, _shown(summary, HTML), name=path.name)
 
 
 def _script(source: str, headers: dict[str, str]) -> Response:

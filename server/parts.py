@@ -9,6 +9,7 @@ from datetime import datetime
 from config.loader import Library
 from config.settings import Settings
 from server.auth import Authenticator
+from server.file_thread import FileThread
 from server.hot.redis import HotStore
 from server.metrics import Metrics
 from server.operator_lock import OperatorLock
@@ -62,6 +63,7 @@ class Parts:
 
     settings: Settings
     library: Library
+    look_up: FileThread
     hot: HotStore
     store: Repository
     writer: Writer

@@ -115,7 +115,7 @@ async def open_pipelines(
             await load(settings, executor, methodologies),
             settings,
             prices,
-            prompts=library.prompts,
+            prompts=library.known_prompts,
             observe=metrics.llm_call,
             on_fallback=metrics.llm_fallback,
         )

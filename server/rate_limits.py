@@ -35,6 +35,10 @@ class TokenBucket:
             return 0.0
         return (1.0 - self._level) / self._per_s
 
+    def give_back(self) -> None:
+        """Put back a token that was taken and not used."""
+        self._level = min(self._burst, self._level + 1.0)
+
 
 class KeyedBuckets:
     """One bucket per key, for the `capacity` most recently used keys."""
@@ -53,3 +57,9 @@ class KeyedBuckets:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(key)
         return math.ceil(bucket.take())
+
+    def give_back(self, key: str) -> None:
+        """Put back a token of that key that was taken and not used."""
+        bucket = self._buckets.get(key)
+        if bucket is not None:
+            bucket.give_back()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -98,9 +98,25 @@ class FileRecorder:
         """The files of a session, by turn; blocks."""
         return self._recordings.of(session_id)
 
-    async def adopt(self, session_id: str, name: str, source: IO[bytes]) -> None:
-        """Keep a recording that was made on another machine. Raises OSError, ValueError."""
-        await asyncio.to_thread(self._recordings.adopt, session_id, name, source)
+    def version_paths(self, session_id: str, digest: str, names: Iterable[str]) -> list[Path]:
+        """The files of a version of a session, in that order; blocks."""
+        return self._recordings.of_version(session_id, digest, names)
+
+    async def stage(self, session_id: str, digest: str, name: str, source: IO[bytes]) -> None:
+        """Copy a recording that was made on another machine, and came in that bundle. Raises OSError, ValueError."""
+        await asyncio.to_thread(self._recordings.stage, session_id, digest, name, source)
+
+    async def place(self, session_id: str, digest: str, *, replaced: str | None) -> None:
+        """Make what was staged the session's, in place of what differs of the version `replaced`. Raises OSError."""
+        await asyncio.to_thread(self._recordings.place, session_id, digest, replaced=replaced)
+
+    async def set_aside(self, session_id: str, digest: str) -> None:
+        """Keep what was staged for that version of the session. Raises OSError."""
+        await asyncio.to_thread(self._recordings.set_aside, session_id, digest)
+
+    async def unstage(self, session_id: str, digest: str) -> None:
+        """Remove what was staged. Raises OSError."""
+        await asyncio.to_thread(self._recordings.unstage, session_id, digest)
 
     async def erase_if_gone(self, session_id: str) -> None:
         """Remove the recordings of a session that was erased while they were written."""

@@ -12,7 +12,7 @@ import gc
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +31,8 @@ from server import measuring
 from server.auth import Authenticator, moderator_token
 from server.bounds import hot_settings, hub_settings, listening_settings
 from server.database import migrate, open_database
+from server.file_thread import FileThread
+from server.guesses import Guesses
 from server.hot.connection import Connection, open_client
 from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
@@ -50,12 +52,13 @@ from server.reading import SessionReader
 from server.recordings import FileRecorder
 from server.session.context import SessionServices
 from server.session.hub import Hub
-from server.speech.engine import LoadSpeech, Speech, load_models, open_speech
+from server.speech.engine import LoadSpeech, Speech, load_models, loading_speech, open_speech
 from server.speech.listening import Listeners
 from server.speech.spoken_turns import SpeechServices
 from server.store.apply import Applier
 from server.store.copies import Copies
 from server.store.engine import Database
+from server.store.keeping import keep_file
 from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
@@ -75,10 +78,16 @@ CANCEL_AGAIN_S = 0.2
 
 Say = Callable[[str], None]
 Claim = Callable[[], socket.socket]
+Outage = Callable[[], str | None]
+"""Why hot storage is known to be down, None where it is not."""
 
 
 def say_nothing(line: str) -> None:
     """Keeps progress to itself."""
+
+
+def _no_outage() -> str | None:
+    return None
 
 
 def _same(store: HotStore) -> HotStore:
@@ -162,16 +171,23 @@ async def open_storage(
         _embedded(settings, data_dir.path, say) as embedded,
     ):
         url = embedded.url if embedded is not None else _secret(settings.storage.redis_url) or ""
-        async with _connections(settings, url, data_dir.path, metrics) as (hot, journal, database):
+        outage = embedded.outage if embedded is not None else _no_outage
+        async with _connections(settings, url, data_dir.path, metrics, outage) as (hot, journal, database):
             report = await hot.checks.prepare(embedded=embedded is not None)
             say("migrating the store")
             await migrate(database)
+            if embedded is not None:
+                # No other process has this data directory, so whoever held a lock there is dead.
+                await journal.forget_locks()
             recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_erased, metrics)
             hooks = WriterHooks(
                 lag=measuring.lags(metrics), dead_letter=measuring.burials(metrics), erase_files=recorder.erase
             )
             writer = overrides.writer(Writer(hot, journal, Applier(database), hooks=hooks))
-            async with _writing(writer, recorder, embedded):
+            rebuilt = await writer.rebuild()
+            if rebuilt is not None:
+                say(str(rebuilt))
+            async with _writing(writer, recorder, embedded, database):
                 used, store = overrides.hot(hot), Repository(database)
                 yield Storage(
                     settings=settings,
@@ -233,10 +249,10 @@ def _embedded(settings: Settings, data: Path, say: Say) -> Iterator[EmbeddedValk
 
 @asynccontextmanager
 async def _connections(
-    settings: Settings, url: str, data: Path, metrics: Metrics
+    settings: Settings, url: str, data: Path, metrics: Metrics, outage: Outage
 ) -> AsyncIterator[tuple[HotStore, Journal, Database]]:
     """Hot storage, its journal and the database, closed at the end."""
-    hot, journal = _connect(settings, url, metrics)
+    hot, journal = _connect(settings, url, metrics, outage)
     database = open_database(settings, data)
     try:
         yield hot, journal, database
@@ -247,12 +263,15 @@ async def _connections(
 
 
 @asynccontextmanager
-async def _writing(writer: Writer, recorder: FileRecorder, embedded: EmbeddedValkey | None) -> AsyncIterator[None]:
+async def _writing(
+    writer: Writer, recorder: FileRecorder, embedded: EmbeddedValkey | None, database: Database
+) -> AsyncIterator[None]:
     """What stores sessions and recordings runs as long as the block does; at its end what waits is written out."""
     async with asyncio.TaskGroup() as tasks:
         working = [
             tasks.create_task(writer.run(), name="writer"),
             tasks.create_task(recorder.run(), name="recorder"),
+            tasks.create_task(keep_file(database, writer.look_again), name="store"),
         ]
         if embedded is not None:
             working.append(tasks.create_task(embedded.supervise(), name="valkey"))
@@ -285,19 +304,22 @@ async def running(
     library = _library(settings, overrides)
     async with (
         open_storage(settings, overrides=overrides, say=say, claim=claim) as storage,
-        open_speech(settings, storage.metrics, load=overrides.hear, say=say) as speech,
+        loading_speech(settings, load=overrides.hear, say=say) as loading,
         open_pipelines(
             settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
         ) as pipelines,
+        open_speech(settings, storage.metrics, loading=loading, say=say) as speech,
     ):
         parts = _parts(settings, library, storage, speech, pipelines)
-        async with _running(parts.watch.run(), "watch"), parts.hub, _running(parts.sync.run(), "sync"):
-            # What is loaded by now stays: looking through it again would stop every session for a quarter of a second.
-            gc.collect()
-            gc.freeze()
-            parts.readiness.models = True
-            yield parts, storage
-            parts.readiness.leaving = True
+        with closing(parts.look_up):
+            async with _running(parts.watch.run(), "watch"), parts.hub, _running(parts.sync.run(), "sync"):
+                # What is loaded by now stays: looking through it again would stop every session for a quarter of a
+                # second.
+                gc.collect()
+                gc.freeze()
+                parts.readiness.models = True
+                yield parts, storage
+                parts.readiness.leaving = True
 
 
 def _library(settings: Settings, overrides: Overrides) -> Library:
@@ -348,10 +370,14 @@ def _parts(settings: Settings, library: Library, storage: Storage, speech: Speec
         now=_now,
         clock=time.monotonic,
     )
+    guesses = Guesses(
+        KeyedBuckets(settings.limits.wrong_tokens_per_s, settings.limits.wrong_token_burst, time.monotonic)
+    )
     copies, folder, limits = Copies(storage.database), storage.data_dir.path, settings.limits
     return Parts(
         settings=settings,
         library=library,
+        look_up=FileThread(),
         hot=storage.hot,
         store=storage.store,
         writer=storage.writer,
@@ -362,7 +388,7 @@ def _parts(settings: Settings, library: Library, storage: Storage, speech: Speec
         speech=speech,
         listeners=Listeners(SpeechServices(speech, listening_settings(settings), recorder, heard)),
         recorder=recorder,
-        auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id),
+        auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id, guesses=guesses),
         metrics=metrics,
         origins=Origins(settings.server),
         requests=KeyedBuckets(limits.requests_per_s, limits.request_burst, time.monotonic),
@@ -403,7 +429,7 @@ async def _end(tasks: list[asyncio.Task[None]]) -> None:
         await asyncio.wait(tasks, timeout=CANCEL_AGAIN_S)
 
 
-def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, Journal]:
+def _connect(settings: Settings, url: str, metrics: Metrics, outage: Outage) -> tuple[HotStore, Journal]:
     bounds = hot_settings(settings)
     keys = KeySpace()
     try:
@@ -416,8 +442,9 @@ def _connect(settings: Settings, url: str, metrics: Metrics) -> tuple[HotStore, 
         keys,
         on_retry=lambda name: metrics.hot_retries.labels(name).inc(),
         on_unconfirmed=lambda name: log.warning("redis.unconfirmed", operation=name),
+        outage=outage,
     )
-    return HotStore(connection), Journal.connect(url, keys, bounds)
+    return HotStore(connection), Journal.connect(url, keys, bounds, outage=outage)
 
 
 async def _written(recorder: FileRecorder) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from secrets import token_hex
 
 import structlog
@@ -21,6 +21,7 @@ from server.hot.journal import START, Journal, JournalRecord, position_key
 from server.hot.redis import HotStore
 from server.store.apply import Applier
 from server.store.errors import RecordRefused, StalePosition, StoreError, StoreUnavailable
+from server.store.rebuilding import Rebuilding, Rebuilt
 
 log = structlog.get_logger()
 RELEASE_S = 1.0
@@ -105,6 +106,7 @@ class Writer:
         self._hot = hot
         self._journal = journal
         self._applier = applier
+        self._rebuilding = Rebuilding(hot, journal, applier)
         self._settings = settings or WriterSettings()
         self._hooks = hooks or WriterHooks()
         self._holder = token_hex(8)
@@ -113,6 +115,8 @@ class Writer:
         self._turns = {partition: asyncio.Lock() for partition in self._partitions}
         self._failures: dict[int, str] = {}
         self._lag: dict[int, Lag] = {}
+        self._oldest: dict[int, tuple[str, float]] = {}
+        """By partition: the oldest record when the lag was last measured, and since when it is that one."""
 
     @property
     def degraded(self) -> str | None:
@@ -134,6 +138,37 @@ class Writer:
         finally:
             await run_to_completion(self._release_locks(), within_s=RELEASE_S)
 
+    async def rebuild(self) -> Rebuilt | None:
+        """Fill in what the store lacks although it was stored before; None where nothing is missing.
+
+        Raises:
+            HotError, StoreError: not now.
+        """
+        positions = await self._applier.positions()
+        total: Rebuilt | None = None
+        for partition in self._partitions:
+            if await self._lacks(partition, positions.get(partition, START)):
+                position = await self._applier.position(partition)
+                try:
+                    _, found = await self._rebuilding.fill(partition, position)
+                except StalePosition:
+                    continue  # this partition was taken up and filled in meanwhile
+                total = found if total is None or found is None else total + found
+        if total is not None:
+            log.warning("store.rebuilt", reason=str(total), **asdict(total))
+        return total
+
+    async def _lacks(self, partition: int, position: str) -> bool:
+        return position_key(await self._journal.stored_up_to(partition)) > position_key(position)
+
+    async def look_again(self) -> None:
+        """Read the positions again, which another file of the store has elsewhere, and fill in what that one lacks."""
+        self._positions.clear()
+        try:
+            await self.rebuild()
+        except (HotError, StoreError) as error:
+            log.warning("writer.retry", reason=str(error))
+
     async def drain(self, deadline_s: float) -> bool:
         """Write the records that wait now, whether or not `run` is running.
 
@@ -152,10 +187,23 @@ class Writer:
         Raises:
             StorageUnavailable: the hot server doesn't answer.
         """
-        journal = self._journal
-        self._lag = {p: Lag(await journal.length(p), await journal.lag_s(p)) for p in self._partitions}
+        self._lag = {p: Lag(await self._journal.length(p), await self._waits_for_s(p)) for p in self._partitions}
         self._hooks.lag(self._lag)
         return dict(self._lag)
+
+    async def _waits_for_s(self, partition: int) -> float:
+        """How long the oldest record waits, also after the clock of the hot server was set back."""
+        oldest, clock_s = await self._journal.oldest(partition), asyncio.get_running_loop().time()
+        if oldest is None:
+            self._oldest.pop(partition, None)
+            return 0.0
+        record_id, age_s = oldest
+        if position_key(record_id) <= position_key(self._positions.get(partition, START)):
+            # Unless it is about to be removed, the journal was lost and begun anew: such records are never read.
+            self._positions.pop(partition, None)
+        if self._oldest.get(partition, ("", 0.0))[0] != record_id:
+            self._oldest[partition] = (record_id, clock_s)
+        return max(age_s, clock_s - self._oldest[partition][1])
 
     async def _keep_measuring(self) -> None:
         while not cancel_requested():
@@ -221,7 +269,9 @@ class Writer:
 
     async def _take_up(self, partition: int) -> str:
         """Read the partition's position, and repeat what follows storing for records that are stored already."""
-        position = await self._applier.position(partition)
+        position, rebuilt = await self._rebuilding.fill(partition, await self._applier.position(partition))
+        if rebuilt is not None:
+            log.warning("store.rebuilt", partition=partition, reason=str(rebuilt), **asdict(rebuilt))
         await self._journal.continue_after(partition, position)
         while True:
             waiting = await self._journal.read(partition, START, count=self._settings.batch)
@@ -271,6 +321,7 @@ class Writer:
             if session_id not in erased_ids:
                 with suppress(SessionNotHot):  # a damaged record names no session
                     await self._hot.expire_stored(session_id, last)
+        self._applier.database.check_file()
         for record in erased:
             await self._journal.trim(partition, record.id, keep_last=True)
             await self._confirm_erased(record)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-PRODUCT = ("server", "pipeline", "audio", "config")
+PRODUCT = ("server", "pipeline", "audio", "config", "artefacts")
 
 SCRIPTS = {
     # Names of the scripts that write a session, and the functions that may run them.

@@ -102,6 +102,22 @@ def test_dockerfile_has_two_stages_and_runs_without_root(dockerfile: str) -> Non
     assert "pip install" not in stages[-1]
 
 
+def test_images_can_each_be_pinned_by_one_variable(root: Path, compose: Mapping[str, Any], dockerfile: str) -> None:
+    pinned = re.compile(r"\$\{([A-Z]+_IMAGE):-[\w./-]+:[\w.-]+\}")
+    images = [service["image"] for service in compose["services"].values() if "build" not in service]
+    images += [
+        service["build"]["args"]["PYTHON_IMAGE"] for service in compose["services"].values() if "build" in service
+    ]
+    variables = {match[1] for image in images if (match := pinned.fullmatch(image))}
+    assert all(pinned.fullmatch(image) for image in images)
+    assert set(re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)) == {"${PYTHON_IMAGE}"}
+    default = re.findall(r"^ARG PYTHON_IMAGE=(\S+)$", dockerfile, re.MULTILINE)
+    assert default == [compose["services"]["node-1"]["build"]["args"]["PYTHON_IMAGE"].split(":-")[1].rstrip("}")]
+    loop = re.findall(r"\b([A-Z]+)=([\w./-]+:[\w.-]+)(?=[ ;])", (root / "SECURITY.md").read_text())
+    assert {f"{name}_IMAGE" for name, _ in loop} == variables
+    assert {f"${{{name}_IMAGE:-{image}}}" for name, image in loop} == set(images)
+
+
 def test_dockerfile_copies_only_what_the_ignore_file_lets_through(root: Path, dockerfile: str) -> None:
     allowed = {line[1:] for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copies = re.findall(r"^COPY (?!--from)(.+)$", dockerfile, re.MULTILINE)

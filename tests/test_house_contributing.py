@@ -20,6 +20,8 @@ import yaml
 from pydantic import Field, TypeAdapter
 from sqlalchemy import inspect
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -38,6 +40,10 @@ from pipeline.language.clients import base
 from pipeline.language.clients.base import RoleModel
 from pipeline.language.clients.clients import wire_format
 from pipeline.turn import Providers, TurnPipeline, default_stages
+from server.api.catalogue import CATALOGUE
+from server.app import http_routes
+from server.descriptions import DescribedRoute, Operation, Reply
+from server.openapi import PAGE, document, published
 from server.pages import languages_of, routes, web_root
 from server.protocol import inbound, moderator, outbound, watched
 from server.protocol.base import Message
@@ -231,6 +237,20 @@ def test_message_in_a_union_is_published() -> None:
         added = Channel(channel.file, channel.title, channel.intro, adapter)
         assert added.messages == [*channel.messages, OwnMessage]
         assert "own" in added.schema()["discriminator"]["mapping"]
+
+
+async def own_call(request: Request) -> Response:
+    """Nothing."""
+    return Response(status_code=204)
+
+
+@holds("a call")
+def test_call_that_is_listed_is_published() -> None:
+    operation = Operation("Own", CATALOGUE, (Reply("Nothing.", status=204, media_types=()),), anyone=True)
+    routes = [*http_routes(), DescribedRoute("/api/own", own_call, operation)]
+    made = document(routes)["paths"]["/api/own"]["get"]
+    assert (made["tags"], made["summary"], "204" in made["responses"]) == (["Catalogue"], "Own", True)
+    assert "### `GET /api/own`" in published(routes)[PAGE]
 
 
 @holds("a page")

@@ -14,7 +14,7 @@ from pipeline.concept import Concept
 from server.metrics import Metrics
 
 FOR_TESTS = {"ASKWELL_REQUIRE_ALL", "ASKWELL_CHROMIUM", "ASKWELL_TEST_DATABASE_URL"}
-GENERATED = ("docs/configuration", "docs/protocol")
+GENERATED = ("docs/configuration", "docs/protocol", "docs/http.md")
 CODE = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
 

@@ -66,3 +66,9 @@ def test_make_step_that_a_machine_lacks_is_told_and_fails_where_all_is_required(
     refused = make(checkout, "probe", ASKWELL_REQUIRE_ALL="1")
     assert refused.returncode != 0
     assert "required here, but missing: Pages: no Node.js" in refused.stderr
+
+
+def test_make_lets_python_keep_what_it_has_compiled(checkout: Path) -> None:
+    with (checkout / "Makefile").open("a") as file:
+        file.write('\nprobe:\n\t@echo "[$${PYTHONDONTWRITEBYTECODE:-}]"\n')
+    assert make(checkout, "probe", PYTHONDONTWRITEBYTECODE="1").stdout == "[]\n"

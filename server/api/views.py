@@ -7,9 +7,10 @@ from typing import Any
 from pipeline.concept import SessionConfiguration
 from pipeline.outcome import progress
 from pipeline.state import InterviewState, Receipt
-from server.export.material import Material, public_utterance_rows
+from server.export.material import Material, iso, public_utterance_rows
 from server.parts import Parts
 from server.reading import session_view
+from server.store.copies import Received, Version
 
 
 def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
@@ -68,6 +69,25 @@ def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict
         "usage": material.usage.model_dump(),
         "moderator_actions": list(material.actions),
         "recordings": recordings,
+    }
+
+
+def received_view(came: Received | None, versions: list[Version]) -> dict[str, Any]:
+    """How a session came here from a device, and its other states that are kept."""
+    return {
+        "received_at": iso(came.received_at if came else None),
+        "received_from": {"id": came.device_id, "name": came.device_name} if came else None,
+        "versions": [
+            {
+                "digest": one.digest,
+                "rev": one.rev,
+                "device": {"id": one.device_id, "name": one.device_name},
+                "received_at": iso(one.received_at),
+                "kept_at": iso(one.kept_at),
+                "recordings": list(one.recordings),
+            }
+            for one in versions
+        ],
     }
 
 

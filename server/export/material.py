@@ -69,7 +69,11 @@ def session_row(state: InterviewState) -> Row:
 
 
 def utterance_rows(state: InterviewState) -> list[Row]:
-    """Everything said, in order; `corrected_by` names a later amendment of an answer."""
+    """Everything said, in order; `corrected_by` names a later amendment of an answer.
+
+    `clock_set_back` marks what was recorded earlier, by the clock, than what was said before it.
+    """
+    times = [u.recorded_at for u in state.utterances]
     corrected = {u.corrects: u.id for u in state.utterances if u.corrects}
     return [
         {
@@ -79,6 +83,7 @@ def utterance_rows(state: InterviewState) -> list[Row]:
             "kind": u.kind,
             "text": u.text,
             "recorded_at": iso(u.recorded_at),
+            "clock_set_back": before is not None and u.recorded_at < before,
             "strategy": u.strategy,
             "focus_key": u.focus_key,
             "fallback": u.fallback,
@@ -88,7 +93,7 @@ def utterance_rows(state: InterviewState) -> list[Row]:
             "confidence": u.confidence,
             "speech_ms": u.speech_ms,
         }
-        for u in state.utterances
+        for before, u in zip([None, *times], state.utterances, strict=False)
     ]
 
 

@@ -28,6 +28,8 @@ from server.export.material import (
 _ILLEGAL_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~])")
 _LINE_START = re.compile(r"^(\s*)([-+=]|\d+[.)])", re.MULTILINE)
+_FORMULA = re.compile(r"[\t\r\n]|[\s\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]")
+"""How text begins that a spreadsheet may take for a formula, in full-width forms too."""
 _WORD_S = 0.4
 _GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 
@@ -149,7 +151,7 @@ def _cell(value: Any) -> Any:
     """A cell; text that a spreadsheet would take for a formula gets an apostrophe in front."""
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+    if isinstance(value, str) and _FORMULA.match(value):
         return "'" + value
     return value
 

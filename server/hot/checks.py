@@ -58,6 +58,20 @@ class ServerChecks:
         except (RedisError, OSError):
             return False
 
+    async def time_s(self) -> float:
+        """Seconds since 1970 by the server's clock; of the first server of a cluster.
+
+        Raises:
+            StorageUnavailable: it can't be reached within the deadline.
+        """
+        [(seconds, microseconds), *_] = await self._connection.ask_each_server("TIME")
+        return float(int(seconds) + int(microseconds) / 1_000_000)
+
+    @property
+    def outage(self) -> str | None:
+        """Why the server is known to be down, in words."""
+        return self._connection.outage()
+
     async def forget_deleted(self) -> None:
         """Rewrite the append-only file, so that erased data leave the disk too; nothing happens where that is refused.
 

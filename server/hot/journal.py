@@ -5,10 +5,9 @@ The position up to which a partition was read is kept in the relational store; s
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from server.hot.connection import Connection, open_client
 from server.hot.keys import KeySpace
@@ -20,7 +19,34 @@ START = "0-0"
 LONGEST_WAIT_MS = 5_000
 
 _IF_HOLDER = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
-_RENEW = _IF_HOLDER + "return redis.call('PEXPIRE', KEYS[1], ARGV[2])"
+_LOCK = """
+local holder = redis.call('GET', KEYS[1])
+local late = redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2])
+if holder and holder ~= ARGV[1] and not late then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
+_OLDEST = """
+local first = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
+if not first then return {} end
+local now = redis.call('TIME')
+return {first[1], now[1] * 1000 + math.floor(now[2] / 1000)}
+"""
+_MOVE = """
+local entries = redis.call('XRANGE', KEYS[1], '-', '+')
+redis.call('XSETID', KEYS[1], ARGV[1])
+for _, entry in ipairs(entries) do
+  local old, fields = entry[1], entry[2]
+  local id = redis.call('XADD', KEYS[1], '*', unpack(fields))
+  redis.call('XDEL', KEYS[1], old)
+  for i = 1, #fields, 2 do
+    local meta = fields[i] == 'session' and ARGV[2] .. fields[i + 1] .. ARGV[3]
+    if meta and redis.call('HGET', meta, 'jid') == old then redis.call('HSET', meta, 'jid', id) end
+  end
+end
+return #entries
+"""
+_TRIM = "redis.call('SET', KEYS[2], ARGV[2]) return redis.call('XTRIM', KEYS[1], 'MINID', ARGV[1])"
 _RELEASE = _IF_HOLDER + "return redis.call('DEL', KEYS[1])"
 
 
@@ -87,8 +113,19 @@ class Journal:
         self.keys = connection.keys
 
     @classmethod
-    def connect(cls, url: str, keys: KeySpace, settings: HotSettings | None = None, *, cluster: bool = False) -> Self:
-        """A journal with connections of its own, so that blocking reads don't delay sessions."""
+    def connect(
+        cls,
+        url: str,
+        keys: KeySpace,
+        settings: HotSettings | None = None,
+        *,
+        cluster: bool = False,
+        outage: Callable[[], str | None] = lambda: None,
+    ) -> Self:
+        """A journal with connections of its own, so that blocking reads don't delay sessions.
+
+        `outage` is as in `Connection`.
+        """
         settings = settings or HotSettings()
         client = open_client(
             url,
@@ -97,7 +134,7 @@ class Journal:
             cluster=cluster,
         )
         patient = replace(settings, attempt_timeout_s=settings.attempt_timeout_s + LONGEST_WAIT_MS / 1000)
-        return cls(Connection(client, patient, keys, scripts={}))
+        return cls(Connection(client, patient, keys, scripts={}, outage=outage))
 
     async def close(self) -> None:
         """Close every connection."""
@@ -128,51 +165,84 @@ class Journal:
         return [_record(partition, entry_id, fields) for entry_id, fields in entries]
 
     async def trim(self, partition: int, position: str, *, keep_last: bool = False) -> None:
-        """Remove every record up to `position`, and the one there too unless `keep_last`."""
+        """Remove every record up to `position`, and the one there too unless `keep_last`; all are stored."""
         ms, n = position_key(position)
-        await self.connection.ask("XTRIM", self.keys.journal(partition), "MINID", f"{ms}-{n if keep_last else n + 1}")
+        first = f"{ms}-{n if keep_last else n + 1}"
+        await self.connection.ask(
+            "EVAL", _TRIM, 2, self.keys.journal(partition), self.keys.stored(partition), first, position
+        )
+
+    async def stored_up_to(self, partition: int) -> str:
+        """Id of the last record that was stored before it was removed, `START` when there was none."""
+        found = await self.connection.ask("GET", self.keys.stored(partition))
+        if found is not None:
+            return text_of(found)
+        return START if await self.length(partition) else await self.last_id(partition)
 
     async def length(self, partition: int) -> int:
         """Records that wait."""
         return int(await self.connection.ask("XLEN", self.keys.journal(partition)))
 
-    async def lag_s(self, partition: int) -> float:
-        """Age in seconds of the oldest record that waits, 0 when there is none."""
-        reply = await self.connection.ask("XRANGE", self.keys.journal(partition), "-", "+", "COUNT", 1)
+    async def oldest(self, partition: int) -> tuple[str, float] | None:
+        """Id of the oldest record that waits, and its age in seconds by the clock of the hot server; None without any.
+
+        The age is below 0 after that clock was set back.
+        """
+        reply = await self.connection.ask("EVAL", _OLDEST, 1, self.keys.journal(partition))
         if not reply:
-            return 0.0
-        return max(0.0, time.time() - position_key(text_of(reply[0][0]))[0] / 1000)
+            return None
+        record_id = text_of(reply[0])
+        return record_id, (int(reply[1]) - position_key(record_id)[0]) / 1000
 
     async def last_id(self, partition: int) -> str:
         """Id of the last record ever written to the journal, `START` when there was none."""
+        info = await self._info(partition)
+        return START if info is None else text_of(info["last-generated-id"])
+
+    async def _info(self, partition: int) -> Mapping[str, Any] | None:
+        """What the server says about the stream, None when there is none."""
         key = self.keys.journal(partition)
         if not await self.connection.ask("EXISTS", key):
-            return START
-        info = await self.connection.ask("XINFO STREAM", key)
-        return text_of(info["last-generated-id"])
+            return None
+        info: Mapping[str, Any] = await self.connection.ask("XINFO STREAM", key)
+        return info
 
     async def continue_after(self, partition: int, position: str) -> None:
-        """Make sure that new records get ids after `position`.
+        """Make sure that new records get ids after `position`, and that no record is taken for a stored one.
 
-        The journal may have been lost, or its server's clock set back, while the relational store remembers a later
-        position; records with earlier ids would never be read.
+        The journal may have been lost while its server's clock was set back, so that records have ids before the
+        position that the relational store remembers; they would never be read. Those of a journal that was begun anew,
+        from which nothing was ever removed, are not stored yet: they get new ids. Those of one that only lost its end
+        were stored before.
         """
-        if position_key(await self.last_id(partition)) >= position_key(position):
+        info = await self._info(partition)
+        last_id = START if info is None else text_of(info["last-generated-id"])
+        if position_key(last_id) >= position_key(position):
             return
         key = self.keys.journal(partition)
-        if not await self.connection.ask("XLEN", key):
+        if info is None or not info["length"]:
             await self.connection.ask("DEL", key)
             await self.connection.ask("XADD", key, position, "kind", "mark")
             await self.connection.ask("XDEL", key, position)
+        elif info["entries-added"] == info["length"]:
+            prefix, suffix = self.keys.meta_parts(partition)
+            await self.connection.ask("EVAL", _MOVE, 1, key, position, prefix, suffix)
         else:
             await self.connection.ask("XSETID", key, position)
 
     async def lock(self, partition: int, holder: str, ttl_s: float) -> bool:
-        """Acquire or renew the partition's lock for `ttl_s` seconds; False while another holder has it."""
-        key, ttl_ms = self.keys.writer_lock(partition), int(ttl_s * 1000)
-        if await self.connection.ask("EVAL", _RENEW, 1, key, holder, ttl_ms):
-            return True
-        return bool(await self.connection.ask("SET", key, holder, "NX", "PX", ttl_ms))
+        """Acquire or renew the partition's lock for `ttl_s` seconds; False while another holder has it.
+
+        A lock that is held for longer than that was left behind before the server's clock was set back, and counts as
+        free.
+        """
+        key = self.keys.writer_lock(partition)
+        return bool(await self.connection.ask("EVAL", _LOCK, 1, key, holder, int(ttl_s * 1000)))
+
+    async def forget_locks(self) -> None:
+        """Release every lock, whoever has it: for a process that knows that there is no other one."""
+        for partition in range(self.keys.partitions):
+            await self.connection.ask("DEL", self.keys.writer_lock(partition))
 
     async def unlock(self, partition: int, holder: str) -> None:
         """Release the partition's lock, if `holder` has it."""

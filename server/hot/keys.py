@@ -1,8 +1,8 @@
 """Names of everything kept in Redis.
 
 A session's keys and the journal of its partition share one hash tag, so that a script never crosses slots. The number
-of partitions and the journals, which the writer trims, never expire; neither do the keys of a session while a record
-of it waits in the journal.
+of partitions, the journals, which the writer trims, and how far each was stored never expire; neither do the keys of a
+session while a record of it waits in the journal.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ PARTITIONS_KEY = "askwell:partitions"
 WAKE_CHANNEL = "askwell:wake"
 WATCH_CHANNEL = "askwell:watch"
 DEVICE_PREFIX = "askwell:device:"
+CONFIGURATION_PREFIX = "askwell:configuration:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,9 @@ class KeySpace:
             raise SessionNotHot("this is not the id of a session")
         partition = self.partition_of(session_id)
         prefix = f"askwell:{{p{partition:02d}}}:{session_id}"
+        before, after = self.meta_parts(partition)
         return SessionKeys(
-            meta=f"{prefix}:meta",
+            meta=f"{before}{session_id}{after}",
             state=f"{prefix}:state",
             events=f"{prefix}:events",
             embeddings=f"{prefix}:embeddings",
@@ -82,6 +84,11 @@ class KeySpace:
             journal=self.journal(partition),
         )
 
+    @staticmethod
+    def meta_parts(partition: int) -> tuple[str, str]:
+        """What stands before and after a session's id in the name of its `meta` key, for scripts."""
+        return f"askwell:{{p{partition:02d}}}:", ":meta"
+
     def reply(self, session_id: str, command_id: str) -> str:
         """Where the owner leaves its answer to a command."""
         partition = self.partition_of(session_id)
@@ -90,6 +97,14 @@ class KeySpace:
     def journal(self, partition: int) -> str:
         """The stream of a partition's records."""
         return f"askwell:{{p{partition:02d}}}:journal"
+
+    def stored(self, partition: int) -> str:
+        """Up to which record a partition's journal was stored and trimmed."""
+        return f"askwell:{{p{partition:02d}}}:stored"
+
+    def every(self, partition: int, part: str) -> str:
+        """A pattern for one key of each session of the partition, `meta` or `gone`."""
+        return f"askwell:{{p{partition:02d}}}:*:{part}"
 
     def writer_lock(self, partition: int) -> str:
         """The short lock of the partition's writer."""

@@ -11,6 +11,8 @@ from typing import Any
 RAW = b"r"
 ZLIB = b"z"
 OFF_LOOP_ABOVE = 128 * 1024
+MOST_UNPACKED_BYTES = 256 * 1024 * 1024
+"""Longest value that is unpacked; the state of an interview of 200 long answers has a few MiB."""
 
 
 def pack(data: bytes, *, compress_above: int) -> bytes:
@@ -20,20 +22,29 @@ def pack(data: bytes, *, compress_above: int) -> bytes:
     return ZLIB + zlib.compress(data, 1)
 
 
-def unpack(packed: bytes) -> bytes:
+def unpack(packed: bytes, *, most_bytes: int = MOST_UNPACKED_BYTES) -> bytes:
     """What `pack` was given.
 
+    Args:
+        packed: what `pack` returned.
+        most_bytes: no more than this is unpacked.
     Raises:
-        ValueError: these bytes are not from `pack`.
+        ValueError: these bytes are not from `pack`, or unpack to more than `most_bytes`.
     """
     mark, body = packed[:1], packed[1:]
     if mark == RAW:
         return body
     if mark == ZLIB:
+        unpacker = zlib.decompressobj()
         try:
-            return zlib.decompress(body)
+            data = unpacker.decompress(body, most_bytes + 1)
         except zlib.error as exc:
             raise ValueError("compressed bytes are damaged") from exc
+        if len(data) > most_bytes:
+            raise ValueError(f"compressed bytes hold more than {most_bytes} bytes")
+        if not unpacker.eof or unpacker.unused_data:
+            raise ValueError("compressed bytes are damaged")
+        return data
     raise ValueError("bytes without a known mark")
 
 

@@ -15,8 +15,9 @@ from typing import Any
 from server.hot.broadcast import Broadcasts
 from server.hot.checks import ServerChecks
 from server.hot.connection import Connection
+from server.hot.keys import CONFIGURATION_PREFIX
 from server.hot.messages import CommandInbox
-from server.hot.packing import event_text, pack_off_loop
+from server.hot.packing import event_text, pack_off_loop, unpack
 from server.hot.replies import committed, hot_session, text_of
 from server.hot.values import (
     Accepted,
@@ -27,6 +28,7 @@ from server.hot.values import (
     DurableEvent,
     Erasure,
     Failed,
+    HotCopy,
     HotSession,
     Pending,
     StoredReceipt,
@@ -69,9 +71,10 @@ class HotStore:
         state: bytes,
         rev: int = 0,
         record: bytes = b"{}",
+        token: bytes = b"",
         events: Sequence[Mapping[str, Any]] = (),
     ) -> Created:
-        """Make a session hot for the first time.
+        """Make a session hot for the first time; `token` is the entry of its respondent's token, opaque.
 
         Raises:
             SessionExists: it is there already.
@@ -86,6 +89,7 @@ class HotStore:
             rev,
             packed,
             await self._pack(record),
+            token,
             *map(event_text, events),
         )
         return Created(epoch=text_of(reply[1]), last_event_id=int(reply[2]), journal_id=text_of(reply[3]))
@@ -98,6 +102,7 @@ class HotStore:
         rev: int,
         pending: Pending | None = None,
         receipts: Sequence[StoredReceipt] = (),
+        token: bytes = b"",
     ) -> str:
         """Make a session hot again from its snapshot; event ids begin at 1 again under a new epoch.
 
@@ -107,6 +112,7 @@ class HotStore:
             rev: its revision.
             pending: an answer that was accepted after that revision.
             receipts: of the session's committed and superseded answers, so that their keys stay known.
+            token: the entry of its respondent's token.
 
         Returns:
             The new epoch.
@@ -125,6 +131,7 @@ class HotStore:
                 int(pending.failed),
                 pending.turn_number,
             ]
+        fields.append(token)
         for receipt in receipts:
             if receipt.superseded:
                 fields += [f"s:{receipt.turn_key}", receipt.digest]
@@ -341,6 +348,40 @@ class HotStore:
         """
         reply = await self._run("note", session_id, token_hex(8), owner or "", await self._pack(record))
         return text_of(reply[1])
+
+    async def copy_of(self, session_id: str) -> HotCopy:
+        """What the store needs to have of a session; errors as in `claim`."""
+        keys = self.keys.session(session_id)
+        receipts = await self._ask("HGETALL", keys.receipts)
+        token = await self._ask("HGET", keys.meta, "token")
+        session = await self.read(session_id)
+        superseded = {
+            text_of(name)[2:]: text_of(digest) for name, digest in receipts.items() if text_of(name).startswith("s:")
+        }
+        packed = await self._pack(session.state)
+        return HotCopy(session_id, packed, session.rev, session.pending, superseded, token or b"")
+
+    async def sessions_of(self, partition: int) -> tuple[list[str], list[str]]:
+        """Ids of the partition's sessions: those that are hot, and those that were erased lately."""
+        hot, erased = [await self._named(partition, part) for part in ("meta", "gone")]
+        return hot, erased
+
+    async def _named(self, partition: int, part: str) -> list[str]:
+        async def scan() -> list[str]:
+            pattern = self.keys.every(partition, part)
+            return [text_of(key).split(":")[-2] async for key in self.connection.client.scan_iter(pattern, count=1000)]
+
+        return sorted(set(await self.connection.insist("SCAN", scan, writes=False)))
+
+    async def keep_configuration(self, config_hash: str, content: bytes) -> None:
+        """Keep a configuration that sessions are pinned to, for `tombstone_ttl_s`."""
+        ttl_ms = int(self.settings.tombstone_ttl_s * 1000)
+        await self._ask("SET", CONFIGURATION_PREFIX + config_hash, await self._pack(content), "PX", ttl_ms)
+
+    async def configuration(self, config_hash: str) -> bytes | None:
+        """The configuration with that content hash, if it is kept here."""
+        found = await self._ask("GET", CONFIGURATION_PREFIX + config_hash)
+        return unpack(found) if found is not None else None
 
     async def events_after(self, session_id: str, last_event_id: int, limit: int = 500) -> list[DurableEvent]:
         """Up to `limit` durable events with ids above `last_event_id`, in order; none if not hot."""

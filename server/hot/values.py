@@ -73,6 +73,21 @@ class HotSession:
 
 
 @dataclass(frozen=True, slots=True)
+class HotCopy:
+    """What hot storage has of a session that the store should have.
+
+    `superseded` are the digests of given-up answers by turn key, `token` is the entry of the respondent's token.
+    """
+
+    session_id: str
+    packed_state: bytes
+    rev: int
+    pending: Pending | None
+    superseded: Mapping[str, str]
+    token: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Created:
     """A session was created; its events have the ids 1 to `last_event_id`."""
 

@@ -6,6 +6,7 @@ ProtocolProblem     a frame that is refused, with its error code and the close c
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
@@ -16,7 +17,7 @@ from pydantic_core import ErrorDetails
 from audio.errors import AudioFormat
 from audio.frames import parse_frame
 from config.bounds import LimitSettings
-from server.protocol.base import Message
+from server.protocol.base import UUID_PATTERN, Message
 from server.protocol.codes import (
     CLOSE_POLICY,
     CLOSE_PROTOCOL_ERROR,
@@ -34,6 +35,8 @@ T = TypeVar("T")
 MAX_MESSAGE_BYTES = LimitSettings().max_message_bytes
 SAMPLE_BYTES = 2
 LONGEST_REF = 64
+_ANSWER_TYPE = re.compile(r'"type"\s{0,9}:\s{0,9}"(answer|correct)"')
+_TURN_KEY = re.compile(rf'"turn_key"\s{{0,9}}:\s{{0,9}}"({UUID_PATTERN.strip("^$")})"')
 
 
 class ProtocolProblem(Exception):
@@ -97,14 +100,14 @@ def decode_text(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> ClientMessa
 
 def read_object(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> dict[str, Any]:
     """The JSON object of one text frame; errors as in `decode_text`."""
-    if len(text) > max_bytes or len(text.encode("utf-8", "surrogatepass")) > max_bytes:
+    if len(text) > max_bytes or (not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > max_bytes):
         raise _too_long(text, max_bytes)
     return _object(text)
 
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_names)
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique_names)
     except (ValueError, RecursionError) as exc:
         raise ProtocolProblem("invalid_message", "This message is not valid JSON.") from exc
     if not isinstance(value, dict):
@@ -113,13 +116,10 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _too_long(text: str, max_bytes: int) -> ProtocolProblem:
-    """The error for a frame that is too long: `answer_too_long` for an answer."""
-    try:
-        value = _object(text)
-    except ProtocolProblem:
-        value = {}
-    if value.get("type") in ("answer", "correct") and isinstance(value.get("text"), str):
-        return ProtocolProblem("answer_too_long", close_code=CLOSE_TOO_BIG, ref=_ref(value))
+    """The error for a frame that is too long: `answer_too_long` for an answer. The frame is searched, not parsed."""
+    kind, ref = _ANSWER_TYPE.search(text), _TURN_KEY.search(text)
+    if kind is not None:
+        return ProtocolProblem("answer_too_long", close_code=CLOSE_TOO_BIG, ref=ref.group(1) if ref else kind.group(1))
     return ProtocolProblem(
         "invalid_message", f"This message is too long; {max_bytes // 1024} KiB are the most.", close_code=CLOSE_TOO_BIG
     )
@@ -165,7 +165,8 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The JSON object of these names and values. Raises ValueError, a name occurs twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
         raise ValueError("a name occurs twice")
@@ -180,7 +181,7 @@ def _refuse_bad_text(value: Mapping[str, Any]) -> None:
             "invalid_input",
             "This answer contains characters that are not text. Please write it again.",
             close_code=CLOSE_POLICY,
-            ref=_ref(value),
+            ref=reference(value),
         )
     if not is_clean(value):
         raise ProtocolProblem("invalid_message", "This message contains characters that are not text.")
@@ -188,7 +189,13 @@ def _refuse_bad_text(value: Mapping[str, Any]) -> None:
 
 def is_clean_text(text: str) -> bool:
     """Whether it has no NUL and no half of a surrogate pair."""
-    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+    if "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_clean(value: Any) -> bool:
@@ -207,7 +214,8 @@ def is_clean(value: Any) -> bool:
     return True
 
 
-def _ref(value: Mapping[str, Any]) -> str | None:
+def reference(value: Mapping[str, Any]) -> str | None:
+    """What an error about this object refers to: its key, command or type, if that is short and clean text."""
     for name in ("turn_key", "command_id", "type"):
         found = value.get(name)
         if isinstance(found, str) and 0 < len(found) <= LONGEST_REF and is_clean_text(found):
@@ -216,7 +224,7 @@ def _ref(value: Mapping[str, Any]) -> str | None:
 
 
 def _problem(value: Mapping[str, Any], error: ErrorDetails) -> ProtocolProblem:
-    ref = _ref(value)
+    ref = reference(value)
     match error["type"]:
         case "union_tag_not_found":
             return ProtocolProblem("invalid_message", "A message must have a type.")

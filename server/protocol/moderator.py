@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, TypeAdapter, model_validator
 
 from pipeline.concept import Patience
-from server.protocol.base import CommandId, Identifier, Message, SessionStatus, TurnNumber
+from server.protocol.base import CommandId, Identifier, Message, SessionStatus
 from server.protocol.inbound import Ping
 
 LONGEST_QUESTION = 1000
+NotedTurn = Annotated[int, Field(ge=0, le=2**31 - 1, description="Turn that the note is about.")]
 Sentence = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
 
 
@@ -123,7 +124,7 @@ class WriteNote(ModeratorCommand):
 
     type: Literal["note"]
     text: Annotated[str, StringConstraints(min_length=1, max_length=4000)]
-    turn_number: TurnNumber | None = None
+    turn_number: NotedTurn | None = None
 
 
 class SetForSession(ModeratorCommand):

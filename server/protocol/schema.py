@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter
-from pydantic.fields import FieldInfo
 
 from server.protocol import codes, inbound, moderator, outbound, watched
 from server.protocol.base import Message
 from server.protocol.codes import NOTICES, RETRYABLE, SENTENCES, SUBPROTOCOL
+from server.protocol.tables import field_rows
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 README = "README.md"
@@ -51,8 +51,9 @@ CHANNELS = (
     Channel(
         "respondent-client.json",
         "Respondent socket: what a client may send",
-        "Text frames. The first one is `hello`, within five seconds. Binary frames carry audio: a 4-byte big-endian "
-        "sequence number, running through the session, then 16-bit little-endian mono samples at 16 kHz.",
+        "Text frames. The first one is `hello`, within five seconds and of 4096 characters at the most. A message "
+        "takes no longer than ten seconds from its first byte to its last. Binary frames carry audio: a 4-byte "
+        "big-endian sequence number, running through the session, then 16-bit little-endian mono samples at 16 kHz.",
         inbound.CLIENT_MESSAGES,
     ),
     Channel(
@@ -145,40 +146,8 @@ def _anchor(title: str) -> str:
 def _message(message: type[Message]) -> list[str]:
     name = get_args(message.model_fields["type"].annotation)[0]
     lines = [f"### `{name}`", "", (message.__doc__ or "").strip()]
-    fields = {name: field for name, field in message.model_fields.items() if name != "type"}
-    if fields:
-        lines += ["", "| field | type | |", "|---|---|---|"]
-        lines += [_row(name, field) for name, field in fields.items()]
-    return lines
-
-
-def _row(name: str, field: FieldInfo) -> str:
-    shown = field.alias or name
-    text = field.description or ""
-    if not field.is_required():
-        default = field.get_default(call_default_factory=True)
-        plain = default.model_dump() if isinstance(default, Message) else default
-        text = f"{text} Default: `{json.dumps(plain)}`.".strip()
-    return f"| `{shown}` | {_type(field.annotation)} | {text} |"
-
-
-def _type(annotation: Any) -> str:
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _type(arguments[0])
-    if origin is Literal:
-        return " \\| ".join(f"`{json.dumps(value)}`" for value in arguments)
-    if origin in (Union, UnionType):
-        return " \\| ".join(_type(part) for part in arguments)
-    if origin in (tuple, list):
-        return f"list of {_type(arguments[0])}"
-    if origin is dict:
-        return "object"
-    if isinstance(annotation, type) and issubclass(annotation, Message):
-        inner = ", ".join(field.alias or name for name, field in annotation.model_fields.items())
-        return f"object `{{{inner}}}`"
-    names = {str: "text", int: "integer", float: "number", bool: "true or false", NoneType: "null", Any: "anything"}
-    return names.get(annotation, str(annotation))
+    fields = [*field_rows(message, without=frozenset({"type"}))]
+    return [*lines, "", "| field | type | |", "|---|---|---|", *fields] if fields else lines
 
 
 def _error_codes() -> list[str]:
@@ -200,8 +169,9 @@ def _close_codes() -> list[str]:
         codes.CLOSE_UNSUPPORTED_DATA: "Repeated binary frames that were not expected.",
         codes.CLOSE_POLICY: "A wrong token, no `hello` in time, too many messages, or a client that does not read.",
         codes.CLOSE_TOO_BIG: "A frame that is too large.",
-        codes.CLOSE_SERVICE_RESTART: "The node is shutting down or can't continue; connect again, nothing is lost.",
-        codes.CLOSE_UNAUTHORISED: "A moderator's token or cookie is wrong, or has ended.",
+        codes.CLOSE_SERVICE_RESTART: "The node is shutting down or can't continue, or the address has sent too many "
+        "wrong tokens; connect again, nothing is lost.",
+        codes.CLOSE_UNAUTHORISED: "A moderator's token or login is wrong, or has ended.",
         codes.CLOSE_TAKEN_OVER: "Another connection took the session over; do not reconnect automatically.",
     }
     lines = ["## Close codes", "", "| code | why |", "|---|---|"]

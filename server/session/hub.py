@@ -27,6 +27,7 @@ from server.hot.errors import (
 from server.hot.values import Wake
 from server.protocol.codes import CLOSE_SERVICE_RESTART
 from server.protocol.moderator import AnyCommand
+from server.session.clock_changes import TOLERANCE_S, ClockChanges
 from server.session.commands import QueuedCommand
 from server.session.context import SessionServices
 from server.session.loading import SessionLoader
@@ -62,6 +63,7 @@ class Hub:
         self._tasks = asyncio.TaskGroup()
         self._background: list[asyncio.Task[None]] = []
         self._draining = False
+        self._clock_changes = ClockChanges(services.now, services.clock)
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -125,7 +127,8 @@ class Hub:
         lock = self._claims.setdefault(session_id, asyncio.Lock())
         async with lock:
             here = self.owner(session_id)
-            if here is not None:
+            # News of a newer claim may be on their way. Who connects now must not be the one to be sent away.
+            if here is not None and await self._is_ours(here):
                 here.touch()
                 return here
             self.admit()
@@ -245,14 +248,18 @@ class Hub:
 
     async def _check_ownership(self, owner: SessionOwner) -> None:
         """Check that the session is still owned here: this claim may be newer than the news of another."""
+        if await self._is_ours(owner):
+            await self._router.apply_waiting(owner)
+
+    async def _is_ours(self, owner: SessionOwner) -> bool:
+        """Whether no other owner has claimed the session, as far as is known; an owner that lost it leaves."""
         try:
             holder = await self._services.hot.owner_of(owner.session_id)
         except StorageUnavailable:
-            return
+            return True
         if holder not in (None, "", owner.owner_id):
             owner.context.worker.taken_over()
-        elif holder is not None:
-            await self._router.apply_waiting(owner)
+        return owner.leaving is None
 
     # Housekeeping
 
@@ -262,9 +269,17 @@ class Hub:
             await self._guarded(self.sweep())
 
     async def sweep(self) -> None:
-        """Let go of sessions that nobody uses here, and mark those that were left alone as abandoned."""
+        """Let go of sessions that nobody uses here, mark those that were left alone as abandoned, erase those that
+        never began.
+        """
         self._release_idle(self.settings.idle_release_s)
         await self._keep_hot()
+        if not await self._knows_who_was_silent():
+            return
+        await self._abandon_quiet()
+        await self._erase_unstarted()
+
+    async def _abandon_quiet(self) -> None:
         before = self._services.now() - timedelta(seconds=self.settings.abandon_after_s)
         for session_id in await self._services.store.quiet_sessions(before, SWEEP_LIMIT):
             abandon = QueuedCommand(f"abandon:{self._services.new_id()}", "", self._services.now().isoformat(), None)
@@ -272,6 +287,32 @@ class Hub:
                 await self._router.send(session_id, abandon)
             except (SessionProblem, HotError) as exc:
                 log.info("sweep.passed_over", session=session_id, reason=str(exc))
+
+    async def _erase_unstarted(self) -> None:
+        before = self._services.now() - timedelta(seconds=self.settings.unstarted_until_s)
+        for session_id in await self._services.store.unstarted_sessions(before, SWEEP_LIMIT):
+            owner = self.owner(session_id)
+            if owner is not None and owner.unused_s() is None:
+                continue
+            log.info("session.never_began", session=session_id)
+            await self.erase(session_id)
+
+    async def _knows_who_was_silent(self) -> bool:
+        """Whether the wall clock tells how long a session was left alone.
+
+        It does not after it was set, until as much time has passed; nor while hot storage has another time.
+        """
+        self._clock_changes.look()
+        if not self._clock_changes.none_for(self.settings.abandon_after_s):
+            return False
+        try:
+            apart_s = abs(await self._services.hot.checks.time_s() - self._services.now().timestamp())
+        except HotError as exc:
+            log.info("sweep.passed_over", reason=str(exc))
+            return False
+        if apart_s > TOLERANCE_S:
+            log.warning("clock.differs", apart_s=round(apart_s), reason="nobody is marked as abandoned meanwhile")
+        return apart_s <= TOLERANCE_S
 
     async def _keep_hot(self) -> None:
         try:

@@ -34,9 +34,10 @@ class SessionLoader:
         """Store a new session. Raises HotError, StoreError."""
         if new.config_hash not in self._pinned:
             await self._services.store.save_configuration(new.config_hash, new.configuration)
-            self._pinned[new.config_hash] = new.configuration
+            await self._pin(new.config_hash, new.configuration)
         state = new.state(self._services.now())
-        await self._services.hot.create(state.session_id, state=state.dump(), rev=state.rev)
+        token = new.token.dump() if new.token is not None else b""
+        await self._services.hot.create(state.session_id, state=state.dump(), rev=state.rev, token=token)
         log.info("session.created", session=state.session_id, concept=state.concept_id)
         return state
 
@@ -73,6 +74,7 @@ class SessionLoader:
                 rev=stored.rev,
                 pending=stored.pending,
                 receipts=stored.receipts,
+                token=stored.token,
             )
         except SessionExists:
             return
@@ -85,5 +87,10 @@ class SessionLoader:
             if known is None:
                 log.error("configuration.missing", config_hash=config_hash)
                 raise SessionProblem("internal", "The configuration of this interview is missing.")
-            self._pinned[config_hash] = known
+            await self._pin(config_hash, known)
         return known
+
+    async def _pin(self, config_hash: str, configuration: SessionConfiguration) -> None:
+        """Keep a configuration here, and in hot storage, from where a lost store gets it again."""
+        await self._services.hot.keep_configuration(config_hash, configuration.model_dump_json().encode())
+        self._pinned[config_hash] = configuration

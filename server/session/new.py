@@ -8,6 +8,7 @@ from datetime import datetime
 
 from pipeline.concept import DEFAULT_MAX_TURNS, SessionConfiguration
 from pipeline.state import Device, InterviewState
+from server.store.tokens import TokenEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class NewSession:
         respondent_ref: the researcher's own name for the respondent.
         pilot: whether it is a trial.
         device: what it was started on, if a device did.
+        token: of the respondent.
         eligibility: what was confirmed of the respondent, by the ids of the concept's statements.
     """
 
@@ -38,6 +40,7 @@ class NewSession:
     respondent_ref: str | None = None
     pilot: bool = False
     device: Device | None = None
+    token: TokenEntry | None = None
     eligibility: Mapping[str, bool] = field(default_factory=dict)
 
     def state(self, now: datetime) -> InterviewState:

@@ -22,6 +22,7 @@ class HubSettings:
         idle_release_s: after how long without a connection a session leaves this node's memory.
         abandon_after_s: without a sign of life for this long a session becomes `abandoned`.
         resume_until_s: an abandoned session can be resumed this long after the last sign of life.
+        unstarted_until_s: after how long a session is erased whose interview never began.
         sweep_every_s: how often abandoned and idle sessions are looked for.
         command_wait_s: how long a moderator's command waits for the session's owner before this node takes over.
         opening_attempts: how often the opening question is tried before the respondent is told.
@@ -37,6 +38,7 @@ class HubSettings:
     idle_release_s: float = _SESSIONS.idle_release_s
     abandon_after_s: float = _SESSIONS.abandon_after_s
     resume_until_s: float = _SESSIONS.resume_until_s
+    unstarted_until_s: float = _SESSIONS.unstarted_until_s
     sweep_every_s: float = 30.0
     command_wait_s: float = 2.0
     opening_attempts: int = 2

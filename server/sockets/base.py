@@ -23,6 +23,8 @@ log = structlog.get_logger("askwell.socket")
 Received = TypeVar("Received")
 Hello = TypeVar("Hello", bound=Message)
 VIOLATION_FORGOTTEN_AFTER_S = 10.0
+LONGEST_HELLO = 4096
+"""Characters of the first message, a token and two numbers."""
 OnError = Callable[[str], None]
 """Called with the code of every error that a client is told."""
 
@@ -65,7 +67,7 @@ class RateLimiter:
 
     def exceeds_violations(self, problem: ProtocolProblem) -> bool:
         """Count one violation; whether it was one too many."""
-        if problem.code in ("invalid_input", "answer_too_long"):
+        if problem.code == "invalid_input":
             return False
         return self._violations.take() > 0
 
@@ -98,6 +100,8 @@ class ClientSocket(ABC, Generic[Received, Hello]):
         self.settings = settings
         self.limiter = RateLimiter(settings, clock)
         self.on_error = on_error
+        self._known = False
+        """Whether hello was said."""
 
     async def serve(self) -> None:
         """Serve the connection until it ends."""
@@ -149,6 +153,7 @@ class ClientSocket(ABC, Generic[Received, Hello]):
                     raise ConnectionOver(problem.close_code) from problem
                 continue
             if isinstance(message, self.hello_type):
+                self._known = True
                 return message
             ref = getattr(message, "type", None)
             await self.tell(Error.of("invalid_message", "The first message must be hello.", ref=ref))
@@ -167,8 +172,8 @@ class ClientSocket(ABC, Generic[Received, Hello]):
                 raise WebSocketDisconnect(frame.get("code", CLOSE_NORMAL))
             data: bytes | None = frame.get("bytes")
             content: str | bytes = data if data is not None else frame.get("text") or ""
-            if len(content) > self.settings.max_frame_bytes:
-                told = "This message is far too long."
+            if not self._known and len(content) > LONGEST_HELLO:
+                told = "The first message, hello, is far shorter."
                 raise ProtocolProblem("invalid_message", told, close_code=CLOSE_TOO_BIG, fatal=True)
             message = await self.parse(content)
             if message is not None:

@@ -7,16 +7,17 @@ checks now and then that the token is still valid. Commands run beside them, so 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, get_args
 
 import structlog
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from server.addresses import address_of
 from server.auth import COOKIE, Authenticator, Principal
-from server.protocol.codec import ProtocolProblem, encode, parse, read_object
+from server.errors import ApiError
+from server.protocol.codec import ProtocolProblem, encode
 from server.protocol.codes import (
     CLOSE_NORMAL,
     CLOSE_POLICY,
@@ -26,7 +27,6 @@ from server.protocol.codes import (
 )
 from server.protocol.inbound import Ping
 from server.protocol.moderator import (
-    MODERATOR_MESSAGES,
     AnyCommand,
     ModeratorHello,
     ModeratorMessage,
@@ -41,7 +41,7 @@ from server.sockets.base import ClientSocket, ConnectionOver, OnError
 from server.sockets.moderator_feed import ModeratorFeed
 from server.sockets.settings import SocketSettings
 from server.store.errors import StoreError
-from server.watch.commands import read_command
+from server.watch.commands import decode_moderator
 from server.watch.mailbox import Mailbox
 from server.watch.refusals import REFUSALS, TO_MODERATORS, error_for
 from server.watch.service import WatchService
@@ -51,7 +51,6 @@ log = structlog.get_logger("askwell.watch")
 MODERATOR_PATH = "/ws/moderator"
 RECHECK_S = 30.0
 MOST_COMMANDS = 8
-COMMAND_TYPES = frozenset(get_args(command.model_fields["type"].annotation)[0] for command in get_args(AnyCommand))
 
 Recheck = Callable[[], Awaitable[Principal | None]]
 """Whether the moderator may still watch: who it is, or None."""
@@ -115,12 +114,13 @@ class ModeratorSocket(ClientSocket[ModeratorMessage, ModeratorHello]):
     async def _identify(self, hello: ModeratorHello) -> Recheck:
         """Find out who says hello, by token or by the page's cookie. Raises ConnectionOver; the client is told why."""
         token, cookie = hello.token, self.websocket.cookies.get(COOKIE)
+        address = address_of(self.websocket.scope)
 
         async def known() -> Principal | None:
             if token is not None:
-                found = await self._auth.identify(token)
+                found = await self._auth.identify(token, address)
             else:
-                found = await self._auth.identify_cookie(cookie) if cookie else None
+                found = await self._auth.identify_cookie(cookie, address) if cookie else None
             return found if found is not None and found.kind == "moderator" else None
 
         try:
@@ -129,6 +129,9 @@ class ModeratorSocket(ClientSocket[ModeratorMessage, ModeratorHello]):
         except (StoreError, TimeoutError) as exc:
             log.warning("watch.identify_failed", error=repr(exc))
             await self.tell(error_for(SessionProblem("storage_unavailable"), "hello"))
+            raise ConnectionOver(CLOSE_SERVICE_RESTART) from exc
+        except ApiError as exc:
+            await self.tell(error_for(exc, "hello"))
             raise ConnectionOver(CLOSE_SERVICE_RESTART) from exc
         if principal is None:
             await self.tell(error_for(SessionProblem("unauthorised"), "hello"))
@@ -140,14 +143,17 @@ class ModeratorSocket(ClientSocket[ModeratorMessage, ModeratorHello]):
         return known
 
     async def _recheck(self, known: Recheck) -> None:
-        """Close the connection once the token or the cookie has ended."""
+        """Close the connection once the token or the login has ended, which may be before others knew of it."""
         while True:
-            await asyncio.sleep(RECHECK_S)
             try:
                 if await known() is None:
                     self._watch.disconnect(self.mailbox)
+            except ApiError:
+                # Only what has ended is refused for its number.
+                self._watch.disconnect(self.mailbox)
             except StoreError as exc:
                 log.info("watch.recheck_failed", reason=str(exc))
+            await asyncio.sleep(RECHECK_S)
 
     # What it says
 
@@ -245,10 +251,7 @@ class ModeratorSocket(ClientSocket[ModeratorMessage, ModeratorHello]):
             told = "Binary frames mean nothing here."
             raise ProtocolProblem("invalid_message", told, close_code=CLOSE_UNSUPPORTED_DATA)
         self.limiter.count_message()
-        value: Mapping[str, Any] = read_object(frame, max_bytes=self.settings.max_message_bytes)
-        if str(value.get("type")) in COMMAND_TYPES:
-            return read_command(value)
-        return parse(value, MODERATOR_MESSAGES)
+        return decode_moderator(frame, max_bytes=self.settings.max_message_bytes)
 
     def _refuse_for(self, exc: Exception, ref: str) -> None:
         if isinstance(exc, Moved):

@@ -17,6 +17,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from pipeline.turn import Answer
+from server.addresses import address_of
 from server.hot.errors import NotOwner
 from server.protocol.codec import ProtocolProblem, decode_binary, decode_text
 from server.protocol.codes import CLOSE_NORMAL, CLOSE_POLICY, CLOSE_SERVICE_RESTART
@@ -47,16 +48,18 @@ from server.session.outbox import Outbox
 from server.session.owner import SessionOwner
 from server.session.problems import Moved, SessionProblem, error_frame
 from server.sockets.base import ClientSocket, ConnectionOver, OnError
+from server.sockets.connected import ConnectedSessions
 from server.sockets.settings import SocketSettings
 from server.sockets.wording import Wording, WordsOf, usual
 from server.speech.listening import Listeners, Listening
 
 log = structlog.get_logger("askwell.socket")
 
-Authenticate = Callable[[str], Awaitable[str | None]]
-"""The session that a respondent's token opens; None when the token is wrong."""
+Authenticate = Callable[[str, str], Awaitable[str | None]]
+"""The session that a respondent's token opens, by the token and the client's address; None when it is wrong."""
 
 RESPONDENT_PATH = "/ws/respondent"
+TOO_MANY_HERE = "Too many interviews are open from your network at the moment. Please try again in a few minutes."
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class RespondentServices:
         clock: monotonic seconds.
         on_error: called with the code of every error that a client is told.
         words_of: the words for notices and errors in the language of an interview.
+        connected: the interviews that are connected from each address.
     """
 
     hub: Hub
@@ -80,6 +84,7 @@ class RespondentServices:
     clock: Callable[[], float] = time.monotonic
     on_error: OnError = lambda code: None
     words_of: WordsOf = usual
+    connected: ConnectedSessions = field(default_factory=ConnectedSessions)
 
     def route(self, path: str = RESPONDENT_PATH) -> WebSocketRoute:
         """The route of the socket."""
@@ -106,24 +111,44 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
         self._outbox = Outbox(services.settings.outbox_events, services.settings.outbox_wait_s)
         self._owner: SessionOwner | None = None
         self._greeted = asyncio.Event()
+        self._entry: tuple[str, str] | None = None
+        """Address and session, while they count as connected."""
 
     async def _attach(self, hello: Hello) -> SessionOwner:
         """The owner of the session that the token opens. Raises ConnectionOver, after telling the client why."""
         try:
             async with asyncio.timeout(self.settings.attach_s):
-                session_id = await self._services.authenticate(hello.token)
+                session_id = await self._services.authenticate(hello.token, address_of(self.websocket.scope))
                 if session_id is None:
                     raise SessionProblem("unauthorised")
+                if not self._enter(session_id):
+                    raise SessionProblem("too_many_sessions", TOO_MANY_HERE)
                 return await self._services.hub.attach(session_id)
         except TimeoutError as exc:
             await self.tell(Error.of("storage_unavailable", ref="hello"))
             raise ConnectionOver(CLOSE_SERVICE_RESTART) from exc
         except Exception as exc:
+            if isinstance(exc, Moved) and exc.close_code == CLOSE_SERVICE_RESTART:
+                # The code says all: the client connects again, and the respondent notices nothing.
+                raise ConnectionOver(exc.close_code) from exc
             frame = self._frame(exc, "hello")
             await self.tell(frame)
             if isinstance(exc, Moved):
                 raise ConnectionOver(exc.close_code) from exc
             raise ConnectionOver(CLOSE_SERVICE_RESTART if frame.retryable else CLOSE_POLICY) from exc
+
+    def _enter(self, session_id: str) -> bool:
+        """Whether the session may be connected from this address; it then is until the connection ends."""
+        entry = (address_of(self.websocket.scope), session_id)
+        if not self._services.connected.enter(*entry, most=self.settings.sessions_per_address):
+            return False
+        self._entry = entry
+        return True
+
+    def ended(self) -> None:
+        """The session is not connected by this socket any more."""
+        if self._entry is not None:
+            self._services.connected.leave(*self._entry)
 
     async def converse(self, hello: Hello) -> int:
         """Serve the session until one side ends; the code to close with."""

@@ -18,7 +18,7 @@ class SocketSettings:
         handshake_s: time for `hello`.
         attach_s: time for finding the session after it.
         max_message_bytes: longest text frame, in bytes of UTF-8.
-        max_frame_bytes: frame size above which the socket is closed at once.
+        sessions_per_address: interviews that may be connected from one address at the same time.
         messages_per_s: text messages per second, on average.
         message_burst: text messages at once.
         frames_per_s: audio frames per second, on average.
@@ -33,7 +33,7 @@ class SocketSettings:
     handshake_s: float = _DECLARED.handshake_s
     attach_s: float = 5.0
     max_message_bytes: int = _DECLARED.max_message_bytes
-    max_frame_bytes: int = 1024 * 1024
+    sessions_per_address: int = _DECLARED.sessions_per_address
     messages_per_s: float = _DECLARED.messages_per_s
     message_burst: int = _DECLARED.message_burst
     frames_per_s: float = 400.0

@@ -23,6 +23,8 @@ from config.speech import NO_MODEL
 from pipeline.concept import Patience, SessionConfiguration
 from server.metrics import Metrics
 from server.session.problems import SessionProblem
+from server.speech.arrivals import Arrivals
+from server.speech.decoders import Decoders
 
 if TYPE_CHECKING:
     from audio.speech import SpeechStream
@@ -67,7 +69,12 @@ class SpeechModels:
 
     recogniser: Recogniser
     activity: VoiceActivityDetector
+    unverified: str = ""
+    """The speech model, where its files have no digests in the table of artefacts."""
 
+
+Loaded = tuple[SpeechModels | None, str, float]
+"""Models, or why there are none, and after how many seconds."""
 
 LoadSpeech = Callable[[Settings], Awaitable[SpeechModels | None]]
 """Loads what the settings ask for; None where speech is not wanted. Raises ModelMissing."""
@@ -97,7 +104,7 @@ def _load(settings: Settings) -> SpeechModels:
     model = find_model(speech.whisper_model, download=speech.whisper_download)
     activity = SileroDetector()
     recogniser = WhisperTranscriber.load(model, workers=workers(settings), compute=speech.whisper_compute)
-    return SpeechModels(recogniser, activity)
+    return SpeechModels(recogniser, activity, "" if model.verified else f"the speech model at {model.path}")
 
 
 Speculate = Literal["off", "transcript", "turn"]
@@ -148,8 +155,16 @@ class Speech:
         self._models = models
         self._executor = executor
         self._missing = missing
-        self.decoding = asyncio.Semaphore(DECODINGS)
-        """Held while a recording is decoded: each takes memory for all of it."""
+        speech = settings.speech
+        self.decoders = Decoders(
+            at_once=DECODINGS, max_bytes=speech.max_decode_bytes, deadline_s=speech.decode_deadline_s
+        )
+        """Decode whole recordings."""
+        self.arrivals = Arrivals(
+            most_per_address=speech.max_uploads_per_address,
+            most_bytes=max(speech.max_uploads_bytes, speech.max_audio_bytes),
+        )
+        """The recordings that are being sent."""
 
     @property
     def line(self) -> str:
@@ -157,6 +172,11 @@ class Speech:
         if self._models is None:
             return f"none: answers are typed{f' ({self._missing})' if self._missing else ''}"
         return f"{self._models.recogniser.model_id}, {workers(self._settings)} at a time, on this machine"
+
+    @property
+    def unverified(self) -> tuple[str, ...]:
+        """Models whose files have no digests in the table of artefacts."""
+        return (self._models.unverified,) if self._models is not None and self._models.unverified else ()
 
     def unavailable(self, language: str) -> str | None:
         """The wire code of why speech in that language is never recognised here; None if it is."""
@@ -244,31 +264,52 @@ class _MeasuredTranscriber:
 
 
 @asynccontextmanager
+async def loading_speech(
+    settings: Settings, *, load: LoadSpeech = load_models, say: Callable[[str], None]
+) -> AsyncIterator[asyncio.Task[Loaded]]:
+    """The speech model is being loaded, beside whatever else the block does.
+
+    Args:
+        settings: of the process.
+        load: loads the models.
+        say: told what is being done.
+    """
+    began = time.perf_counter()
+
+    async def loaded() -> Loaded:
+        try:
+            return await load(settings), "", time.perf_counter() - began
+        except ModelMissing as exc:
+            log.warning("speech.model_missing", model=settings.speech.whisper_model, reason=str(exc))
+            return None, str(exc), time.perf_counter() - began
+
+    if settings.speech.whisper_model != NO_MODEL:
+        say(f"loading the speech model {settings.speech.whisper_model}")
+    async with asyncio.TaskGroup() as tasks:
+        yield tasks.create_task(loaded(), name="speech model")
+
+
+@asynccontextmanager
 async def open_speech(
-    settings: Settings, metrics: Metrics, *, load: LoadSpeech = load_models, say: Callable[[str], None]
+    settings: Settings, metrics: Metrics, *, loading: Awaitable[Loaded], say: Callable[[str], None]
 ) -> AsyncIterator[Speech]:
     """Speech for as long as the block runs. A model that is missing is no failure: answers are typed then.
 
     Args:
         settings: of the process.
         metrics: of the process.
-        load: loads the models.
+        loading: the models, from `loading_speech`.
         say: told what is being done.
     """
-    began = time.perf_counter()
-    if settings.speech.whisper_model != NO_MODEL:
-        say(f"loading the speech model {settings.speech.whisper_model}")
-    try:
-        models, missing = await load(settings), ""
-    except ModelMissing as exc:
-        log.warning("speech.model_missing", model=settings.speech.whisper_model, reason=str(exc))
-        models, missing = None, str(exc)
+    models, missing, took_s = await loading
     if models is not None:
-        say(f"the speech model is warm after {time.perf_counter() - began:.1f} s")
+        say(f"the speech model is warm after {took_s:.1f} s")
         metrics.watch_speech(models.recogniser.current_load)
     with ThreadPoolExecutor(VAD_THREADS, thread_name_prefix="voice") as executor:
+        speech = Speech(settings, metrics, models, executor, missing=missing)
         try:
-            yield Speech(settings, metrics, models, executor, missing=missing)
+            yield speech
         finally:
+            await speech.decoders.aclose()
             if models is not None:
                 await models.recogniser.aclose()

@@ -30,6 +30,7 @@ from server.store.tables import (
     SESSIONS,
     SNAPSHOTS,
     SYNC_UPLOADS,
+    SYNC_VERSIONS,
     TOKENS,
     Row,
 )
@@ -64,7 +65,7 @@ class Applier:
         """
         async with self.database.write(patient=True) as connection:
             for record in records:
-                await self._apply_one(connection, record)
+                await self.write(connection, record)
             await self._move(connection, partition, expected, records[-1].id)
 
     async def bury(self, partition: int, expected: str, record: JournalRecord, error: str) -> None:
@@ -97,7 +98,22 @@ class Applier:
         if moved.rowcount != 1:
             raise StalePosition(f"partition {partition} is not at {expected} any more")
 
-    async def _apply_one(self, connection: AsyncConnection, record: JournalRecord) -> None:
+    async def positions(self) -> dict[int, str]:
+        """Id of the last stored record of every partition that has one."""
+        query = select(JOURNAL_POSITIONS.c.partition, JOURNAL_POSITIONS.c.last_id)
+        return {row["partition"]: row["last_id"] for row in await self.database.rows(query)}
+
+    async def skip(self, partition: int, expected: str, new: str) -> None:
+        """Move the position from `expected` on without records; errors as in `apply`."""
+        async with self.database.write(patient=True) as connection:
+            await self._move(connection, partition, expected, new)
+
+    async def erase(self, connection: AsyncConnection, session_id: str) -> None:
+        """Delete every row of a session."""
+        await _erase(connection, session_id)
+
+    async def write(self, connection: AsyncConnection, record: JournalRecord) -> None:
+        """Write the rows of one record. Raises RecordRefused."""
         try:
             match record.kind:
                 case "create" | "commit":
@@ -247,7 +263,7 @@ def _answer(record: JournalRecord, status: str) -> Row:
 
 async def _erase(connection: AsyncConnection, session_id: str) -> None:
     """Delete every row of the session; rows that refer to `sessions` are deleted by cascade."""
-    for table in (SESSIONS, TOKENS, DEAD_RECORDS, SYNC_UPLOADS):
+    for table in (SESSIONS, TOKENS, DEAD_RECORDS, SYNC_UPLOADS, SYNC_VERSIONS):
         column = table.c.id if table is SESSIONS else table.c.session_id
         await connection.execute(delete(table).where(column == session_id))
 

@@ -2,14 +2,21 @@
 
 A copy is every row of a session with the configuration that it is pinned to. Left out are its tokens, which are valid
 on this server only, and the records of sending and receiving themselves.
+
+A session that came from a device belongs to that device and its concept. What the device sends of it later takes the
+place of what is here if its revision is not lower; the other of the two is kept as a version. Nothing that was
+confirmed to a device is given up, so a session that has MOST_VERSIONS versions is not taken again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import json
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,6 +29,7 @@ from sqlalchemy import (
     Float,
     Integer,
     LargeBinary,
+    Select,
     String,
     Table,
     and_,
@@ -37,7 +45,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from pipeline.state import UNFINISHED
 from server.store.apply import upsert
 from server.store.engine import Database
-from server.store.errors import translated
+from server.store.errors import StoreUnavailable, translated
 from server.store.tables import (
     CONFIGURATIONS,
     LLM_CALLS,
@@ -47,6 +55,7 @@ from server.store.tables import (
     SYNC_RECEIVED,
     SYNC_SENT,
     SYNC_UPLOADS,
+    SYNC_VERSIONS,
     Row,
     UtcTime,
 )
@@ -65,14 +74,33 @@ COPIED: tuple[Table, ...] = (
 MOST_UPLOADS = 32
 """Copies that one device may be sending at the same time; beyond that, those it touched longest ago are deleted."""
 UPLOAD_LIFE = timedelta(days=7)
+PACKED_ROWS = 200
+UNPACKED_BYTES = 256 * 1024
+MOST_VERSIONS = 20
+"""Versions of one session that are kept besides the one that is shown."""
 HELD_HERE = "This interview was held on this server itself: it can't be sent here."
+OTHER_DEVICE = (
+    "This interview came here from another device, with other content: nothing was changed here. If this device has "
+    "a new token, the operator of this server can hand the interviews of the old one over to it."
+)
+OTHER_CONCEPT = "This interview is here already, on another concept: nothing was changed here."
+TOO_MANY_VERSIONS = (
+    f"This interview was sent in {MOST_VERSIONS + 1} different states already: nothing was changed here."
+)
+
+
+RowsOf = Callable[[str], Iterator[list[Row]]]
+"""The rows of a table of a copy by its name, as `parsed_row` gave them, a few at a time; blocks."""
 
 
 class CopyRefused(Exception):
-    """A row that can't be written here; the message says why."""
+    """A copy or a row that is not written here; the message says why, `code` is a wire code."""
 
-    code = "invalid_input"
     retryable = False
+
+    def __init__(self, message: str, *, code: str = "invalid_input") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +114,6 @@ class Unsent:
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
-    """How a session came here; `present` is false once it was erased."""
-
-    digest: str
-    rev: int
-    device_id: str
-    received_at: datetime
-    present: bool
-
-
-@dataclass(frozen=True, slots=True)
 class UploadKey:
     """Names a copy that is being received: the device, the session, and the SHA-256 of the bundle."""
 
@@ -107,6 +124,61 @@ class UploadKey:
     def rows_of(self, table: Table) -> ColumnElement[bool]:
         """The condition for its rows in `sync_uploads` or `sync_chunks`."""
         return and_(*(table.c[name] == value for name, value in asdict(self).items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """How a session came here; `concept_id` is None once it was erased.
+
+    `versions` are the digests of its other states that are kept, those kept last at the end.
+    """
+
+    digest: str
+    rev: int
+    device_id: str
+    device_name: str
+    received_at: datetime
+    concept_id: str | None
+    versions: tuple[str, ...] = ()
+
+    @property
+    def present(self) -> bool:
+        """Whether the session is here; it is not once it was erased."""
+        return self.concept_id is not None
+
+    def has(self, digest: str) -> bool:
+        """Whether a bundle with exactly these bytes came here."""
+        return digest == self.digest or digest in self.versions
+
+    def check(self, key: UploadKey, concept_id: str) -> None:
+        """Refuse a copy of this session that is not the same device's, or on another concept.
+
+        A device that has the very bytes that are here has the same interview, whoever brought it.
+
+        Raises:
+            CopyRefused: `forbidden`; `invalid_input` where it would be one version too many.
+        """
+        if self.concept_id not in (None, concept_id):
+            raise CopyRefused(OTHER_CONCEPT, code="forbidden")
+        if self.has(key.digest):
+            return
+        if self.device_id != key.device_id:
+            raise CopyRefused(OTHER_DEVICE, code="forbidden")
+        if self.present and len(self.versions) >= MOST_VERSIONS:
+            raise CopyRefused(TOO_MANY_VERSIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A state of a session that was sent besides the one that is shown; `recordings` are the names of its files."""
+
+    digest: str
+    rev: int
+    device_id: str
+    device_name: str
+    received_at: datetime
+    kept_at: datetime
+    recordings: tuple[str, ...]
 
 
 class Copies:
@@ -148,17 +220,8 @@ class Copies:
 
     async def rows(self, session_id: str) -> list[tuple[str, Row]]:
         """Every row of a copy with the name of its table, always in the same order; none if there is no session."""
-        found: list[tuple[str, Row]] = []
         async with self.database.read() as connection:
-            for table in COPIED:
-                query = select(table).order_by(*table.primary_key)
-                if table is CONFIGURATIONS:
-                    pinned = select(SESSIONS.c.config_hash).where(SESSIONS.c.id == session_id)
-                    query = query.where(table.c.hash.in_(pinned))
-                else:
-                    query = query.where((table.c.id if table is SESSIONS else table.c.session_id) == session_id)
-                found += [(table.name, json_row(row)) for row in (await connection.execute(query)).mappings()]
-        return found if any(name == "sessions" for name, _ in found) else []
+            return await _rows(connection, session_id)
 
     async def confirm(self, sent: Unsent, *, target: str, digest: str, at: datetime) -> bool:
         """Note that a server has a session; false if it is not here any more, or went on meanwhile."""
@@ -187,6 +250,37 @@ class Copies:
         """When sessions came here, for those that did."""
         query = select(SYNC_RECEIVED).where(SYNC_RECEIVED.c.session_id.in_(session_ids))
         return {row["session_id"]: row["received_at"] for row in await self.database.rows(query)} if session_ids else {}
+
+    async def versions(self, session_id: str) -> list[Version]:
+        """The other states of a session that were sent, those kept last at the end."""
+        c = SYNC_VERSIONS.c
+        columns = [c[name] for name in Version.__slots__]
+        query = select(*columns).where(c.session_id == session_id).order_by(c.kept_at, c.digest)
+        return [Version(**row | {"recordings": tuple(row["recordings"])}) for row in await self.database.rows(query)]
+
+    async def version_rows(self, session_id: str, digest: str) -> Iterator[tuple[str, Row]] | None:
+        """The rows of such a state as `rows` gives them, unpacked as they are asked for; None if there is none."""
+        c = SYNC_VERSIONS.c
+        query = select(c.packed_rows).where(c.session_id == session_id, c.digest == digest)
+        packed = await self.database.scalar(query)
+        return _unpacked(packed) if packed is not None else None
+
+    async def hand_over(self, old_id: str, new_id: str, new_name: str, session_id: str | None = None) -> int:
+        """Let what one device sent belong to another.
+
+        Args:
+            old_id: the device that sent it.
+            new_id: the device that may send it from now on.
+            new_name: its name.
+            session_id: only this session; all if not given.
+        Returns:
+            How many sessions.
+        """
+        c = SYNC_RECEIVED.c
+        which = c.device_id == old_id if session_id is None else (c.device_id == old_id) & (c.session_id == session_id)
+        async with self.database.write() as connection:
+            statement = update(SYNC_RECEIVED).where(which).values(device_id=new_id, device_name=new_name)
+            return int((await connection.execute(statement)).rowcount)
 
     async def exists(self, session_id: str) -> bool:
         """Whether there is such a session here."""
@@ -251,44 +345,71 @@ class Copies:
             await connection.execute(delete(SYNC_UPLOADS).where(key.rows_of(SYNC_UPLOADS)))
 
     async def store(
-        self, key: UploadKey, rows: Mapping[str, Sequence[Row]], *, device_name: str, at: datetime
-    ) -> datetime:
+        self,
+        key: UploadKey,
+        session: Row,
+        rows_of: RowsOf,
+        *,
+        device_name: str,
+        recordings: Sequence[str],
+        at: datetime,
+    ) -> Received:
         """Write a copy in one transaction, and forget its upload.
 
-        Writing the same copy again changes nothing, an older one neither.
+        Writing the same copy again changes nothing. Of two revisions the later one is what is shown afterwards, and the
+        earlier one is kept as a version.
 
         Args:
             key: of its upload.
-            rows: by table, as `parsed_row` gave them.
+            session: its row in `sessions`.
+            rows_of: the rows of each table.
             device_name: the name of the device that sent it.
+            recordings: the names of its files.
             at: now.
         Returns:
-            When it came here first in this form.
+            How the session came here, this copy included.
         Raises:
-            CopyRefused: the session was begun here, and did not come from a device.
+            CopyRefused: the session was begun here, or is another device's or concept's.
             RecordRefused, StoreUnavailable: the database can't take it.
         """
-        [session] = rows["sessions"]
         mine = key.rows_of(SYNC_UPLOADS)
         async with self.database.write() as connection:
+            await self._lock(connection, key.session_id)
             known = await _received(connection, key.session_id)
+            if known is not None:
+                known.check(key, session["concept_id"])
             skew_s = (await connection.execute(select(SYNC_UPLOADS.c.clock_skew_s).where(mine))).scalar_one_or_none()
             await connection.execute(delete(SYNC_UPLOADS).where(mine))
-            if known is not None and (not known.present or known.digest == key.digest or known.rev > session["rev"]):
-                return known.received_at
+            if known is not None and (not known.present or known.has(key.digest)):
+                return known
+            note = {"rev": session["rev"], "device_name": device_name, "received_at": at}
+            if known is not None and known.rev > session["rev"]:
+                version = {**asdict(key), **note, "kept_at": at, "recordings": list(recordings)}
+                await _keep_version(connection, version, await _packed(rows_of))
+                return replace(known, versions=(*known.versions, key.digest))
+            if known is not None:
+                await _keep_shown(connection, known, key.session_id, at)
             deleted = await connection.execute(delete(SESSIONS).where(SESSIONS.c.id == key.session_id))
             if known is None and deleted.rowcount:
                 raise CopyRefused(HELD_HERE)
             with translated():
                 for table in COPIED:
-                    found = rows.get(table.name)
-                    if found and table is CONFIGURATIONS:
-                        await upsert(connection, table, found, keep=True)
-                    elif found:
-                        await connection.execute(insert(table), list(found))
-            note = {"rev": session["rev"], "device_name": device_name, "clock_skew_s": skew_s, "received_at": at}
-            await upsert(connection, SYNC_RECEIVED, [asdict(key) | note])
-        return at
+                    batches = rows_of(table.name)
+                    while found := await asyncio.to_thread(next, batches, None):
+                        if table is CONFIGURATIONS:
+                            await upsert(connection, table, found, keep=True)
+                        else:
+                            await connection.execute(insert(table), found)
+            shown = asdict(key) | note | {"clock_skew_s": skew_s, "recordings": list(recordings)}
+            await upsert(connection, SYNC_RECEIVED, [shown])
+            stored = await _received(connection, key.session_id)
+        assert stored is not None
+        return stored
+
+    async def _lock(self, connection: AsyncConnection, session_id: str) -> None:
+        """Let nobody else store this session until the transaction ends; SQLite lets nobody else write at all."""
+        if not self.database.is_sqlite:
+            await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(session_id))))
 
 
 def _call_count() -> Any:
@@ -305,14 +426,93 @@ def _sent(target: str | None, calls: Any) -> Any:
 
 async def _received(connection: AsyncConnection, session_id: str) -> Received | None:
     query = (
-        select(SYNC_RECEIVED, SESSIONS.c.id.label("present"))
+        select(SYNC_RECEIVED, SESSIONS.c.concept_id)
         .outerjoin(SESSIONS, SESSIONS.c.id == SYNC_RECEIVED.c.session_id)
         .where(SYNC_RECEIVED.c.session_id == session_id)
     )
     row = (await connection.execute(query)).mappings().one_or_none()
     if row is None:
         return None
-    return Received(row["digest"], row["rev"], row["device_id"], row["received_at"], row["present"] is not None)
+    c = SYNC_VERSIONS.c
+    kept = select(c.digest).where(c.session_id == session_id).order_by(c.kept_at, c.digest)
+    versions = tuple(await connection.scalars(kept))
+    return Received(**{name: row[name] for name in Received.__slots__ if name != "versions"}, versions=versions)
+
+
+async def _rows(connection: AsyncConnection, session_id: str) -> list[tuple[str, Row]]:
+    found: list[tuple[str, Row]] = []
+    for table in COPIED:
+        rows = (await connection.execute(_rows_in(table, session_id))).mappings()
+        found += [(table.name, json_row(row)) for row in rows]
+    return found if any(name == "sessions" for name, _ in found) else []
+
+
+def _rows_in(table: Table, session_id: str) -> Select[Any]:
+    """The query for a session's rows of a table of a copy, in their order."""
+    query = select(table).order_by(*table.primary_key)
+    if table is CONFIGURATIONS:
+        return query.where(table.c.hash.in_(select(SESSIONS.c.config_hash).where(SESSIONS.c.id == session_id)))
+    return query.where((table.c.id if table is SESSIONS else table.c.session_id) == session_id)
+
+
+async def _keep_shown(connection: AsyncConnection, known: Received, session_id: str, at: datetime) -> None:
+    """Keep what is shown of a session as a version, with what was added to it here."""
+    query = select(SYNC_RECEIVED.c.recordings).where(SYNC_RECEIVED.c.session_id == session_id)
+    recordings = (await connection.execute(query)).scalar_one()
+    names = ("digest", "rev", "device_id", "device_name", "received_at")
+    note = {"session_id": session_id, **{name: getattr(known, name) for name in names}}
+    packer = _Packer()
+    for table in COPIED:
+        async with connection.stream(_rows_in(table, session_id)) as rows:
+            async for batch in rows.mappings().partitions(PACKED_ROWS):
+                await asyncio.to_thread(packer.add, table.name, batch)
+    await _keep_version(connection, {**note, "kept_at": at, "recordings": recordings}, packer.end())
+
+
+async def _packed(rows_of: RowsOf) -> bytes:
+    packer = _Packer()
+    for table in COPIED:
+        batches = rows_of(table.name)
+        while batch := await asyncio.to_thread(next, batches, None):
+            await asyncio.to_thread(packer.add, table.name, batch)
+    return packer.end()
+
+
+async def _keep_version(connection: AsyncConnection, version: Row, packed: bytes) -> None:
+    with translated():
+        await connection.execute(insert(SYNC_VERSIONS).values(**version, packed_rows=packed))
+
+
+class _Packer:
+    """Rows as compressed lines of JSON, a few at a time."""
+
+    def __init__(self) -> None:
+        self._packer = zlib.compressobj(6)
+        self._packed = bytearray()
+
+    def add(self, table: str, rows: Iterable[Mapping[Any, Any]]) -> None:
+        """Add rows of a table; blocks."""
+        for row in rows:
+            line = json.dumps([table, json_row(row)], separators=(",", ":")).encode()
+            self._packed += self._packer.compress(line + b"\n")
+
+    def end(self) -> bytes:
+        """All of it."""
+        return bytes(self._packed + self._packer.flush())
+
+
+def _unpacked(packed: bytes) -> Iterator[tuple[str, Row]]:
+    """The rows that a `_Packer` packed; blocks."""
+    unpacker, rest, left = zlib.decompressobj(), b"", packed
+    while not unpacker.eof:
+        more = unpacker.decompress(left, UNPACKED_BYTES)
+        if not more and not left:
+            raise StoreUnavailable("a version of a session can't be read: its rows are damaged")
+        left = unpacker.unconsumed_tail
+        *lines, rest = (rest + more).split(b"\n")
+        for line in lines:
+            table, row = json.loads(line)
+            yield table, row
 
 
 def json_row(row: Mapping[Any, Any]) -> Row:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,25 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.util import await_only
 
-from server.store.errors import RecordRefused, StoreError, StoreMisconfigured, StoreUnavailable, translated
+from server.store.errors import (
+    RecordRefused,
+    StoreError,
+    StoreLost,
+    StoreMisconfigured,
+    StoreUnavailable,
+    translated,
+)
+from server.store.file import StoreFile
 from server.store.migrations.run import upgrade
 from server.store.tables import Row
 
 BUSY_TIMEOUT_MS = 5_000
 WRITE_WAIT_S = 5.0
+CONNECT_S = 5.0
+STATEMENT_S = 60.0
 AGAIN_S = 0.01
+LET_GO_S = 10.0
+"""How long requests that use the database may keep its lost file from being restored."""
 _WRITES = "askwell_writes"
 
 
@@ -32,20 +45,39 @@ class Database:
         url: `sqlite+aiosqlite:///…` or `postgresql+asyncpg://…`.
         busy_timeout_ms: how long SQLite waits for another process's lock.
         write_wait_s: how long a transaction that is not patient may take to begin, its turn and that lock together.
+        statement_s: how long PostgreSQL may take for one statement; None for as long as it likes.
     """
 
-    def __init__(self, url: str, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, write_wait_s: float = WRITE_WAIT_S) -> None:
+    def __init__(
+        self,
+        url: str | URL,
+        *,
+        busy_timeout_ms: int = BUSY_TIMEOUT_MS,
+        write_wait_s: float = WRITE_WAIT_S,
+        statement_s: float | None = STATEMENT_S,
+    ) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        options: dict[str, Any] = {} if self.is_sqlite else {"pool_pre_ping": True, "pool_size": 10}
+        options: dict[str, Any] = {}
+        if not self.is_sqlite:
+            # A server that vanished without closing its connections would be waited for without end.
+            deadlines = {"timeout": CONNECT_S, "command_timeout": statement_s}
+            options = {"pool_pre_ping": True, "pool_size": 10, "pool_timeout": write_wait_s, "connect_args": deadlines}
         self.engine: AsyncEngine = create_async_engine(self.url, **options)
         # SQLite has one writer: waiting here keeps its threads free and can be cancelled at once.
         self._writing = asyncio.Semaphore(1 if self.is_sqlite else 10)
         self._patient = asyncio.Semaphore(1 if self.is_sqlite else 8)
         self._busy_timeout_ms = busy_timeout_ms
         self._write_wait_s = write_wait_s
-        if self.is_sqlite:
+        self._uses = 0
+        self._unused = asyncio.Event()
+        self._unused.set()
+        self._closed_for: str | None = None
+        self._recovering: str | None = None
+        self._file = StoreFile(Path(self.url.database or "")) if self.is_sqlite else None
+        if self._file is not None:
             _tune_sqlite(self.engine.sync_engine, busy_timeout_ms)
+            _watch_file(self.engine.sync_engine, self.check_file)
 
     @classmethod
     def file(
@@ -56,8 +88,11 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection for reading; SQLAlchemy's exceptions become StoreErrors."""
-        with translated():
+        """A connection for reading; SQLAlchemy's exceptions become StoreErrors.
+
+        Where the file is lost, what was stored before can still be read.
+        """
+        with self._used(), translated():
             async with self.engine.connect() as connection:
                 yield connection
 
@@ -81,13 +116,16 @@ class Database:
 
         Raises:
             StoreUnavailable: also when it could not begin within `write_wait_s`.
+            StoreLost: the file is not at its path. What was committed is then not to be counted on.
         """
         async with self._turn(patient) as busy_ms:
-            with translated():
+            with self._used(), translated():
+                self.check_file()
                 async with self.engine.connect() as connection:
                     await connection.execution_options(**{_WRITES: busy_ms})
                     async with connection.begin():
                         yield connection
+                self.check_file()
 
     @asynccontextmanager
     async def _turn(self, patient: bool) -> AsyncIterator[int]:
@@ -116,14 +154,27 @@ class Database:
             StoreUnavailable: the database can't be reached.
             StoreMisconfigured: the file can't be opened or is no database.
         """
+        if not self.is_sqlite:
+            unhurried = Database(self.url, statement_s=None)
+            try:
+                async with unhurried.write(patient=True) as connection:
+                    await connection.execute(text("SELECT pg_advisory_xact_lock(7215309431)"))
+                    await connection.run_sync(upgrade)
+            finally:
+                await unhurried.close()
+            # Connections remember the plans of statements, which don't fit tables that were changed.
+            await self.engine.dispose()
+            return
         try:
             async with self.write(patient=True) as connection:
-                if not self.is_sqlite:
-                    await connection.execute(text("SELECT pg_advisory_xact_lock(7215309431)"))
                 await connection.run_sync(upgrade)
+            if self._file is not None:
+                await asyncio.to_thread(self._file.adopt)
+        except (OSError, sqlite3.Error) as exc:
+            raise StoreMisconfigured(f"the database file {self.url.database} can't be used: {exc}") from exc
         except (StoreUnavailable, RecordRefused) as exc:
             # SQLite says "locked" where another process writes.
-            if self.is_sqlite and "locked" not in str(exc):
+            if "locked" not in str(exc):
                 raise StoreMisconfigured(f"the database file {self.url.database} can't be used: {exc}") from exc
             raise
 
@@ -136,11 +187,89 @@ class Database:
             return False
         return True
 
+    def file_problem(self) -> str | None:
+        """Why the file at the path is not the open one, in words; None when it is, and for other databases."""
+        if self._file is None:
+            return None
+        return self._recovering or self._file.problem()
+
+    def check_file(self) -> None:
+        """Make sure that what was written is in the file at the path. Raises StoreLost."""
+        problem = self._file.problem() if self._file is not None else None
+        if problem is not None:
+            raise StoreLost(problem)
+
+    async def recover(self, fill: Callable[[], Awaitable[None]]) -> bool:
+        """Give the database a file at its path again: one that is there now, or a copy of the lost one.
+
+        Args:
+            fill: called with the file in use, before `file_problem` calls it one; fills in what it lacks.
+
+        Returns:
+            Whether the lost file's content was put back. If not, the store has what the file at the path has; nothing,
+            where there is none.
+
+        Raises:
+            StoreError: not now; what was stored can still be read.
+        """
+        self._recovering = self.file_problem()
+        try:
+            restored = await self._exchange_file()
+            await fill()
+        finally:
+            self._recovering = None
+        return restored
+
+    async def _exchange_file(self) -> bool:
+        """Close the lost file and use another; result and errors as of `recover`."""
+        assert self._file is not None, "only a file can be lost"
+        file, copy = self._file, None
+        self._closed_for = "the database file is being restored"
+        try:
+            if file.gone:
+                copy = await asyncio.to_thread(file.copy)
+            async with asyncio.timeout(LET_GO_S):
+                await self._unused.wait()
+                await self.engine.dispose()
+            # Threads of connections that were cancelled may take a moment to close them.
+            end = time.monotonic() + LET_GO_S
+            while not await asyncio.to_thread(file.let_go):
+                if time.monotonic() > end:
+                    raise TimeoutError("it is still in use")
+                await asyncio.sleep(AGAIN_S)
+            back = copy is not None and await asyncio.to_thread(file.put, copy)
+        except (OSError, sqlite3.Error, TimeoutError) as exc:
+            raise StoreUnavailable(f"the database file can't be restored: {exc}") from exc
+        finally:
+            self._closed_for = None
+        file.release()
+        try:
+            await self.migrate()
+        except StoreError as exc:
+            file.refuse(f"the database file {file.path.name} was replaced by one that can't be used: {exc}")
+            raise
+        return back
+
+    @contextmanager
+    def _used(self) -> Iterator[None]:
+        """Keep the file from being exchanged. Raises StoreLost while it is."""
+        if self._closed_for is not None:
+            raise StoreLost(self._closed_for)
+        self._uses += 1
+        self._unused.clear()
+        try:
+            yield
+        finally:
+            self._uses -= 1
+            if not self._uses:
+                self._unused.set()
+
     async def forget_deleted(self) -> None:
         """Remove what was deleted from the write-ahead log too; does nothing on other databases than SQLite."""
         if not self.is_sqlite:
             return
-        with translated():
+        with self._used(), translated():
+            self.check_file()
             async with self.engine.connect() as connection:
                 autocommit = await connection.execution_options(isolation_level="AUTOCOMMIT")
                 await autocommit.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -148,9 +277,11 @@ class Database:
     async def close(self) -> None:
         """Close every connection."""
         await self.engine.dispose()
+        if self._file is not None:
+            await asyncio.to_thread(self._file.let_go)
 
 
-def _checked(url: str) -> URL:
+def _checked(url: str | URL) -> URL:
     try:
         parsed = make_url(url)
     except ArgumentError as exc:
@@ -180,6 +311,18 @@ def _use_write_ahead_log(cursor: Any, busy_timeout_ms: int) -> None:
             await_only(asyncio.sleep(AGAIN_S))
             continue
         return
+
+
+def _watch_file(engine: Engine, check: Callable[[], None]) -> None:
+    """Open no connection while the file is lost: SQLite would make an empty one."""
+
+    @event.listens_for(engine, "do_connect")
+    def before_connect(*_: Any) -> None:
+        check()
+
+    @event.listens_for(engine, "connect", insert=True)
+    def after_connect(*_: Any) -> None:
+        check()
 
 
 def _tune_sqlite(engine: Engine, busy_timeout_ms: int) -> None:

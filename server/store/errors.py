@@ -2,6 +2,7 @@
 
     StoreError
     ├── StoreUnavailable        it can't be reached or is locked; trying again may help
+    │   └── StoreLost           its file is not at its path any more
     ├── StalePosition           another writer moved the partition's position on
     ├── RecordRefused           a journal record can't be turned into rows
     └── StoreMisconfigured      the URL or the file can't be used
@@ -19,6 +20,10 @@ from typing import ClassVar
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+AWAY = ("08", "25006", "40", "53", "55", "57", "58")
+"""How the SQLSTATE of a failure begins that says nothing about the rows: no connection, a database that only reads,
+a deadlock, no resources left, a lock that was not available, a server that starts or stops, a broken disk."""
+
 
 class StoreError(Exception):
     """Base of this package's errors."""
@@ -28,10 +33,14 @@ class StoreError(Exception):
 
 
 class StoreUnavailable(StoreError):
-    """The store can't be reached, or is locked by somebody else."""
+    """The store can't be reached, is locked by somebody else, or gave a transaction up that may succeed later."""
 
     code = "storage_unavailable"
     retryable = True
+
+
+class StoreLost(StoreUnavailable):
+    """The database file was deleted, moved or replaced; what is written into the open one may be lost."""
 
 
 class StalePosition(StoreError):
@@ -52,19 +61,30 @@ class SchemaTooNew(StoreMisconfigured):
     """The schema was migrated by a newer version than this one."""
 
 
+STALE_PLAN = "InvalidCachedStatementError"
+"""What asyncpg raises once on a connection for each statement whose tables another node has migrated."""
+
+
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn SQLAlchemy's exceptions into this package's."""
+    """Turn exceptions of SQLAlchemy, of connections and of drivers where it lets them through into this package's."""
     try:
         yield
+    except OSError as exc:
+        raise StoreUnavailable(f"the database can't be reached: {str(exc) or type(exc).__name__}") from exc
     except (OperationalError, InterfaceError, PoolTimeoutError) as exc:
         raise StoreUnavailable(f"the database can't be used now: {_reason(exc)}") from exc
     except DBAPIError as exc:
         if exc.connection_invalidated:
             raise StoreUnavailable(f"the connection to the database was lost: {_reason(exc)}") from exc
+        if str(getattr(exc.orig, "sqlstate", None) or "").startswith(AWAY) or type(exc.orig).__name__ == STALE_PLAN:
+            raise StoreUnavailable(f"the database can't be used now: {_reason(exc)}") from exc
         raise RecordRefused(f"the database refused the rows: {_reason(exc)}") from exc
     except SQLAlchemyError as exc:
         raise RecordRefused(f"the rows can't be written: {type(exc).__name__}") from exc
+    except (OverflowError, UnicodeError) as exc:
+        # SQLite's driver: an integer of more than 64 bits, or half a surrogate pair.
+        raise RecordRefused(f"the database can't hold a value of the rows: {type(exc).__name__}") from exc
 
 
 def _reason(exc: SQLAlchemyError) -> str:

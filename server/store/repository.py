@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, case, func, or_, select, update
+from sqlalchemy import ColumnElement, Table, and_, case, delete, func, or_, select, update
 
 from pipeline.concept import SessionConfiguration
 from pipeline.state import UNFINISHED, is_session_id
@@ -27,6 +27,7 @@ from server.store.tables import (
     CONFIGURATIONS,
     DEAD_RECORDS,
     LLM_CALLS,
+    LOGINS,
     MODERATOR_ACTIONS,
     SCORING,
     SESSIONS,
@@ -36,7 +37,7 @@ from server.store.tables import (
     UTTERANCES,
     Row,
 )
-from server.store.tokens import TokenEntry
+from server.store.tokens import LoginEntry, TokenEntry
 from server.usage import SUMMED, SessionUsage, session_usage
 
 MAX_PAGE = 200
@@ -62,6 +63,7 @@ class StoredSession:
     rev: int
     pending: Pending | None = None
     receipts: tuple[StoredReceipt, ...] = ()
+    token: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +239,22 @@ class Repository:
                 receipts.append(
                     StoredReceipt(row["turn_key"], row["digest"], row["rev"], row["receipt"] or b"", superseded)
                 )
-        return StoredSession(state, rows[0]["rev"], pending, tuple(receipts))
+        c = TOKENS.c
+        tokens = await self._tokens((c.session_id == session_id) & (c.kind == "respondent") & c.revoked_at.is_(None))
+        token = tokens[0].dump() if tokens else b""
+        return StoredSession(state, rows[0]["rev"], pending, tuple(receipts), token)
 
     async def quiet_sessions(self, before: datetime, limit: int) -> list[str]:
         """Ids of sessions that could still go on and have not changed since `before`, quietest first."""
         c = SESSIONS.c
         query = select(c.id).where(c.state.in_(UNFINISHED), c.updated_at < before).order_by(c.updated_at).limit(limit)
+        return [row["id"] for row in await self.database.rows(query)]
+
+    async def unstarted_sessions(self, before: datetime, limit: int) -> list[str]:
+        """Ids of sessions that were made before that time and in which nobody was ever asked anything, oldest first."""
+        c = SESSIONS.c
+        never_asked = and_(c.state.in_(("created", "abandoned")), c.turn_count == 0, c.question.is_(None))
+        query = select(c.id).where(never_asked, c.updated_at < before).order_by(c.updated_at).limit(limit)
         return [row["id"] for row in await self.database.rows(query)]
 
     async def dead_letter_count(self) -> int:
@@ -274,19 +286,54 @@ class Repository:
         """Tokens of moderators and devices, newest first, also revoked ones."""
         return await self._tokens(TOKENS.c.kind != "respondent")
 
-    async def put_token(self, entry: TokenEntry) -> None:
-        """Keep a new token."""
+    async def put_token(self, entry: TokenEntry) -> bool:
+        """Keep a new token, unless the one it is made with has ended; whether it is kept."""
         async with self.database.write() as connection:
+            if entry.created_by is not None:
+                # The row stays locked, so that whoever ends it meanwhile finds the new token.
+                maker = select(TOKENS.c.revoked_at).where(TOKENS.c.id == entry.created_by).with_for_update()
+                row = (await connection.execute(maker)).one_or_none()
+                if row is not None and row.revoked_at is not None:
+                    return False
             await upsert(connection, TOKENS, [vars(entry)])
+        return True
 
-    async def revoke_token(self, token_id: str, at: datetime) -> bool:
-        """End a token; whether there was such a token. The first end counts."""
-        known = TOKENS.c.id == token_id
+    async def revoke_token(self, token_id: str, at: datetime) -> tuple[str, ...]:
+        """End a token, those that were made with it, those made with these and so on, and all their logins.
+
+        Returns:
+            The ids of all of them, none if there is no such token. The first end of each counts.
+        """
+        c = TOKENS.c
         async with self.database.write() as connection:
-            statement = update(TOKENS).where(known, TOKENS.c.revoked_at.is_(None)).values(revoked_at=at)
-            ended = (await connection.execute(statement)).rowcount
-            found = (await connection.execute(select(TOKENS.c.id).where(known))).one_or_none()
-        return bool(ended) or found is not None
+            found = await connection.execute(select(c.id).where(c.id == token_id))
+            level = list(found.scalars())
+            ended = dict.fromkeys(level)
+            while level:
+                await connection.execute(
+                    update(TOKENS).where(c.id.in_(level), c.revoked_at.is_(None)).values(revoked_at=at)
+                )
+                made = await connection.execute(select(c.id).where(c.created_by.in_(level)))
+                level = [one for one in made.scalars() if one not in ended]
+                ended |= dict.fromkeys(level)
+            await connection.execute(delete(LOGINS).where(LOGINS.c.token_id.in_(list(ended))))
+        return tuple(ended)
+
+    async def put_login(self, entry: LoginEntry) -> None:
+        """Keep a new login; forget those that are over."""
+        async with self.database.write() as connection:
+            await connection.execute(delete(LOGINS).where(LOGINS.c.expires_at <= entry.created_at))
+            await upsert(connection, LOGINS, [vars(entry)])
+
+    async def find_login(self, digest: str) -> LoginEntry | None:
+        """The login whose cookie has this hash, also if it is over."""
+        rows = await self.database.rows(select(LOGINS).where(LOGINS.c.digest == digest))
+        return LoginEntry(**rows[0]) if rows else None
+
+    async def end_login(self, login_id: str) -> None:
+        """End a login."""
+        async with self.database.write() as connection:
+            await connection.execute(delete(LOGINS).where(LOGINS.c.id == login_id))
 
     async def _matches(self, session_ids: Collection[str], text: str) -> dict[str, str]:
         """By session: an excerpt of the first utterance that contains the text."""

@@ -376,12 +376,26 @@ TOKENS = Table(
     Column("concepts", NullableJson),
     Column("created_at", UtcTime, nullable=False),
     Column("revoked_at", UtcTime),
+    Column("created_by", Id, index=True),
 )
-"""A token, of which only the hash is kept.
+"""A token, of which only the hash is kept. `created_by` is the id of the token with which it was made, `root` for the
+installation's own; None for respondents' tokens.
 
 `concepts` limits it, None stands for all. A respondent's token is made before the session's row is there, so
 `session_id` is no foreign key; erasing removes it by name.
 """
+
+LOGINS = Table(
+    "logins",
+    METADATA,
+    Column("id", Id, primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("token_id", Id, nullable=False, index=True),
+    Column("token_digest", String(64), nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("expires_at", UtcTime, nullable=False, index=True),
+)
+"""A login of a moderator: the hash of its cookie, and the token that it was made with. Its end is its removal."""
 
 CONFIGURATIONS = Table(
     "configurations",
@@ -448,10 +462,31 @@ SYNC_RECEIVED = Table(
     Column("device_name", Text, nullable=False),
     Column("clock_skew_s", Double),
     Column("received_at", UtcTime, nullable=False),
+    Column("recordings", JSON, nullable=False, server_default=text("'[]'")),
 )
 """A session that came from a device. It stays, without content, when the session is erased.
 
-`clock_skew_s` is by how much the device's clock was ahead of ours.
+`clock_skew_s` is by how much the device's clock was ahead of ours, `recordings` are the names of its files.
+"""
+
+SYNC_VERSIONS = Table(
+    "sync_versions",
+    METADATA,
+    Column("session_id", Id, primary_key=True),
+    Column("digest", Digest, primary_key=True),
+    Column("rev", BigInteger, nullable=False),
+    Column("device_id", Id, nullable=False),
+    Column("device_name", Text, nullable=False),
+    Column("received_at", UtcTime, nullable=False),
+    Column("kept_at", UtcTime, nullable=False),
+    Column("recordings", JSON, nullable=False),
+    Column("packed_rows", LargeBinary, nullable=False),
+)
+"""A session as a device sent it, where it also sent a later state of it, which is the one in `sessions`.
+
+`digest` is that of its bundle, `kept_at` when the later state came, or this one after it. `packed_rows` are its rows as
+compressed lines of JSON, `recordings` the names of its files. It goes with the session when that is erased; it is no
+row below `sessions`, because its session is written anew when a later state comes.
 """
 
 SYNC_UPLOADS = Table(

@@ -6,7 +6,8 @@ is the other side. The digest of a bundle tells both sides that they mean the sa
 interrupted at any byte and repeated any number of times.
 
     SyncError           sending can't go on; the message is for the person who asked for it
-    └── NotTaken        the server does not take this one interview; others may be sent
+    ├── NotTaken        the server does not take this one interview; others may be sent
+    └── NotPublic       the address is inside this network, where not everyone may have interviews sent
 """
 
 from __future__ import annotations
@@ -29,3 +30,13 @@ class SyncError(Exception):
 
 class NotTaken(SyncError):
     """The server does not take this one interview; others may be sent."""
+
+
+class NotPublic(SyncError):
+    """The address is inside this network, where not everyone may have interviews sent."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Interviews are sent to an address inside this network, or on this machine, only with the installation's "
+            "own moderator token (`askwell moderator-token` prints it)."
+        )

@@ -7,6 +7,10 @@
 
 The same session always gives the same bytes. Several bundles may follow each other in one file. `SyncOffer` and
 `OfferReply` are what a device and the server that collects its interviews tell each other about a bundle.
+
+What is read is bounded: the bytes and JSON values of a line, the number and bytes of all rows. No more than a few rows
+are in memory at the same time. An interview of 85 answers of 950 characters has 3,400 rows with 13 MB, of which the
+longest has 0.4 MB, and a state of 1.4 MB; all of it grows about as the number of answers does.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +33,23 @@ FORMAT = 1
 """Changes when an older askwell could not read what a newer one writes."""
 PIECE_BYTES = 48 * 1024
 """Bytes of a recording in one line."""
-MOST_LINE_BYTES = 64 * 1024 * 1024
+MOST_LINE_BYTES = 8 * 1024 * 1024
+MOST_LINE_VALUES = 500_000
+"""JSON values in a line: what it takes in memory depends on these more than on its bytes."""
+MOST_ROWS = 200_000
+MOST_ROW_BYTES = 512 * 1024 * 1024
+"""Of all rows, as lines."""
+MOST_FILES = 2_000
+MOST_STATE_BYTES = 32 * 1024 * 1024
+"""Of the whole state of a session, unpacked."""
+MOST_STATE_VALUES = 1_000_000
+BATCH_ROWS = 200
+BATCH_BYTES = 1024 * 1024
+LEAST_PIECE_BYTES = 1024
+"""Bytes of a recording in each line but its last: what is read of a recording is few lines."""
+
+MOST_PIECE_VALUES = 4
+MOST_HEADER_BYTES = 4096
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """SHA-256 of a bundle in hexadecimal digits."""
@@ -94,14 +114,14 @@ class KeptFile:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle that was read."""
+    """A bundle that was read; `rows` are the positions of the lines with the rows of each table."""
 
     header: Header
-    rows: list[tuple[str, dict[str, Any]]] = field(repr=False)
+    rows: dict[str, list[int]] = field(repr=False)
     files: list[KeptFile]
 
 
-def write(out: IO[bytes], header: Header, rows: Sequence[tuple[str, dict[str, Any]]], files: Sequence[Path]) -> Written:
+def write(out: IO[bytes], header: Header, rows: Iterable[tuple[str, dict[str, Any]]], files: Sequence[Path]) -> Written:
     """Write a bundle.
 
     Args:
@@ -120,16 +140,18 @@ def write(out: IO[bytes], header: Header, rows: Sequence[tuple[str, dict[str, An
     return Written(header, size, digest.hexdigest())
 
 
-def _lines(header: Header, rows: Sequence[tuple[str, dict[str, Any]]], files: Sequence[Path]) -> Iterator[bytes]:
+def _lines(header: Header, rows: Iterable[tuple[str, dict[str, Any]]], files: Sequence[Path]) -> Iterator[bytes]:
     yield _line({"askwell": "session", "format": FORMAT, **asdict(header)})
+    count = 0
     for table, row in rows:
+        count += 1
         yield _line({"table": table, "row": row})
     for path in files:
         with path.open("rb") as file:
             yield _line({"file": path.name, "bytes": path.stat().st_size})
             while piece := file.read(PIECE_BYTES):
                 yield _line({"data": base64.b64encode(piece).decode()})
-    yield _line({"end": {"rows": len(rows), "files": len(files)}})
+    yield _line({"end": {"rows": count, "files": len(files)}})
 
 
 def _line(content: dict[str, Any]) -> bytes:
@@ -142,6 +164,8 @@ def header_of(line: bytes) -> Header:
     Raises:
         BundleInvalid: the line is no header, or the format is another one.
     """
+    if len(line) > MOST_HEADER_BYTES:
+        raise BundleInvalid("This is not an interview of askwell.")
     content = _content(line)
     if content.get("askwell") != "session":
         raise BundleInvalid("This is not an interview of askwell.")
@@ -155,30 +179,66 @@ def header_of(line: bytes) -> Header:
     return Header(session_id, concept_id, rev)
 
 
-def read(source: IO[bytes]) -> Bundle:
+def read(source: IO[bytes], take: Callable[[str, dict[str, Any]], None]) -> Bundle:
     """Read one bundle; the position of `source` is the end of the bundle then.
 
+    Args:
+        source: which can be sought.
+        take: called with the table and the content of each row; what it raises is raised.
     Raises:
-        BundleInvalid: it is no bundle, or ends too early.
+        BundleInvalid: it is no bundle, ends too early, or has more than the bounds of this module.
     """
     header = header_of(_next(source))
-    rows: list[tuple[str, dict[str, Any]]] = []
+    rows: dict[str, list[int]] = {}
     files: list[KeptFile] = []
+    count = size = 0
     while True:
-        content = _content(_next(source))
+        start = source.tell()
+        line = _next(source)
+        size += len(line)
+        if size > MOST_ROW_BYTES:
+            raise BundleInvalid(f"The rows of the interview have more than {MOST_ROW_BYTES} bytes.")
+        content = _content(line)
         if "row" in content:
             table, row = content.get("table"), content["row"]
             if not isinstance(table, str) or not isinstance(row, dict):
                 raise BundleInvalid("A row of the interview can't be read.")
-            rows.append((table, row))
+            count += 1
+            if count > MOST_ROWS:
+                raise BundleInvalid(f"The interview has more than {MOST_ROWS} rows.")
+            take(table, row)
+            rows.setdefault(table, []).append(start)
         elif "file" in content:
+            if len(files) >= MOST_FILES:
+                raise BundleInvalid(f"The interview has more than {MOST_FILES} recordings.")
             files.append(_skip_file(source, content))
         elif "end" in content:
-            if content["end"] != {"rows": len(rows), "files": len(files)}:
+            if content["end"] != {"rows": count, "files": len(files)}:
                 raise BundleInvalid("Something of the interview is missing.")
             return Bundle(header, rows, files)
         else:
             raise BundleInvalid("The interview has a line that can't be read.")
+
+
+def batches(source: IO[bytes], bundle: Bundle, table: str) -> Iterator[list[dict[str, Any]]]:
+    """The rows of a table, a few at a time."""
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for start in bundle.rows.get(table, ()):
+        source.seek(start)
+        line = _next(source)
+        batch.append(_content(line)["row"])
+        size += len(line)
+        if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def most_values(data: bytes) -> int:
+    """How many values JSON of these bytes can have at the most; commas and brackets in texts count too."""
+    return 1 + data.count(b",") + data.count(b"[") + data.count(b"{")
 
 
 def pieces(source: IO[bytes], file: KeptFile) -> Iterator[bytes]:
@@ -197,13 +257,18 @@ def _skip_file(source: IO[bytes], content: dict[str, Any]) -> KeptFile:
         raise BundleInvalid("A recording of the interview can't be read.")
     found, left = KeptFile(name, size, source.tell()), size
     while left > 0:
-        left -= len(_piece(_next(source)))
+        piece = _piece(_next(source))
+        left -= len(piece)
+        if left > 0 and len(piece) < LEAST_PIECE_BYTES:
+            raise BundleInvalid("A recording of the interview can't be read.")
     if left < 0:
         raise BundleInvalid("A recording of the interview is longer than it says.")
     return found
 
 
 def _piece(line: bytes) -> bytes:
+    if most_values(line) > MOST_PIECE_VALUES:
+        raise BundleInvalid("A recording of the interview can't be read.")
     content = _content(line)
     try:
         if piece := base64.b64decode(content["data"], validate=True):
@@ -214,13 +279,17 @@ def _piece(line: bytes) -> bytes:
 
 
 def _next(source: IO[bytes]) -> bytes:
-    line = source.readline(MOST_LINE_BYTES)
+    line = source.readline(MOST_LINE_BYTES + 1)
+    if len(line) > MOST_LINE_BYTES:
+        raise BundleInvalid(f"The interview has a line of more than {MOST_LINE_BYTES} bytes.")
     if not line.endswith(b"\n"):
         raise BundleInvalid("The interview ends too early.")
     return line
 
 
 def _content(line: bytes) -> dict[str, Any]:
+    if most_values(line) > MOST_LINE_VALUES:
+        raise BundleInvalid(f"The interview has a line of more than {MOST_LINE_VALUES} values.")
     try:
         if isinstance(content := json.loads(line), dict):
             return content

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -14,14 +15,18 @@ from typing import Any
 
 import httpx
 
-from server.sync import NotTaken, SyncError
+from server.sync import NotPublic, NotTaken, SyncError
 from server.sync.bundle import FORMAT, OfferReply, SyncOffer, Written
+from server.sync.networks import is_public
 
 TIMEOUT_S = 60.0
+RESOLVE_S = 10.0
 ATTEMPTS = 5
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
 CLOCK_TOLERANCE_S = 120.0
+MOST_ANSWER_BYTES = 1024 * 1024
+"""Longest answer of the server that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,7 @@ class Central:
             last = attempt == self.attempts
             wait_s: float | None = None
             try:
-                response = await self.http.request(method, path, headers=headers, **options)
+                response = await self._response(method, path, headers=headers, **options)
             except httpx.TransportError as exc:
                 if last or isinstance(exc, httpx.UnsupportedProtocol) or _is_certificate(exc):
                     raise self._unreachable(exc) from exc
@@ -136,6 +141,21 @@ class Central:
             await self.pause(pause_s if wait_s is None else min(max(wait_s, 0.1), LONGEST_PAUSE_S))
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
         raise AssertionError("the last attempt returns or raises")
+
+    async def _response(self, method: str, path: str, *, headers: dict[str, str], **options: Any) -> httpx.Response:
+        """The answer, of which no more than MOST_ANSWER_BYTES is read, and nothing is decompressed."""
+        kept = bytearray()
+        asked = {**headers, "accept-encoding": "identity"}
+        async with self.http.stream(method, path, headers=asked, **options) as response:
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise SyncError(f"{self.url} answers in a compressed form that was not asked for; check the address")
+            async for piece in response.aiter_bytes():
+                kept += piece
+                if len(kept) > MOST_ANSWER_BYTES:
+                    raise SyncError(f"{self.url} does not answer like a server of askwell; check the address")
+        return httpx.Response(
+            response.status_code, headers=response.headers, content=bytes(kept), request=response.request
+        )
 
     def _unreachable(self, exc: httpx.TransportError) -> SyncError:
         if isinstance(exc, httpx.UnsupportedProtocol):
@@ -174,11 +194,76 @@ class Central:
         return NotTaken(detail)
 
 
+async def public_addresses(host: str, port: int | None) -> list[str]:
+    """The addresses of a host, all of which are on the public internet.
+
+    Raises:
+        NotPublic: one of them is not.
+        OSError: the host has no address.
+        TimeoutError: that could not be found out in time.
+    """
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(RESOLVE_S):
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    if not addresses or not all(map(is_public, addresses)):
+        raise NotPublic
+    return addresses
+
+
+class PublicOnly(httpx.AsyncHTTPTransport):
+    """Connects to public addresses only: to the very ones that were checked, whatever the name means a moment later."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """The response. Raises NotPublic, httpx.TransportError."""
+        url = request.url
+        try:
+            addresses = await public_addresses(url.host, url.port)
+        except (OSError, TimeoutError) as exc:
+            raise httpx.ConnectError(str(exc) or "its name can't be looked up", request=request) from exc
+        for last, address in zip([*[False] * (len(addresses) - 1), True], addresses, strict=True):
+            there = httpx.Request(
+                request.method,
+                url.copy_with(host=address),
+                headers=request.headers,
+                stream=request.stream,
+                extensions={**request.extensions, "sni_hostname": url.host},
+            )
+            try:
+                return await super().handle_async_request(there)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                if last:
+                    raise
+        raise AssertionError("the last address returns or raises")
+
+
+async def check_public(url: str) -> None:
+    """Refuse an address inside this network; one that can't be read or found is left to the attempt to call it.
+
+    Raises:
+        NotPublic: it is one.
+    """
+    try:
+        parsed = httpx.URL(url)
+        await public_addresses(parsed.host, parsed.port)
+    except (httpx.InvalidURL, OSError, TimeoutError, ValueError):
+        return
+
+
 @asynccontextmanager
-async def central(url: str, token: str, *, attempts: int = ATTEMPTS) -> AsyncIterator[Central]:
+async def public_central(url: str, token: str) -> AsyncIterator[Central]:
+    """As `central`, for an address on the public internet; any other one is refused with NotPublic."""
+    async with central(url, token, transport=PublicOnly()) as there:
+        yield there
+
+
+@asynccontextmanager
+async def central(
+    url: str, token: str, *, attempts: int = ATTEMPTS, transport: httpx.AsyncBaseTransport | None = None
+) -> AsyncIterator[Central]:
     """The server at that address, for as long as the block runs."""
     try:
-        http = httpx.AsyncClient(base_url=url, timeout=TIMEOUT_S, follow_redirects=False)
+        http = httpx.AsyncClient(base_url=url, timeout=TIMEOUT_S, follow_redirects=False, transport=transport)
     except (httpx.InvalidURL, ValueError) as exc:
         raise SyncError(f"{url} is not a web address: {exc}") from exc
     async with http:

@@ -8,10 +8,10 @@ import hashlib
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import structlog
 from pydantic import ValidationError
@@ -26,12 +26,27 @@ from server.hot.errors import SessionErased, SessionNotHot
 from server.hot.packing import unpack
 from server.hot.redis import HotStore
 from server.recordings import FileRecorder
-from server.store.copies import HELD_HERE, Copies, CopyRefused, UploadKey, parsed_row
+from server.store.copies import HELD_HERE, Copies, CopyRefused, Received, UploadKey, parsed_row
 from server.store.errors import RecordRefused, StoreUnavailable
 from server.store.tables import Row
-from server.sync.bundle import Bundle, BundleInvalid, KeptFile, OfferReply, SyncOffer, pieces, read
+from server.sync.bundle import (
+    MOST_STATE_BYTES,
+    MOST_STATE_VALUES,
+    Bundle,
+    BundleInvalid,
+    KeptFile,
+    OfferReply,
+    SyncOffer,
+    batches,
+    most_values,
+    pieces,
+    read,
+)
 
 log = structlog.get_logger("askwell.sync")
+
+TAKEN_IN_AT_ONCE = 2
+"""Interviews whose rows are in memory at the same time, to be checked and stored."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +69,13 @@ class Receiver:
     folder: Path
     max_bytes: int
     now: Callable[[], datetime]
+    _turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TAKEN_IN_AT_ONCE))
 
     async def begin(self, device: Principal, offer: SyncOffer) -> OfferReply:
         """What to send of an interview.
 
         Raises:
-            ApiError: it is out of the device's scope, too large, or was held here.
+            ApiError: it is out of the device's scope, too large, another device's, or was held here.
             StoreUnavailable: the store can't take it now.
         """
         _check_scope(device, offer.concept_id)
@@ -67,7 +83,10 @@ class Receiver:
             message = f"The interview has {offer.size} bytes, {self.max_bytes} at the most are taken here."
             raise ApiError("invalid_input", message, status=413)
         key, now = UploadKey(device.token_id, offer.session_id, offer.digest), self.now()
-        known = await self._known(key, offer.rev)
+        try:
+            known = await self._known(key, offer.concept_id)
+        except CopyRefused as exc:
+            raise self._refusal(exc, key) from exc
         if known is not None:
             return known
         with _disk_errors():
@@ -96,50 +115,92 @@ class Receiver:
             StoreUnavailable: the store can't take it now.
         """
         key = UploadKey(device.token_id, session_id, digest)
-        upload = await self.copies.upload(key)
-        if upload is None:
-            known = await self.copies.received(session_id)
-            if known is not None and known.digest == digest:
-                return OfferReply("stored" if known.present else "erased", received_at=known.received_at)
-            raise _not_begun()
-        if upload["received"] != upload["size"]:
-            message = f"Only {upload['received']} of {upload['size']} bytes are here."
-            raise ApiError("invalid_input", message, status=409)
         try:
-            return await self._take_in(device, key)
+            upload = await self.copies.upload(key)
+            if upload is None:
+                return await self._finished_before(device, key)
+            if upload["received"] != upload["size"]:
+                message = f"Only {upload['received']} of {upload['size']} bytes are here."
+                raise ApiError("invalid_input", message, status=409)
+            async with self._turn:
+                return await self._take_in(device, key)
         except (CopyRefused, BundleInvalid, RecordRefused) as exc:
             # What can't be taken in now can't be later: nothing of it stays.
             await self.copies.drop_upload(key)
-            log.warning("sync.refused", session=session_id, device=device.token_id, reason=str(exc))
-            contradicts = isinstance(exc, RecordRefused)
-            reason = "The rows of the interview contradict each other." if contradicts else str(exc)
-            raise ApiError("invalid_input", reason) from exc
+            raise self._refusal(exc, key) from exc
+
+    async def _finished_before(self, device: Principal, key: UploadKey) -> OfferReply:
+        """The reply where no such upload is open: it was stored or erased. Raises ApiError `not_found`, `forbidden`."""
+        known = await self.copies.received(key.session_id)
+        if known is None or not known.has(key.digest):
+            raise _not_begun()
+        if known.concept_id is None:
+            return OfferReply("erased", received_at=known.received_at)
+        _check_scope(device, known.concept_id)
+        return await self._stored(key, known)
+
+    def _refusal(self, exc: CopyRefused | BundleInvalid | RecordRefused, key: UploadKey) -> ApiError:
+        log.warning("sync.refused", session=key.session_id, device=key.device_id, reason=str(exc))
+        if isinstance(exc, RecordRefused):
+            return ApiError("invalid_input", "The rows of the interview contradict each other.")
+        return ApiError(exc.code, str(exc))
 
     async def _take_in(self, device: Principal, key: UploadKey) -> OfferReply:
         async with self._spooled(key) as spool:
-            bundle = await asyncio.to_thread(read, spool)
-            rows = await asyncio.to_thread(checked, bundle, key.session_id)
+            bundle, session = await asyncio.to_thread(checked, spool, key.session_id)
             _check_scope(device, bundle.header.concept_id)
-            known = await self._known(key, bundle.header.rev)
+            known = await self._known(key, bundle.header.concept_id)
             if known is not None:
                 await self.copies.drop_upload(key)
                 return known
-            with _disk_errors():
-                for file in bundle.files:
-                    await self._keep(key.session_id, spool, file)
-                at = await self.copies.store(key, rows, device_name=device.name, at=self.now())
+            names = list(dict.fromkeys(file.name for file in bundle.files))
+
+            def rows_of(table: str) -> Iterator[list[Row]]:
+                for batch in batches(spool, bundle, table):
+                    yield [parsed_row(table, content, key.session_id) for content in batch]
+
+            try:
+                with _disk_errors():
+                    for file in bundle.files:
+                        await self._stage(key, spool, file)
+                    stored = await self.copies.store(
+                        key, session, rows_of, device_name=device.name, recordings=names, at=self.now()
+                    )
+            except (CopyRefused, BundleInvalid, RecordRefused):
+                await self.recorder.unstage(key.session_id, key.digest)
+                raise
+        if not stored.present:
+            await self.recorder.erase(key.session_id)
+            return OfferReply("erased", received_at=stored.received_at)
+        reply = await self._stored(key, stored)
         await self.recorder.erase_if_gone(key.session_id)
         log.info("sync.received", session=key.session_id, device=device.token_id, rev=bundle.header.rev)
-        return OfferReply("stored", received_at=at)
+        return reply
 
-    async def _known(self, key: UploadKey, rev: int) -> OfferReply | None:
-        """The reply if nothing is wanted. Raises ApiError for a session that was held here."""
+    async def _stored(self, key: UploadKey, known: Received) -> OfferReply:
+        """Confirm a bundle whose rows are here, its recordings in their place; a stop in between leaves them staged."""
+        with _disk_errors():
+            if key.digest == known.digest:
+                replaced = known.versions[-1] if known.versions else None
+                await self.recorder.place(key.session_id, key.digest, replaced=replaced)
+            else:
+                await self.recorder.set_aside(key.session_id, key.digest)
+        return OfferReply("stored", received_at=known.received_at)
+
+    async def _known(self, key: UploadKey, concept_id: str) -> OfferReply | None:
+        """The reply if nothing is wanted.
+
+        Raises:
+            CopyRefused: as `Received.check`.
+            ApiError: the session was held here.
+        """
         known = await self.copies.received(key.session_id)
+        if known is not None:
+            known.check(key, concept_id)
         if await self.hot.is_erased(key.session_id) or (known is not None and not known.present):
             return OfferReply("erased", received_at=known.received_at if known else None)
         if known is not None:
-            is_same = known.digest == key.digest or known.rev > rev
-            return OfferReply("stored", received_at=known.received_at) if is_same else None
+            return await self._stored(key, known) if known.has(key.digest) else None
         if await self.copies.exists(key.session_id) or await self._is_hot(key.session_id):
             raise ApiError("invalid_input", HELD_HERE, status=409)
         return None
@@ -164,12 +225,12 @@ class Receiver:
             spool.seek(0)
             yield spool
 
-    async def _keep(self, session_id: str, spool: IO[bytes], file: KeptFile) -> None:
+    async def _stage(self, key: UploadKey, spool: IO[bytes], file: KeptFile) -> None:
         with tempfile.TemporaryFile(dir=self.folder) as sound:
             await asyncio.to_thread(lambda: sound.writelines(pieces(spool, file)))
             await asyncio.to_thread(sound.seek, 0)
             try:
-                await self.recorder.adopt(session_id, file.name, sound)
+                await self.recorder.stage(key.session_id, key.digest, file.name, sound)
             except ValueError as exc:
                 raise BundleInvalid(str(exc)) from exc
 
@@ -191,19 +252,32 @@ def _skew_s(sent_at: str | None, now: datetime) -> float | None:
         return None
 
 
-def checked(bundle: Bundle, session_id: str) -> dict[str, list[Row]]:
-    """The rows of a bundle by table, once they fit together; blocks.
+_SINGLE = ("sessions", "session_snapshots", "configurations")
+"""Tables of which a bundle has one row each."""
+
+
+def checked(source: IO[bytes], session_id: str) -> tuple[Bundle, Row]:
+    """A bundle whose rows fit together, and the session's own row; blocks.
 
     Raises:
         CopyRefused, BundleInvalid: they don't, or belong to another version of askwell.
     """
-    rows: dict[str, list[Row]] = {}
-    for table, content in bundle.rows:
-        rows.setdefault(table, []).append(parsed_row(table, content, session_id))
-    if any(len(rows.get(table, ())) != 1 for table in ("sessions", "session_snapshots", "configurations")):
+    single: dict[str, Row] = {}
+
+    def take(table: str, content: dict[str, Any]) -> None:
+        row = parsed_row(table, content, session_id)
+        if table in single:
+            raise BundleInvalid("The interview has a row twice of which there is one.")
+        if table in _SINGLE:
+            single[table] = row
+
+    bundle = read(source, take)
+    if len(single) != len(_SINGLE):
         raise BundleInvalid("Something of the interview is missing.")
-    [session], [snapshot], [configuration] = rows["sessions"], rows["session_snapshots"], rows["configurations"]
+    session, snapshot, configuration = (single[table] for table in _SINGLE)
     state = _state(snapshot["state"])
+    if most_values(configuration["content"].encode("utf-8", "replace")) > MOST_STATE_VALUES:
+        raise BundleInvalid("The configuration of the interview is too large to be one.")
     try:
         SessionConfiguration.model_validate_json(configuration["content"])
         config_hash = content_hash_of(configuration["content"])
@@ -221,12 +295,15 @@ def checked(bundle: Bundle, session_id: str) -> dict[str, list[Row]]:
             raise BundleInvalid(f"The interview contradicts itself: its {name} is told in two ways.")
     if state.status in UNFINISHED:
         raise BundleInvalid("The interview is not over yet.")
-    return rows
+    return bundle, session
 
 
 def _state(packed: bytes) -> InterviewState:
     try:
-        return InterviewState.load(unpack(packed))
+        data = unpack(packed, most_bytes=MOST_STATE_BYTES)
+        if most_values(data) > MOST_STATE_VALUES:
+            raise BundleInvalid("The state of the interview is too large to be one.")
+        return InterviewState.load(data)
     except StateVersionError as exc:
         raise BundleInvalid("The interview comes from a newer askwell: update this server first.") from exc
     except (ValidationError, PipelineError, ValueError) as exc:

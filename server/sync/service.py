@@ -38,6 +38,13 @@ def _connect(url: str, token: str) -> AbstractAsyncContextManager[Central]:
     return central(url, token)
 
 
+def _connect_public(url: str, token: str) -> AbstractAsyncContextManager[Central]:
+    """As `client.public_central`; its module is imported only when something is sent."""
+    from server.sync.client import public_central
+
+    return public_central(url, token)
+
+
 @dataclass
 class SyncStatus:
     """The status of sending. `waiting`: the server could not be reached, or refused; it is tried again at `next_at`."""
@@ -63,6 +70,7 @@ class Sync:
         erase: erases an interview on this machine.
         now: the current time, with time zone.
         connect: opens a connection to a server, by URL and device token.
+        connect_public: the same, to an address on the public internet only.
     """
 
     settings: KioskSettings
@@ -73,6 +81,7 @@ class Sync:
     erase: Callable[[str], Awaitable[object]]
     now: Callable[[], datetime]
     connect: Callable[[str, str], AbstractAsyncContextManager[Central]] = _connect
+    connect_public: Callable[[str, str], AbstractAsyncContextManager[Central]] = _connect_public
 
     def __post_init__(self) -> None:
         self._turn = asyncio.Lock()
@@ -92,14 +101,19 @@ class Sync:
             erase=self.erase if erases else None,
         )
 
-    async def push(self, url: str, token: str, tell: Tell) -> Report:
+    async def push(self, url: str, token: str, tell: Tell, *, public_only: bool = False) -> Report:
         """Send everything to a server, once; waits until no other call does so.
 
+        Args:
+            url: of the server.
+            token: device token, made there.
+            tell: told how far it is.
+            public_only: refuse an address that is not on the public internet.
         Raises:
             SyncError: nothing more can be sent now.
             StoreError: this machine's store can't be read.
         """
-        async with self._turn, self.connect(url, token) as there:
+        async with self._turn, (self.connect_public if public_only else self.connect)(url, token) as there:
             source = self.source(url, erases=self.settings.delete_after_sync)
             return await send_all(source, there, chunk_bytes=self.settings.sync_chunk_bytes, tell=tell)
 

@@ -9,7 +9,7 @@ import io
 import json
 import tempfile
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
@@ -17,9 +17,17 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from server.recordings import FileRecorder
-from server.store.copies import Copies, Unsent
+from server.store.copies import Copies, Unsent, Version
 from server.sync import SyncError
-from server.sync.bundle import MOST_LINE_BYTES, BundleInvalid, Header, Written, header_of, write
+from server.sync.bundle import (
+    MOST_HEADER_BYTES,
+    MOST_LINE_BYTES,
+    BundleInvalid,
+    Header,
+    Written,
+    header_of,
+    write,
+)
 
 END = {"askwell": "end"}
 """Last line of a file of bundles, with their number; a file without it was cut off."""
@@ -73,19 +81,9 @@ class StoreSource:
             return
         rev = next(row["rev"] for name, row in rows if name == "sessions")
         header = Header(unsent.session_id, unsent.concept_id, rev)
-        try:
-            files = await asyncio.to_thread(self.recorder.paths, unsent.session_id)
-            with ExitStack() as stack:
-                file = stack.enter_context(tempfile.TemporaryFile(dir=self.folder))
-                written = await asyncio.to_thread(write, file, header, rows, files)
-                await asyncio.to_thread(file.seek, 0)
-                kept = stack.pop_all()
-        except OSError as exc:
-            raise SyncError(
-                f"the interview {unsent.session_id} can't be made ready on this machine: {exc.strerror or exc}"
-            ) from exc
-        with kept:
-            yield Opened(written, file)
+        files = await asyncio.to_thread(self.recorder.paths, unsent.session_id)
+        async with _bundled(self.folder, header, rows, files) as opened:
+            yield opened
 
     async def settle(self, unsent: Unsent, written: Written) -> bool:
         """Note that the server has it. Where erasing is asked for and nothing was added meanwhile, erase it here.
@@ -124,7 +122,9 @@ class FileSource:
     def _index(self, file: IO[bytes]) -> None:
         header: Header | None = None
         digest, start, size = hashlib.sha256(), 0, 0
-        while line := file.readline(MOST_LINE_BYTES):
+        while line := file.readline(MOST_LINE_BYTES + 1):
+            if len(line) > MOST_LINE_BYTES:
+                raise BundleInvalid("The file has a line that is too long for an interview.")
             if header is None:
                 if _is_end(line, len(self._found)):
                     if file.read(1):
@@ -169,11 +169,77 @@ class FileSource:
         return False
 
 
-Source = StoreSource | FileSource
+@dataclass(frozen=True)
+class VersionSource:
+    """One state of an interview that a device sent, besides the one that is shown.
+
+    Args:
+        copies: of the store.
+        recorder: knows its recordings.
+        folder: for temporary files.
+        session_id: the interview.
+        concept_id: its concept.
+        version: which state.
+    """
+
+    copies: Copies
+    recorder: FileRecorder
+    folder: Path
+    _: KW_ONLY
+    session_id: str
+    concept_id: str
+    version: Version
+
+    async def waiting(self) -> list[Unsent]:
+        """That one."""
+        return [Unsent(self.session_id, self.concept_id, self.version.rev, 0)]
+
+    @asynccontextmanager
+    async def opened(self, unsent: Unsent) -> AsyncIterator[Opened | None]:
+        """It as a bundle, None if it was erased meanwhile. Raises SyncError, as `StoreSource.opened`."""
+        version = self.version
+        rows = await self.copies.version_rows(self.session_id, version.digest)
+        if rows is None:
+            yield None
+            return
+        header = Header(self.session_id, self.concept_id, version.rev)
+        files = await asyncio.to_thread(
+            self.recorder.version_paths, self.session_id, version.digest, version.recordings
+        )
+        async with _bundled(self.folder, header, rows, files) as opened:
+            yield opened
+
+    async def settle(self, unsent: Unsent, written: Written) -> bool:
+        """Nothing is erased: it stays with its interview."""
+        return False
+
+
+Source = StoreSource | FileSource | VersionSource
 """Interviews that are to be sent."""
 
 
+@asynccontextmanager
+async def _bundled(
+    folder: Path, header: Header, rows: Iterable[tuple[str, dict[str, Any]]], files: list[Path]
+) -> AsyncIterator[Opened]:
+    """A bundle in a temporary file. Raises SyncError when it can't be written, or a recording can't be read."""
+    try:
+        with ExitStack() as stack:
+            file = stack.enter_context(tempfile.TemporaryFile(dir=folder))
+            written = await asyncio.to_thread(write, file, header, rows, files)
+            await asyncio.to_thread(file.seek, 0)
+            kept = stack.pop_all()
+    except OSError as exc:
+        raise SyncError(
+            f"the interview {header.session_id} can't be made ready on this machine: {exc.strerror or exc}"
+        ) from exc
+    with kept:
+        yield Opened(written, file)
+
+
 def _is_end(line: bytes, count: int) -> bool:
+    if len(line) > MOST_HEADER_BYTES:
+        return False
     try:
         content: Any = json.loads(line)
     except ValueError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
@@ -14,8 +14,15 @@ from pipeline.signals.base import SignalMatrix
 from pipeline.state import InterviewState
 from server.auth import Principal
 from server.pipelines import Pipelines
-from server.protocol.codec import ProtocolProblem, parse
-from server.protocol.moderator import COMMANDS, LONGEST_QUESTION, AnyCommand, Steer
+from server.protocol.codec import MAX_MESSAGE_BYTES, ProtocolProblem, parse, read_object, reference
+from server.protocol.moderator import (
+    COMMANDS,
+    LONGEST_QUESTION,
+    MODERATOR_MESSAGES,
+    AnyCommand,
+    ModeratorMessage,
+    Steer,
+)
 from server.protocol.watched import CommandDone, PreviewView
 from server.reading import SessionReader
 from server.session import rules
@@ -23,6 +30,8 @@ from server.session.change import record_json
 from server.session.commands import directive_of
 from server.session.hub import Hub
 from server.session.problems import SessionProblem
+
+COMMAND_TYPES = frozenset(get_args(command.model_fields["type"].annotation)[0] for command in get_args(AnyCommand))
 
 
 def read_command(value: Mapping[str, Any]) -> AnyCommand:
@@ -36,9 +45,25 @@ def read_command(value: Mapping[str, Any]) -> AnyCommand:
         raise ProtocolProblem(
             "invalid_input",
             f"A question has at most {LONGEST_QUESTION} characters; this one has {len(question.strip())}.",
-            ref=str(value.get("command_id", "inject"))[:64],
+            ref=reference(value),
         )
     return parse(value, COMMANDS)
+
+
+def decode_moderator(text: str, *, max_bytes: int = MAX_MESSAGE_BYTES) -> ModeratorMessage:
+    """The moderator's message in one text frame.
+
+    Args:
+        text: the frame.
+        max_bytes: longest frame, in bytes of UTF-8.
+    Raises:
+        ProtocolProblem: as `read_command` for a command, `invalid_message` for anything else that is no message.
+    """
+    value = read_object(text, max_bytes=max_bytes)
+    kind = value.get("type")
+    if isinstance(kind, str) and kind in COMMAND_TYPES:
+        return read_command(value)
+    return parse(value, MODERATOR_MESSAGES)
 
 
 class ModeratorCommands:

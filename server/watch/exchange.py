@@ -57,7 +57,7 @@ class LiveExchange:
         node: this node's name, unlike any other's.
         clock: monotonic seconds.
         on_commit: called with a session that is watched here and its new turn.
-        on_revoked: called with the id of a token that has ended.
+        on_revoked: called with the id of a token or login that has ended.
         on_lost: called with the number of messages that could not be sent.
     """
 
@@ -188,10 +188,10 @@ class LiveExchange:
         self._take_gone(session_id)
         self._send_all("gone", session=session_id)
 
-    def revoke(self, token_id: str) -> None:
-        """A token has ended, for all nodes."""
-        self._on_revoked(token_id)
-        self._send_all("revoked", token=token_id)
+    def revoke(self, ended: str) -> None:
+        """A token or a login has ended, for all nodes."""
+        self._on_revoked(ended)
+        self._send_all("revoked", token=ended)
 
     def ask(self, session_id: str | None) -> None:
         """Ask the owner of a session elsewhere for what no stored state says; None: all owners, for the overview."""

@@ -131,9 +131,10 @@ class WatchService:
         mailbox.reply(encode(error_for(SessionProblem("unauthorised"), None)))
         mailbox.close(CLOSE_UNAUTHORISED)
 
-    def _revoked(self, token_id: str) -> None:
+    def _revoked(self, ended: str) -> None:
+        """Close the connections of a token or a login that has ended."""
         for mailbox, principal in self.connections.items():
-            if principal.token_id == token_id:
+            if ended in (principal.token_id, principal.login_id):
                 self.disconnect(mailbox)
 
     # Time

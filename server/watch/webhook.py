@@ -97,9 +97,10 @@ class Webhook:
             headers["x-askwell-signature"] = f"sha256={digest}"
         for pause_s in (*self._pauses_s, None):
             try:
-                response = await client.post(url, content=body, headers=headers)
-                if response.status_code < 300:
-                    return
+                # The body of the answer is not read: only its status matters.
+                async with client.stream("POST", url, content=body, headers=headers) as response:
+                    if response.status_code < 300:
+                        return
                 reason = f"status {response.status_code}"
                 if response.status_code < 500 and response.status_code not in (408, 425, 429):
                     pause_s = None

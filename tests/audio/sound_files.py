@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from collections.abc import Mapping
 
 import av
@@ -61,3 +63,26 @@ def pitch(samples: np.ndarray[tuple[int], np.dtype[np.int16]], rate: int) -> flo
     """The loudest frequency, in Hz."""
     spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples))))
     return float(np.argmax(spectrum) * rate / len(samples))
+
+
+def compressed_index(size: int) -> bytes:
+    """An mp4 file of which the index is compressed (`cmov`), and has about `size` bytes when it is unpacked."""
+    packed = compressed_zeros(size)
+    content = _box(b"cmvd", struct.pack(">I", size), packed)
+    index = _box(b"moov", _box(b"cmov", _box(b"dcom", b"zlib"), content))
+    return _box(b"ftyp", b"isom\0\0\2\0isom") + index
+
+
+def compressed_zeros(size: int, times: int = 1_000_000) -> bytes:
+    """`size` zeros in zlib's format, rounded up to a multiple of `times`, made from one block that is repeated."""
+    count = -(-size // times)
+    block = zlib.compressobj(9, zlib.DEFLATED, -15)
+    repeated = block.compress(bytes(times)) + block.flush(zlib.Z_FULL_FLUSH)
+    end = zlib.compressobj(9, zlib.DEFLATED, -15).flush()
+    # The sum of Adler-32 over n zeros.
+    checked = ((count * times % 65521) << 16) | 1
+    return b"\x78\xda" + repeated * count + end + struct.pack(">I", checked)
+
+
+def _box(kind: bytes, *content: bytes) -> bytes:
+    return struct.pack(">I4s", 8 + sum(map(len, content)), kind) + b"".join(content)

@@ -16,7 +16,7 @@ from audio.models import find_model
 from audio.speech import SpeechStream
 from audio.types import RATE_HZ, AnswerEnded, Samples
 from audio.vad import SileroDetector
-from audio.whisper import FasterWhisper, WhisperTranscriber
+from audio.whisper import BeamSizes, FasterWhisper, WhisperTranscriber
 
 SENTENCE = "The price has gone up twice since the summer, and nobody told me why."
 CHUNK = RATE_HZ // 10
@@ -40,9 +40,9 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray[tuple[int], np
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def transcriber(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[WhisperTranscriber]:
-    """The built-in model."""
+    """The built-in model, with as many hypotheses however busy the machine is."""
     engine = await asyncio.to_thread(lambda: FasterWhisper(find_model(store=tmp_path_factory.mktemp("s")), workers=1))
-    whisper = WhisperTranscriber(engine)
+    whisper = WhisperTranscriber(engine, beam_sizes=BeamSizes(final_busy=1.0))
     yield whisper
     await whisper.aclose()
 
@@ -93,7 +93,7 @@ async def test_overloaded_microphone_costs_few_words(
     assert share(end.text) >= 0.8
 
 
-@pytest.mark.parametrize(("ratio_db", "least", "surest"), [(10, 0.7, 1.0), (0, 0.2, 0.7)])
+@pytest.mark.parametrize(("ratio_db", "least", "surest"), [(10, 0.7, 1.0), (3, 0.4, 0.8), (0, 0.0, 0.7)])
 async def test_speech_in_noise_ends_where_it_ends_and_its_words_tell_their_doubt(
     transcriber: WhisperTranscriber,
     clean: np.ndarray[tuple[int], np.dtype[np.float64]],
@@ -101,6 +101,7 @@ async def test_speech_in_noise_ends_where_it_ends_and_its_words_tell_their_doubt
     least: float,
     surest: float,
 ) -> None:
+    """In noise as loud as the speech, which words the model finds hangs on how a processor rounds; not so its doubt."""
     spoken = clean[RATE_HZ : -2 * RATE_HZ]
     rms = float(np.sqrt(np.mean(spoken**2))) / 10 ** (ratio_db / 20)
     end = await transcribed(transcriber, samples(clean + noise(len(clean), rms)))

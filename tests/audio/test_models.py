@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from audio.errors import ModelMissing
-from audio.models import DEFAULT_MODEL, PACKAGED, PackagedModel, find_model, verify_digest
+from audio.models import DEFAULT_MODEL, PACKAGED, PackagedModel, fetched_folder, find_model, verify_digest
 
 
 def write_model(folder: Path, *, without: str = "") -> Path:
@@ -29,6 +28,11 @@ def no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     hub = tmp_path / "hub"
     monkeypatch.setenv("HF_HUB_CACHE", str(hub))
     return hub
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The digests of the files in a folder."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
 def install(site: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, Mapping[str, bytes]]) -> None:
@@ -80,8 +84,10 @@ def test_default_model_is_packaged_and_pinned(no_cache: Path, tmp_path: Path) ->
 
 def test_directory_is_taken_as_it_is(no_cache: Path, tmp_path: Path) -> None:
     folder = write_model(tmp_path / "mine")
-    assert find_model(str(folder)).path == folder
-    assert find_model(str(folder)).origin == "path"
+    found = find_model(str(folder), store=tmp_path / "store")
+    assert (found.path, found.origin, found.verified) == (folder, "path", False)
+    known = find_model(str(folder), store=tmp_path / "store", official={"mine": digests(folder)})
+    assert known.verified
 
 
 @pytest.mark.parametrize("without", ["config.json", "model.bin", "tokenizer.json", "vocabulary.txt"])
@@ -101,9 +107,46 @@ def test_official_model_in_the_cache_is_preferred_to_the_packaged_one(no_cache: 
     folder = write_model(kept / "snapshots" / "abc")
     (kept / "refs").mkdir()
     (kept / "refs" / "main").write_text("abc")
-    assert find_model("tiny.en", store=tmp_path / "store").path == folder
+    official = {"tiny.en": digests(folder)}
+    found = find_model("tiny.en", store=tmp_path / "store", official=official)
+    assert (found.path, found.origin, found.verified) == (folder, "cache", True)
     (folder / "model.bin").unlink()
-    assert find_model("tiny.en", store=tmp_path / "store").origin == "package"
+    assert find_model("tiny.en", store=tmp_path / "store", official=official).origin == "package"
+
+
+def test_cached_official_model_with_another_file_is_refused_by_name_and_digests(no_cache: Path, tmp_path: Path) -> None:
+    kept = no_cache / "models--Systran--faster-whisper-tiny.en"
+    folder = write_model(kept / "snapshots" / "abc")
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("abc")
+    right = digests(folder)
+    (folder / "model.bin").write_text("another")
+    with pytest.raises(ModelMissing) as refused:
+        find_model("tiny.en", store=tmp_path / "store", official={"tiny.en": right})
+    said = str(refused.value)
+    assert str(folder / "model.bin") in said
+    assert right["model.bin"] in said and hashlib.sha256(b"another").hexdigest() in said
+    assert "ASKWELL_WHISPER_MODEL" in said
+
+
+def test_official_model_without_known_digests_is_not_verified(no_cache: Path, tmp_path: Path) -> None:
+    kept = no_cache / "models--Systran--faster-whisper-medium"
+    write_model(kept / "snapshots" / "abc")
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("abc")
+    assert not find_model("medium", store=tmp_path / "store").verified
+
+
+def test_fetched_model_is_preferred_and_compared(no_cache: Path, tmp_path: Path) -> None:
+    made = write_model(tmp_path / "made")
+    official = {"tiny.en": digests(made)}
+    fetched = fetched_folder("tiny.en", official["tiny.en"], tmp_path / "store")
+    shutil.copytree(made, fetched)
+    found = find_model("tiny.en", store=tmp_path / "store", official=official)
+    assert (found.path, found.origin, found.verified) == (fetched, "fetched", True)
+    (fetched / "config.json").write_text("another")
+    with pytest.raises(ModelMissing, match=r"config\.json is not the file"):
+        find_model("tiny.en", store=tmp_path / "store", official=official)
 
 
 def test_model_of_an_organisation_is_found_in_the_cache(no_cache: Path) -> None:
@@ -175,37 +218,8 @@ def test_package_with_another_file_than_the_pinned_one_is_refused(
     no_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packaged = in_two_parts(monkeypatch, tmp_path / "site", second=b"SECOND half")
-    with pytest.raises(ModelMissing, match=r"SHA-256 differs.*model\.bin"):
+    with pytest.raises(ModelMissing, match=r"model\.bin is not the file"):
         find_model("halves", store=tmp_path / "store", packaged=packaged)
-
-
-def test_checked_file_is_not_read_again_until_it_changes(tmp_path: Path) -> None:
-    path, store = tmp_path / "model.bin", tmp_path / "store"
-    path.write_bytes(b"pinned")
-    digest = hashlib.sha256(b"pinned").hexdigest()
-    verify_digest(path, digest, store)
-    stat = path.stat()
-    path.write_bytes(b"pinneD")
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    verify_digest(path, digest, store)  # same size and time: believed, which shows that it was not read
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
-    with pytest.raises(ModelMissing, match="SHA-256 differs"):
-        verify_digest(path, digest, store)
-    path.write_bytes(b"longer than pinned")
-    with pytest.raises(ModelMissing, match="SHA-256 differs"):
-        verify_digest(path, digest, store)
-
-
-def test_notes_that_are_damaged_or_of_another_digest_are_not_believed(tmp_path: Path) -> None:
-    path, store = tmp_path / "model.bin", tmp_path / "store"
-    path.write_bytes(b"pinned")
-    digest = hashlib.sha256(b"pinned").hexdigest()
-    verify_digest(path, digest, store)
-    with pytest.raises(ModelMissing):
-        verify_digest(path, "0" * 64, store)
-    (store / "checked.json").write_text("[nothing")
-    verify_digest(path, digest, store)
-    assert str(path) in json.loads((store / "checked.json").read_text())
 
 
 def test_verification_without_a_writable_store_still_verifies(tmp_path: Path) -> None:
@@ -213,7 +227,7 @@ def test_verification_without_a_writable_store_still_verifies(tmp_path: Path) ->
     path.write_bytes(b"pinned")
     store.write_text("a file where the directory should be")
     verify_digest(path, hashlib.sha256(b"pinned").hexdigest(), store)
-    with pytest.raises(ModelMissing, match="SHA-256 differs"):
+    with pytest.raises(ModelMissing, match="is not the file"):
         verify_digest(path, "0" * 64, store)
     with pytest.raises(ModelMissing, match="can't be read"):
         verify_digest(tmp_path / "gone", "0" * 64, store)

@@ -26,6 +26,7 @@ from audio.types import (
     TranscriptionFailed,
 )
 from tests.audio.scripted_speech import Script, ScriptedActivity, ScriptedTranscriber, marks, script
+from tests.support.patience import PATIENCE_S
 
 
 def pcm(samples: Samples) -> bytes:
@@ -39,7 +40,7 @@ async def listen(stream: SpeechStream) -> list[SpeechEvent]:
 
 async def answer(script_: Script, stream: SpeechStream, chunk: int = 1600, *, stop: bool = False) -> list[SpeechEvent]:
     """Feed a script and hear what comes."""
-    async with stream, asyncio.timeout(10):
+    async with stream, asyncio.timeout(PATIENCE_S):
         async with asyncio.TaskGroup() as group:
             heard = group.create_task(listen(stream))
             data = pcm(script_.samples)
@@ -73,7 +74,7 @@ class Gate(ScriptedTranscriber):
 
 @asynccontextmanager
 async def opened(stream: SpeechStream) -> AsyncIterator[SpeechStream]:
-    async with asyncio.timeout(10), stream:
+    async with asyncio.timeout(PATIENCE_S), stream:
         yield stream
 
 
@@ -85,7 +86,7 @@ async def settle() -> None:
 
 async def until_fed(activity: ScriptedActivity, samples: int) -> None:
     """Wait until so much was taken."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while activity.taken < samples:
             await asyncio.sleep(0.001)
 
@@ -287,7 +288,7 @@ async def test_stream_events_not_taken_make_feed_wait() -> None:
         await settle()
         assert not feeding.done()
         events = await listen(stream)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await feeding
     assert isinstance(events[-1], AnswerEnded) and events[-1].text == said.text
 

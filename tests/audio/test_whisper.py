@@ -23,8 +23,7 @@ from audio.errors import ModelMissing, TranscriberDropped, TranscriberFailed, Tr
 from audio.models import SpeechModel, find_model
 from audio.types import RATE_HZ, Purpose, Samples, Transcript
 from audio.whisper import BeamSizes, FasterWhisper, WhisperTranscriber
-
-DEADLINE_S = 10.0
+from tests.support.patience import PATIENCE_S
 
 
 @dataclass
@@ -53,7 +52,7 @@ class GatedEngine:
             self.beam_sizes.append(beam_size)
             gate = self._gates.setdefault(name, threading.Event())
             self._news.notify_all()
-        assert gate.wait(DEADLINE_S)
+        assert gate.wait(PATIENCE_S)
         if name in self.broken:
             raise RuntimeError("out of memory")
         return DecodedText(
@@ -71,7 +70,7 @@ class GatedEngine:
 
         def wait() -> None:
             with self._news:
-                assert self._news.wait_for(lambda: len(self.begun) >= len(names), DEADLINE_S), self.begun
+                assert self._news.wait_for(lambda: len(self.begun) >= len(names), PATIENCE_S), self.begun
 
         await asyncio.to_thread(wait)
         assert sorted(self.begun) == sorted(names)
@@ -89,7 +88,7 @@ async def pool(
 ) -> AsyncIterator[WhisperTranscriber]:
     transcriber = WhisperTranscriber(engine, workers=workers, limits=limits, beam_sizes=beam_sizes)
     try:
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             yield transcriber
     finally:
         engine.let(*range(100))
@@ -275,7 +274,7 @@ async def test_samples_may_change_after_the_call() -> None:
 async def test_closing_refuses_what_waits_and_returns_after_what_runs() -> None:
     engine = GatedEngine()
     transcriber = WhisperTranscriber(engine, workers=1)
-    async with asyncio.timeout(DEADLINE_S), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
         running = ask(group, transcriber, 1, "final")
         await engine.has_begun(1)
         waiting = ask(group, transcriber, 2, "final")

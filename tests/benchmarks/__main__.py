@@ -1,4 +1,7 @@
-"""`python -m tests.benchmarks [turns|latency|models|watchers|…-short]`: all but the short ones without an argument."""
+"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|…-short|connections …]`.
+
+Without an argument all but the short ones and `connections`, which takes options of its own (`connections --help`).
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from config.loader import Library
 from config.settings import Settings
 from server.language import load_providers
-from tests.benchmarks import language_models, latency, turns, watchers
+from tests.benchmarks import attacks, connections, language_models, latency, turns, watchers
 
 
 async def main(wanted: list[str]) -> None:
     """Run what is asked for, in one process after the other."""
     print(f"# askwell benchmarks: Python {platform.python_version()}, {platform.machine()}")
+    if wanted[:1] == ["connections"]:
+        await connections.run(wanted[1:])
+        return
     settings = Settings()
     if not wanted or "turns" in wanted:
         with ThreadPoolExecutor(2) as executor:
@@ -28,6 +34,8 @@ async def main(wanted: list[str]) -> None:
         await language_models.run()
     if not wanted or "watchers" in wanted:
         await watchers.run()
+    if not wanted or "attacks" in wanted:
+        await attacks.run()
     if "watchers-short" in wanted:
         await watchers.run(short=True)
     if "models-short" in wanted:

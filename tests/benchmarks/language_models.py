@@ -105,7 +105,8 @@ async def double_process() -> AsyncIterator[tuple[str, int]]:
 async def server_process(double_url: str) -> AsyncIterator[Server]:
     """`askwell serve` with the double in all three roles."""
     environment = {
-        "ASKWELL_MAX_SESSIONS": "5000", "ASKWELL_REQUESTS_PER_S": "1000", "ASKWELL_REQUEST_BURST": "5000",
+        "ASKWELL_MAX_SESSIONS": "5000", "ASKWELL_SESSIONS_PER_ADDRESS": "5000",
+        "ASKWELL_CONNECTIONS_PER_ADDRESS": "5000", "ASKWELL_REQUESTS_PER_S": "1000", "ASKWELL_REQUEST_BURST": "5000",
         "ASKWELL_LOG_FORMAT": "json",
     }  # fmt: skip
     for role in ("EXTRACTION", "SCORING", "GENERATION"):

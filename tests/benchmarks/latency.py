@@ -28,6 +28,8 @@ async def server() -> AsyncIterator[tuple[str, int]]:
     """`askwell serve` with the offline provider in a fresh data directory: URL and pid."""
     environment = {
         "ASKWELL_MAX_SESSIONS": "5000",
+        "ASKWELL_SESSIONS_PER_ADDRESS": "5000",
+        "ASKWELL_CONNECTIONS_PER_ADDRESS": "5000",
         "ASKWELL_REQUESTS_PER_S": "1000",
         "ASKWELL_REQUEST_BURST": "5000",
         "ASKWELL_LOG_LEVEL": "warning",

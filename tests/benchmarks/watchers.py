@@ -33,7 +33,7 @@ from tests.support.process import ServerProcess
 TURN_EVERY_S = 20.0
 LIMIT_MS = 150.0
 SETTLE_S = 2.0
-MODERATOR_TOKEN = "watchers"
+MODERATOR_TOKEN = "watchers" * 4
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,8 @@ async def measure(size: Size, data: Path) -> Figures:
     environment = {
         "ASKWELL_MODERATOR_TOKEN": MODERATOR_TOKEN,
         "ASKWELL_MAX_SESSIONS": "5000",
+        "ASKWELL_SESSIONS_PER_ADDRESS": "5000",
+        "ASKWELL_CONNECTIONS_PER_ADDRESS": "5000",
         "ASKWELL_REQUESTS_PER_S": "1000",
         "ASKWELL_REQUEST_BURST": "5000",
         "ASKWELL_LOG_LEVEL": "warning",

@@ -14,6 +14,7 @@ from tests.support.client import Frame, RespondentClient, key
 THINGS = "aroma taste price machine morning focus friends kitchen budget sleep texture warmth noise speed habit".split()
 REPEATS = 0.2
 """Share of completed answers that are sent once more, as a page does that missed the news."""
+AGAIN_S = 0.3
 GONE = (OSError, ConnectionClosed, InvalidHandshake, InvalidMessage, TimeoutError, EOFError, httpx.HTTPError)
 
 
@@ -113,7 +114,13 @@ class Respondent:
 
     async def _talk(self, conversation: Conversation) -> None:
         async with RespondentClient(self._place.url.replace("http", "ws", 1), conversation.token) as client:
-            ready = await client.hello(last_event_id=conversation.last_id, epoch=conversation.epoch)
+            try:
+                ready = await client.hello(last_event_id=conversation.last_id, epoch=conversation.epoch)
+            except AssertionError as refused:
+                if "storage_unavailable" not in str(refused):
+                    raise
+                await asyncio.sleep(AGAIN_S)
+                raise ConnectionAbortedError("storage is away") from refused
             if conversation.epoch not in (None, ready["epoch"]):
                 raise Violation("the epoch changed although Redis kept its data")
             conversation.epoch = ready["epoch"]
@@ -131,6 +138,9 @@ class Respondent:
                 frame = await client.next()
                 if "id" in frame:
                     conversation.note(frame)
+                if frame["type"] == "error" and frame["code"] == "storage_unavailable":
+                    await asyncio.sleep(AGAIN_S)
+                    raise ConnectionAbortedError("the answer is to be sent again")
                 if frame["type"] == "error" and frame["code"] not in ("turn_in_progress", "session_completed"):
                     raise Violation(f"error {frame}")
                 if frame["type"] == "turn.completed" and self._random.random() < REPEATS:

@@ -211,7 +211,7 @@ async def main(arguments: argparse.Namespace) -> None:
     ended = asyncio.Event()
     async with (
         running(settings, overrides=overrides(plan, hear)) as (parts, _),
-        serving(build_app(parts), settings, sock),
+        serving(build_app(parts), sock),
     ):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
         sys.stdout.write(f"READY {url_of(sock, '127.0.0.1')}\n")

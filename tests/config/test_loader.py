@@ -21,7 +21,7 @@ from config.loader import (
 )
 from config.roles import Models
 from config.settings import load
-from config.yamlfile import ConfigError, dotted, parse
+from config.yamlfile import DEEPEST, MOST_BYTES, MOST_NODES, MOST_PROBLEMS, ConfigError, dotted, parse
 from pipeline.concept import ModelOverrides, PipelineSettings
 
 METHODOLOGY = """\
@@ -189,6 +189,55 @@ def test_parse_of_any_text_gives_a_document_or_names_a_line(text: str) -> None:
         lines = [document.line(("no", "such", "key"))]
     assert lines
     assert min(lines) >= 1
+
+
+def _aliases(levels: int, each: int = 9) -> str:
+    """A document that has `each` to the power of `levels` values once its aliases are written out."""
+    lines = ["a0: &a0 [x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * each)}]" for n in range(1, levels)]
+    return "\n".join(lines) + "\n"
+
+
+TOO_MANY = f"the file has more than {MOST_NODES} values, with every alias written out"
+TOO_DEEP = f"lists and mappings are nested more than {DEEPEST} levels deep"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        (_aliases(9), 6, TOO_MANY),
+        ("x:\n " + "[" * 100_000, 2, TOO_DEEP),
+        ("".join(f"{' ' * n}a:\n" for n in range(500)), DEEPEST, TOO_DEEP),
+        ("x: &x\n  y: [*x]\n", 2, "the alias `x` stands inside what it refers to"),
+        ("x: 1" + ":1" * 100_000, 1, "a number has 400 characters at the most"),
+        ("x" * (MOST_BYTES + 1), 1, "the file is larger than 1024 KiB"),
+    ],
+    ids=["aliases", "lists", "mappings", "itself", "number", "size"],
+)
+def test_yaml_beyond_a_bound_is_refused_at_once_with_the_reason(text: str, line: int, reason: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(text, "c.yaml")
+    assert _reasons(caught.value) == [f"c.yaml:{line}: {reason}"]
+
+
+def test_yaml_aliases_within_the_bound_are_written_out() -> None:
+    assert parse(_aliases(3, 2), "c.yaml").data["a2"] == [[["x"], ["x"]], [["x"], ["x"]]]
+
+
+def test_concept_with_ever_so_many_mistakes_reports_the_first_of_them() -> None:
+    mistakes = "".join(f"nmae{number}: x\n" for number in range(MOST_PROBLEMS + 20))
+    with pytest.raises(ConfigError) as caught:
+        read_concept(CONCEPT + mistakes, "c.yaml", "coffee")
+    assert len(caught.value.problems) == MOST_PROBLEMS
+    assert caught.value.problems[0].line == 6
+
+
+def test_library_file_beyond_a_bound_keeps_last_good_version_and_is_reported(home: Path) -> None:
+    library = _library(home)
+    for text, reason in ((CONCEPT + _aliases(9), TOO_MANY), ("#" * (MOST_BYTES + 1), "larger than 1024 KiB")):
+        _write(home, "concepts/coffee.yaml", text)
+        assert library.concept("coffee").name == "coffee"
+        assert [reason in problem.reason for problem in library.problems()] == [True]
 
 
 def test_dotted_path_reads_like_code() -> None:

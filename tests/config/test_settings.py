@@ -9,6 +9,8 @@ import pytest
 from config.reference import pages
 from config.settings import SettingsError, catalogue, load
 
+SECRET = "s3cret-s3cret-s3cret-s3cret-s3cret"
+
 
 def test_load_without_anything_gives_defaults(tmp_path: Path) -> None:
     settings = load({"ASKWELL_DATA": str(tmp_path)}).settings
@@ -40,16 +42,43 @@ def test_load_list_is_split_at_commas() -> None:
     assert found.server.allowed_origins == ("https://a.example", "https://b.example")
 
 
+@pytest.mark.parametrize("name", ["MODERATOR_TOKEN", "METRICS_TOKEN"])
+def test_load_token_that_can_be_guessed_is_refused_without_repeating_it(name: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load({f"ASKWELL_{name}": "x" * 31})
+    assert f"ASKWELL_{name}: too short: a token has 32 characters or more" in str(caught.value)
+    assert "xxx" not in str(caught.value)
+    assert load({f"ASKWELL_{name}": "x" * 32}).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("environment", "doors"),
+    [
+        ({}, (True, True, True)),
+        ({"ASKWELL_HOST": "0.0.0.0"}, (False, False, False)),
+        ({"ASKWELL_OPEN_ENROLMENT": "false"}, (False, False, False)),
+        ({"ASKWELL_HOST": "0.0.0.0", "ASKWELL_OPEN_ENROLMENT": "true"}, (True, True, True)),
+        ({"ASKWELL_OPEN_METRICS": "false", "ASKWELL_OPEN_READINESS": "false"}, (True, False, False)),
+        ({"ASKWELL_HOST": "0.0.0.0", "ASKWELL_OPEN_CONCEPTS": "true"}, (True, False, False)),
+    ],
+)
+def test_doors_are_open_where_enrolment_is_unless_they_are_set(
+    environment: dict[str, str], doors: tuple[bool, bool, bool]
+) -> None:
+    server = load(environment).settings.server
+    assert (server.concepts_open, server.metrics_open, server.readiness_open) == doors
+
+
 def test_load_empty_variable_counts_as_not_set() -> None:
     assert load({"ASKWELL_REDIS_URL": ""}).settings.storage.redis_url is None
 
 
 def test_load_secret_file_is_read_and_stripped(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("s3cret\n")
+    (tmp_path / "secret").write_text(SECRET + "\n")
     settings = load({"ASKWELL_MODERATOR_TOKEN_FILE": str(tmp_path / "secret")}).settings
     assert settings.server.moderator_token is not None
-    assert settings.server.moderator_token.get_secret_value() == "s3cret"
-    assert "s3cret" not in repr(settings)
+    assert settings.server.moderator_token.get_secret_value() == SECRET
+    assert SECRET not in repr(settings)
 
 
 def test_load_secret_file_missing_is_named() -> None:

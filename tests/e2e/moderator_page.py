@@ -14,6 +14,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tests.e2e.respondent_page import PATIENCE_MS, axe_violations, settled
 from tests.support.client import RespondentClient
+from tests.support.patience import PATIENCE_S
 from tests.support.process import ServerProcess
 
 ANSWERS = (
@@ -33,7 +34,7 @@ def token_of(server: ServerProcess) -> str:
 def caller(server: ServerProcess) -> httpx.AsyncClient:
     """Calls with that token."""
     headers = {"authorization": f"Bearer {token_of(server)}"}
-    return httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=30, headers=headers)
+    return httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE_S, headers=headers)
 
 
 @dataclass
@@ -70,7 +71,7 @@ async def finish(server: ServerProcess, running: Interview) -> None:
     """End the interview as its respondent, and wait until all of it is stored."""
     await running.respondent.send("finish")
     await running.respondent.until("session.state", state="completed")
-    async with caller(server) as http, asyncio.timeout(20):
+    async with caller(server) as http, asyncio.timeout(PATIENCE_S):
         while True:
             rows = (await http.get(f"/api/sessions/{running.id}/scores")).json()["items"]
             listed = (await http.get("/api/sessions?state=completed")).json()["items"]

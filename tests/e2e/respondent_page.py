@@ -14,7 +14,7 @@ from playwright.async_api import Page, expect
 
 from tests.support.process import ServerProcess
 
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 
 
 @cache

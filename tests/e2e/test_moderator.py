@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.async_api import Browser, expect
 
@@ -35,6 +36,27 @@ async def test_wrong_token_is_refused_and_signing_out_closes_the_door(server: Se
         await page.reload()
         await page.locator("#token").wait_for()
         assert [cookie for cookie in await page.context.cookies() if cookie["value"]] == []
+
+
+async def test_signing_out_ends_other_tabs_and_the_cookie_itself(server: ServerProcess, browser: Browser) -> None:
+    async with tab(browser, server.url) as desk:
+        page = desk.page
+        await desk.sign_in(token_of(server))
+        second = await page.context.new_page()
+        await second.goto(f"{server.url}/moderator")
+        await second.locator("#overview-count:not(:empty)").wait_for()
+        kept = {"cookie": "; ".join(f"{one['name']}={one['value']}" for one in await page.context.cookies())}
+        await page.route("**/api/logout", lambda route: route.abort())
+        await page.locator("#sign-out").click()
+        await expect(page.get_by_text("You are still signed in")).to_be_visible()
+        await expect(page.locator("#who-name")).to_be_visible()
+        await page.unroute("**/api/logout")
+        await page.locator("#sign-out").click()
+        await page.locator("#token").wait_for()
+        await second.locator("#token").wait_for()
+        await expect(second.get_by_text("You are signed out")).to_be_visible()
+        async with httpx.AsyncClient(base_url=server.url, trust_env=False) as thief:
+            assert (await thief.get("/api/me", headers=kept)).status_code == 401
 
 
 async def test_overview_follows_interviews_as_they_happen(server: ServerProcess, browser: Browser) -> None:
@@ -317,6 +339,7 @@ async def test_tokens_are_made_limited_listed_and_revoked(
         token = await page.locator(".token-code").inner_text()
         row = page.locator(".token-table tr", has_text="<b>Guest</b>")
         await expect(row).to_have_count(1)
+        await expect(row).to_contain_text("moderator")
         await desk.sound("access")
         await desk.shot("access", whole=True)
         async with interview(server) as hers, interview(server, "commute_jtbd") as his:

@@ -11,6 +11,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.respondent_page import RespondentPage, axe_violations, settled, stored
 from tests.support.cutting import Wire
+from tests.support.patience import PATIENCE_S
 from tests.support.process import ServerProcess
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
@@ -187,7 +188,7 @@ async def test_withdraw_erases_everything_everywhere(server: ServerProcess, wire
     assert await page.evaluate("JSON.stringify(localStorage)") == "{}"
     await page.reload()
     await page.locator("#blocked, #goodbye").locator("visible=true").first.wait_for()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             with sqlite3.connect(f"file:{server.data}/askwell.db?mode=ro", uri=True) as store:
                 tables = {

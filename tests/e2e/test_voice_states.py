@@ -15,6 +15,7 @@ from playwright.async_api import Browser, expect
 from audio.endpoint import FRAME_SAMPLES
 from tests.e2e.page_language import in_language
 from tests.e2e.speaking import MICROPHONE_HZ, NO_VOICES, SpeakingPage, microphone, written
+from tests.support.patience import PATIENCE_S
 from tests.support.voice_double import VoiceDouble, voice_double
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
@@ -485,7 +486,7 @@ async def test_silent_microphone_is_named_while_listening(
         speaking = SpeakingPage(await browser.new_page(viewport={"width": 320, "height": 640}), shots, "voice-silent")
         await speaking.page.goto(double.page)
         await speaking.speak()
-        await expect(speaking.page.locator("#voice-hint")).to_contain_text("No sound at all", timeout=15_000)
+        await expect(speaking.page.locator("#voice-hint")).to_contain_text("No sound at all", timeout=1000 * PATIENCE_S)
         await speaking.sound("silent")
 
 
@@ -507,7 +508,7 @@ async def test_voice_that_is_too_quiet_is_named(double: VoiceDouble, tmp_path: P
         speaking = SpeakingPage(await browser.new_page(viewport={"width": 320, "height": 640}), shots, "voice-quiet")
         await speaking.page.goto(double.page)
         await speaking.speak()
-        await expect(speaking.page.locator("#voice-hint")).to_contain_text("Hardly anything", timeout=15_000)
+        await expect(speaking.page.locator("#voice-hint")).to_contain_text("Hardly anything", timeout=1000 * PATIENCE_S)
         await speaking.sound("quiet")
 
 
@@ -517,7 +518,7 @@ async def test_overloaded_microphone_is_named(double: VoiceDouble, tmp_path: Pat
         speaking = SpeakingPage(await browser.new_page())
         await speaking.page.goto(double.page)
         await speaking.speak()
-        await expect(speaking.page.locator("#voice-hint")).to_contain_text("overloaded", timeout=15_000)
+        await expect(speaking.page.locator("#voice-hint")).to_contain_text("overloaded", timeout=1000 * PATIENCE_S)
 
 
 async def test_first_page_loads_no_voice(double: VoiceDouble, browser: Browser) -> None:

@@ -19,11 +19,27 @@ from tests.llm.rig import KEY, PROVIDERS, fragments_of
 from tests.support.client import Frame, RespondentClient, key
 from tests.support.llm_double import Asked, FormatName, LLMDouble
 from tests.support.llm_double.brain import Brain, Task, task_of
+from tests.support.patience import PATIENCE_S
 from tests.support.process import ServerProcess
 
-DEADLINE_S = 1.2
-POLICIES = {"fail": 36, "offline": 8}
-"""Concepts of each policy."""
+
+@dataclass(frozen=True)
+class Kind:
+    """So many concepts, with what happens when their model fails, and how long it is waited for."""
+
+    count: int
+    on_llm_failure: str
+    deadline_s: float = PATIENCE_S
+
+
+KINDS = {
+    "fail": Kind(36, "fail"),
+    "offline": Kind(8, "offline"),
+    "late": Kind(8, "fail", 4.0),
+    "silent": Kind(1, "offline", 0.5),
+}
+"""Deadlines are long but where one is to pass: some answers of `late` interviews come in time, no `silent` one."""
+MODERATOR_TOKEN = "moderator-token-of-these-very-tests"
 PRICES = {"double-*": {"input": 2.0, "output": 10.0, "currency": "EUR"}}
 ANSWERS = (
     "I like a strong espresso because it wakes me up and then I get through the morning calmly.",
@@ -58,7 +74,7 @@ class Talk:
         self.conversation.answers[turn_key] = text
         await self.client.answer(text, turn_key)
         while True:
-            frame = await self.client.next(30.0)
+            frame = await self.client.next()
             if frame["type"] in ("turn.completed", "turn.failed") and frame["turn_key"] == turn_key:
                 return turn_key, frame
 
@@ -91,7 +107,7 @@ class Talk:
     async def settled(self, calls: int | None = None) -> dict[str, Any]:
         """The usage, once every turn (and so many calls) is in the store."""
         turns = len(self.conversation_so_far().completed)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 stored = self.house.rows("select count(*) from scoring_history where session_id = ?", self.session_id)
                 usage = await self.house.get(f"/api/sessions/{self.session_id}/usage")
@@ -121,7 +137,7 @@ class House:
     double: LLMDouble
     http: httpx.AsyncClient
     data: Path
-    used: dict[str, int] = field(default_factory=lambda: dict.fromkeys(POLICIES, 0))
+    used: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
 
     @property
     def database(self) -> Path:
@@ -141,7 +157,7 @@ class House:
 
     async def reason(self, turn_key: str) -> str:
         """Why a turn failed, as it is on record."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while not (found := self.rows("select error from answers where turn_key = ? and error <> ''", turn_key)):
                 await asyncio.sleep(0.02)
         return str(found[0][0])
@@ -165,10 +181,10 @@ class House:
         return RespondentClient(self.server.url.replace("http", "ws", 1), token)
 
     @asynccontextmanager
-    async def talk(self, policy: str = "fail", *, opened: bool = True) -> AsyncIterator[Talk]:
+    async def talk(self, kind: str = "fail", *, opened: bool = True) -> AsyncIterator[Talk]:
         """An interview, with its opening question asked."""
-        concept = f"{policy}_{self.used[policy]:02d}"
-        self.used[policy] += 1
+        concept = f"{kind}_{self.used[kind]:02d}"
+        self.used[kind] += 1
         made = await self.http.post("/api/sessions", json={"concept_id": concept, "max_turns": 10})
         assert made.status_code == 201, made.text
         session_id, token = made.json()["session_id"], made.json()["respondent_token"]
@@ -183,14 +199,14 @@ class House:
 
 
 def concepts(directory: Path) -> Iterator[str]:
-    """Write concepts, alike but for their model and policy; their ids."""
-    for policy, count in POLICIES.items():
-        for number in range(count):
-            name = f"{policy}_{number:02d}"
-            model = {"model": f"double-{name}"}
+    """Write concepts, alike but for their model, its deadline and what happens when it fails; their ids."""
+    for kind, wanted in KINDS.items():
+        for number in range(wanted.count):
+            name = f"{kind}_{number:02d}"
+            model = {"model": f"double-{name}", "deadline_s": wanted.deadline_s}
             concept = {
                 "id": name, "name": "coffee", "methodology": "means_end_chain", "objective": "Why coffee",
-                "languages": ["en"], "on_llm_failure": policy,
+                "languages": ["en"], "on_llm_failure": wanted.on_llm_failure,
                 "llm": {"extraction": model, "scoring": model, "generation": model},
             }  # fmt: skip
             (directory / f"{name}.yaml").write_text(yaml.safe_dump(concept))
@@ -202,23 +218,24 @@ async def house(form: FormatName, folder: Path) -> AsyncIterator[House]:
     """A server on an empty data directory. At its end the key is in no line of its log and in no file."""
     config, data = folder / "config", folder / "data"
     (config / "concepts").mkdir(parents=True)
-    assert len(list(concepts(config / "concepts"))) == sum(POLICIES.values())
+    assert len(list(concepts(config / "concepts"))) == sum(kind.count for kind in KINDS.values())
     (config / "prices.yaml").write_text(yaml.safe_dump(PRICES))
     async with LLMDouble(default=Brain(), key=KEY) as double:
         environment = {
             "ASKWELL_CONFIG_DIR": str(config), "ASKWELL_LOG_FORMAT": "json", "ASKWELL_LOG_LEVEL": "debug",
-            "ASKWELL_MODERATOR_TOKEN": "moderator-token-of-these-tests",
+            "ASKWELL_MODERATOR_TOKEN": MODERATOR_TOKEN,
         }  # fmt: skip
         for role in ("EXTRACTION", "SCORING", "GENERATION"):
             environment |= {
                 f"ASKWELL_{role}_PROVIDER": PROVIDERS[form], f"ASKWELL_{role}_MODEL": "double-none",
                 f"ASKWELL_{role}_BASE_URL": double.base_url, f"ASKWELL_{role}_API_KEY": KEY,
-                f"ASKWELL_{role}_DEADLINE_S": str(DEADLINE_S),
             }  # fmt: skip
         server = ServerProcess(data, environment)
         async with server:
-            headers = {"authorization": "Bearer moderator-token-of-these-tests"}
-            async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=30, headers=headers) as http:
+            headers = {"authorization": f"Bearer {MODERATOR_TOKEN}"}
+            async with httpx.AsyncClient(
+                base_url=server.url, trust_env=False, timeout=PATIENCE_S, headers=headers
+            ) as http:
                 yield House(server, double, http, data)
                 shown = (await http.get("/metrics")).content
     kept = b"".join(path.read_bytes() for path in data.rglob("*") if path.is_file())

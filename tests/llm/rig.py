@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-import time
 import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, MutableMapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
@@ -73,7 +73,8 @@ class Rig:
         async def sleep(seconds: float) -> None:
             self.slept.append(seconds)
 
-        timing = Timing(clock=lambda: time.monotonic() + self.now_s, sleep=sleep, jitter=lambda: 0.5)
+        loop = asyncio.get_running_loop()
+        timing = Timing(clock=lambda: loop.time() + self.now_s, sleep=sleep, jitter=lambda: 0.5)
         self.clients = Clients(prices=PRICES, observe=self.observed.append, timing=timing)
 
     def spec(self, **fields: Any) -> RoleModel:

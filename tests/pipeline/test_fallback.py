@@ -10,6 +10,7 @@ import pytest
 from pipeline.errors import LLMTimeout, LLMUnavailable
 from pipeline.ports import Extraction, ExtractionRequest, QuestionRequest, Rating, RatingRequest
 from tests.support.interview import FixedRater, Interview, PlainWriter, ScriptedExtractor, concepts, configuration
+from tests.support.patience import PATIENCE_S
 
 
 class Breaking(PlainWriter):
@@ -140,7 +141,7 @@ async def test_candidates_for_selection_are_written_at_the_same_time() -> None:
             self.all_here = asyncio.Barrier(3)
 
         async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 await self.all_here.wait()
             async for piece in super().write(request):
                 yield piece

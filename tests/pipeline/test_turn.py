@@ -31,6 +31,7 @@ from tests.support.interview import (
     configuration,
     new_state,
 )
+from tests.support.patience import PATIENCE_S
 
 
 def providers(**changes: object) -> Providers:
@@ -98,13 +99,13 @@ async def test_rating_and_extraction_run_side_by_side() -> None:
 
     class Extractor(ScriptedExtractor):
         async def extract(self, request: ExtractionRequest) -> Extraction:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 await together.wait()
             return await super().extract(request)
 
     class Rater(FixedRater):
         async def rate(self, request: RatingRequest) -> Rating:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 await together.wait()
             return await super().rate(request)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
-from collections.abc import MutableMapping
+import threading
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from sqlalchemy import text
 
 from config.settings import ServerSettings
@@ -18,54 +21,66 @@ from server.errors import STATUS, TITLE, ApiError, wire_error
 from server.origins import Origins
 from server.protocol.codes import SENTENCES
 from server.rate_limits import KeyedBuckets, TokenBucket
+from tests.support.patience import PATIENCE_S
 from tests.support.redis_rows import all_rows
-from tests.support.whole import bearer, process
+from tests.support.whole import Process, bearer, process
+
+shared = pytest.mark.asyncio(loop_scope="module")
+"""The mark of tests with the process that they share."""
 
 
-async def test_every_answer_carries_the_security_headers(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        for path in ("/", "/api/concepts", "/static/theme.css", "/nowhere", "/api/nowhere", "/metrics"):
-            headers = (await api.call("GET", path)).headers
-            assert headers["content-security-policy"].startswith("default-src 'self'; connect-src 'self' ws: wss:;")
-            assert "unsafe" not in headers["content-security-policy"]
-            assert headers["x-content-type-options"] == "nosniff"
-            assert headers["referrer-policy"] == "no-referrer"
-            assert "server" not in headers
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def api(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Process]:
+    """A process for the tests that need no settings, break nothing and count nothing."""
+    async with process(tmp_path_factory.mktemp("app")) as running:
+        yield running
 
 
-async def test_pages_that_exist_are_served_and_others_are_not_found(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        for path in ("/", "/interview/some-id", "/moderator", "/kiosk/coffee"):
-            page = await api.call("GET", path)
-            assert page.status_code == 200
-            assert page.headers["content-type"] == "text/html; charset=utf-8"
-            assert page.headers["cache-control"] == ("no-store" if path.startswith("/kiosk/") else "no-cache")
-        for path in ("/kiosks", "/moderators", "/static/../cli.py", "/static/none.js", "/interview/"):
-            missing = await api.call("GET", path)
-            assert (missing.status_code, missing.json()["code"]) == (404, "not_found"), path
+@shared
+async def test_every_answer_carries_the_security_headers(api: Process) -> None:
+    for path in ("/", "/api/concepts", "/static/theme.css", "/nowhere", "/api/nowhere", "/metrics"):
+        headers = (await api.call("GET", path)).headers
+        own = "connect-src 'self' ws://127.0.0.1:8080 wss://127.0.0.1:8080;"
+        assert headers["content-security-policy"].startswith(f"default-src 'self'; {own}")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "server" not in headers
 
 
-async def test_static_file_is_asked_about_and_not_sent_twice(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        first = await api.call("GET", "/static/theme.css")
-        assert first.headers["cache-control"] == "no-cache"
-        again = await api.call("GET", "/static/theme.css", headers={"if-none-match": first.headers["etag"]})
-        assert (again.status_code, again.content) == (304, b"")
+@shared
+async def test_pages_that_exist_are_served_and_others_are_not_found(api: Process) -> None:
+    for path in ("/", "/interview/some-id", "/moderator", "/kiosk/coffee"):
+        page = await api.call("GET", path)
+        assert page.status_code == 200
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert page.headers["cache-control"] == ("no-store" if path.startswith("/kiosk/") else "no-cache")
+    for path in ("/kiosks", "/moderators", "/static/../cli.py", "/static/none.js", "/interview/"):
+        missing = await api.call("GET", path)
+        assert (missing.status_code, missing.json()["code"]) == (404, "not_found"), path
 
 
-async def test_wrong_method_is_a_problem(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        refused = await api.call("PUT", "/api/sessions", json={})
-        assert refused.status_code == 405
-        assert refused.json()["detail"] == "This page or call can't be used with PUT."
-        assert refused.headers["content-type"] == "application/problem+json"
+@shared
+async def test_static_file_is_asked_about_and_not_sent_twice(api: Process) -> None:
+    first = await api.call("GET", "/static/theme.css")
+    assert first.headers["cache-control"] == "no-cache"
+    again = await api.call("GET", "/static/theme.css", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
 
 
-async def test_strange_host_is_refused_on_loopback(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        refused = await api.call("GET", "/api/concepts", headers={"host": "evil.example"})
-        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
-        assert refused.headers["x-content-type-options"] == "nosniff"
+@shared
+async def test_wrong_method_is_a_problem(api: Process) -> None:
+    refused = await api.call("PUT", "/api/sessions", json={})
+    assert refused.status_code == 405
+    assert refused.json()["detail"] == "This page or call can't be used with PUT."
+    assert refused.headers["content-type"] == "application/problem+json"
+
+
+@shared
+async def test_strange_host_is_refused_on_loopback(api: Process) -> None:
+    refused = await api.call("GET", "/api/concepts", headers={"host": "evil.example"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert refused.headers["x-content-type-options"] == "nosniff"
 
 
 async def test_page_of_a_strange_origin_can_change_nothing(tmp_path: Path) -> None:
@@ -90,70 +105,145 @@ async def test_too_many_changes_are_told_to_wait(tmp_path: Path) -> None:
         assert (await api.call("GET", "/api/concepts")).status_code == 200
 
 
-async def test_login_sets_a_cookie_that_pages_can_use_and_scripts_can_not_read(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        assert (await api.call("GET", "/api/sessions")).status_code == 401
-        answer = await api.call("POST", "/api/login", json={"token": api.storage.moderator_token})
-        cookie = answer.headers["set-cookie"]
-        assert answer.status_code == 200
-        assert "HttpOnly" in cookie
-        assert "SameSite=strict" in cookie
-        assert api.storage.moderator_token not in cookie
-        assert (await api.call("GET", "/api/sessions")).status_code == 200
-        assert (await api.call("POST", "/api/logout")).status_code == 204
-        assert (await api.call("GET", "/api/sessions")).status_code == 401
+@shared
+async def test_login_sets_a_cookie_that_pages_can_use_and_scripts_can_not_read(api: Process) -> None:
+    assert (await api.call("GET", "/api/sessions")).status_code == 401
+    answer = await api.call("POST", "/api/login", json={"token": api.storage.moderator_token})
+    cookie = answer.headers["set-cookie"]
+    assert answer.status_code == 200
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert api.storage.moderator_token not in cookie
+    assert (await api.call("GET", "/api/sessions")).status_code == 200
+    assert (await api.call("POST", "/api/logout")).status_code == 204
+    assert (await api.call("GET", "/api/sessions")).status_code == 401
 
 
-async def test_tokens_are_made_scoped_and_revoked(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        body = {"kind": "moderator", "name": "Ada", "concepts": ["tea"]}
-        assert (await api.call("POST", "/api/tokens", json=body)).status_code == 401
-        made = await api.call("POST", "/api/tokens", json=body, headers=api.moderator)
-        assert made.status_code == 201
-        ada = bearer(made.json()["token"])
-        session_id, _ = await api.interview(0)
-        for path in (
-            f"/api/sessions/{session_id}",
-            f"/api/sessions/{session_id}/graph",
-            "/api/sessions?concept_id=coffee",
+@shared
+async def test_tokens_are_made_scoped_and_revoked(api: Process) -> None:
+    body = {"kind": "moderator", "name": "Ada", "concepts": ["tea"]}
+    assert (await api.call("POST", "/api/tokens", json=body)).status_code == 401
+    made = await api.call("POST", "/api/tokens", json=body, headers=api.moderator)
+    assert made.status_code == 201
+    ada = bearer(made.json()["token"])
+    session_id, _ = await api.interview(0)
+    for path in (
+        f"/api/sessions/{session_id}",
+        f"/api/sessions/{session_id}/graph",
+        "/api/sessions?concept_id=coffee",
+    ):
+        refused = await api.call("GET", path, headers=ada)
+        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
+    assert (await api.call("GET", "/api/sessions", headers=ada)).json()["items"] == []
+    wider = await api.call("POST", "/api/tokens", json={**body, "concepts": None}, headers=ada)
+    assert wider.status_code == 403
+    token_path = f"/api/tokens/{made.json()['id']}"
+    assert (await api.call("DELETE", token_path, headers=api.moderator)).status_code == 204
+    assert (await api.call("GET", "/api/sessions", headers=ada)).status_code == 401
+    unknown = await api.call("DELETE", "/api/tokens/none", headers=api.moderator)
+    assert unknown.status_code == 404
+    wrong = await api.call("POST", "/api/tokens", json={**body, "concepts": ["cofee"]}, headers=api.moderator)
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_input")
+
+
+@shared
+async def test_catalogue_is_open_to_anyone(api: Process) -> None:
+    items = (await api.call("GET", "/api/concepts")).json()["items"]
+    coffee = next(item for item in items if item["id"] == "coffee")
+    assert coffee == {
+        "id": "coffee",
+        "name": "coffee",
+        "title": "Your coffee",
+        "titles": {"en": "Your coffee", "de": "Your coffee"},
+        "methodology": "small",
+        "engine": "signal_pools",
+        "languages": ["en", "de"],
+    }
+    assert {"headphones_mec", "commute_jtbd", "restaurant_ci"} <= {item["id"] for item in items}
+    tea = (await api.call("GET", "/api/concepts/tea")).json()
+    assert tea["consent"]["text"] == "Do you agree?"
+    assert "objective" not in tea
+    elements = (await api.call("GET", "/api/concepts/coffee/elements")).json()["items"]
+    assert [element["id"] for element in elements] == ["taste"]
+    assert (await api.call("GET", "/api/concepts/cofee")).status_code == 404
+    names = {item["id"] for item in (await api.call("GET", "/api/methodologies")).json()["items"]}
+    assert {"means_end_chain", "jobs_to_be_done", "critical_incident", "small"} <= names
+    assert (await api.call("GET", "/api/personas")).json() == {"items": []}
+
+
+async def test_closed_doors_open_for_tokens_only(tmp_path: Path) -> None:
+    async with process(tmp_path, open_enrolment="false", metrics_token="m" * 43) as api:
+        made = [
+            (await api.call("POST", "/api/tokens", json=body, headers=api.moderator)).json()["token"]
+            for body in (
+                {"kind": "moderator", "name": "Ada", "concepts": ["tea"]},
+                {"kind": "device", "name": "Hall", "concepts": ["coffee"]},
+            )
+        ]
+        ada, hall = map(bearer, made)
+        session = await api.call("POST", "/api/sessions", json={"concept_id": "coffee"}, headers=hall)
+        respondent = bearer(session.json()["respondent_token"])
+
+        async def listed(headers: dict[str, str]) -> list[str]:
+            answer = await api.call("GET", "/api/concepts", headers=headers)
+            return sorted(item["id"] for item in answer.json()["items"])
+
+        assert {"coffee", "tea", "voice", "headphones_mec"} <= set(await listed(api.moderator))
+        assert [await listed(one) for one in (ada, hall, respondent, {})] == [["tea"], ["coffee"], [], []]
+        for path, admitted in (
+            ("/api/concepts/coffee", (hall, api.moderator)),
+            ("/api/concepts/coffee/elements", (hall, api.moderator)),
+            ("/api/methodologies", (ada, hall, api.moderator)),
+            ("/metrics", (ada, api.moderator, bearer("m" * 43))),
         ):
-            refused = await api.call("GET", path, headers=ada)
-            assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
-        assert (await api.call("GET", "/api/sessions", headers=ada)).json()["items"] == []
-        wider = await api.call("POST", "/api/tokens", json={**body, "concepts": None}, headers=ada)
-        assert wider.status_code == 403
-        token_path = f"/api/tokens/{made.json()['id']}"
-        assert (await api.call("DELETE", token_path, headers=api.moderator)).status_code == 204
-        assert (await api.call("GET", "/api/sessions", headers=ada)).status_code == 401
-        unknown = await api.call("DELETE", "/api/tokens/none", headers=api.moderator)
-        assert unknown.status_code == 404
-        wrong = await api.call("POST", "/api/tokens", json={**body, "concepts": ["cofee"]}, headers=api.moderator)
-        assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_input")
+            for headers in ({}, respondent, bearer("m" * 43), ada, hall, api.moderator):
+                status = (await api.call("GET", path, headers=headers)).status_code
+                assert (status == 200) is (headers in admitted), (path, status)
+        for headers, shown in (({}, False), (hall, False), (bearer("wrong"), False), (ada, True)):
+            ready = await api.call("GET", "/readyz", headers=headers)
+            assert (ready.status_code, ready.json()["ready"], "checks" in ready.json()) == (200, True, shown)
+        api.parts.readiness.leaving = True
+        left = await api.call("GET", "/readyz")
+        assert (left.status_code, left.json()) == (503, {"ready": False})
+        api.parts.readiness.leaving = False
 
 
-async def test_catalogue_is_open_to_anyone(tmp_path: Path) -> None:
-    async with process(tmp_path) as api:
-        items = (await api.call("GET", "/api/concepts")).json()["items"]
-        coffee = next(item for item in items if item["id"] == "coffee")
-        assert coffee == {
-            "id": "coffee",
-            "name": "coffee",
-            "title": "Your coffee",
-            "titles": {"en": "Your coffee", "de": "Your coffee"},
-            "methodology": "small",
-            "engine": "signal_pools",
-            "languages": ["en", "de"],
-        }
-        assert {"headphones_mec", "commute_jtbd", "restaurant_ci"} <= {item["id"] for item in items}
-        tea = (await api.call("GET", "/api/concepts/tea")).json()
-        assert tea["consent"]["text"] == "Do you agree?"
-        assert "objective" not in tea
-        elements = (await api.call("GET", "/api/concepts/coffee/elements")).json()["items"]
-        assert [element["id"] for element in elements] == ["taste"]
-        assert (await api.call("GET", "/api/concepts/cofee")).status_code == 404
-        names = {item["id"] for item in (await api.call("GET", "/api/methodologies")).json()["items"]}
-        assert {"means_end_chain", "jobs_to_be_done", "critical_incident", "small"} <= names
-        assert (await api.call("GET", "/api/personas")).json() == {"items": []}
+async def test_concept_that_anyone_may_start_is_listed_where_others_are_not(tmp_path: Path) -> None:
+    write = tmp_path / "config" / "concepts" / "coffee.yaml"
+    async with process(tmp_path, open_enrolment="false") as api:
+        write.write_text(write.read_text() + "open_enrolment: true\n", encoding="utf-8")
+        shown = (await api.call("GET", "/api/concepts")).json()
+        assert ([item["id"] for item in shown["items"]], shown["open"]) == (["coffee"], False)
+        assert (await api.call("GET", "/api/concepts/coffee")).status_code == 200
+        assert (await api.call("GET", "/api/concepts/tea")).status_code == 404
+
+
+@shared
+async def test_slow_configuration_file_holds_up_no_other_call(api: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, reading = threading.Event(), threading.Event()
+    usual = Path.stat
+
+    def slow(path: Path, **options: bool) -> os.stat_result:
+        if path.name == "coffee.yaml":
+            reading.set()
+            assert gate.wait(PATIENCE_S)
+        return usual(path, **options)
+
+    session_id, headers = await api.begin()
+    monkeypatch.setattr(Path, "stat", slow)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            listing = tasks.create_task(api.call("GET", "/api/concepts"))
+            assert await asyncio.to_thread(reading.wait, PATIENCE_S)
+            begun = await api.call("POST", f"/api/sessions/{session_id}/start", headers=headers)
+            assert begun.status_code == 200
+            ready = await api.call("GET", "/readyz")
+            assert (ready.status_code, listing.done()) == (200, False)
+            assert "could not be read" in ready.json()["checks"]["configuration"][0]
+            gate.set()
+    finally:
+        gate.set()
+    assert listing.result().status_code == 200
 
 
 async def test_readiness_tells_what_is_missing(tmp_path: Path) -> None:
@@ -320,7 +410,7 @@ async def test_locked_database_refuses_a_new_interview_and_keeps_running_ones(tm
             assert refused.headers["retry-after"] == "2"
             other.execute("ROLLBACK")
         await api.begin()
-        assert await api.storage.writer.drain(10.0)
+        assert await api.storage.writer.drain(PATIENCE_S)
         said = (await all_rows(api.storage.database))["utterances"]
         assert [row["session_id"] for row in said] == [session_id] * 3
 
@@ -333,3 +423,11 @@ async def test_crowd_beyond_the_limit_is_turned_away(tmp_path: Path) -> None:
         refused = next(answer for answer in answers if answer.status_code == 503)
         assert refused.json()["code"] == "too_many_sessions"
         assert (await api.call("GET", "/readyz")).status_code == 200
+
+
+async def test_body_with_a_name_twice_is_refused(tmp_path: Path) -> None:
+    async with process(tmp_path) as api:
+        body = f'{{"token": "x", "token": "{api.storage.moderator_token}"}}'
+        headers = {"content-type": "application/json"}
+        refused = await api.call("POST", "/api/login", content=body, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_message")

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from server.cancellation import run_to_completion
+from tests.support.patience import PATIENCE_S
 
 
 class Work:
@@ -52,7 +53,7 @@ async def test_run_to_completion_cancelled_twice_waits_for_the_work_and_is_cance
 
 async def test_run_to_completion_cancelled_gives_work_that_does_not_end_so_much_time_only() -> None:
     work = Work()
-    async with asyncio.timeout(5.0), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         task = tasks.create_task(run_to_completion(work.do(), within_s=0.05))
         await asyncio.wait({task}, timeout=0.01)
         task.cancel()

@@ -20,6 +20,7 @@ from server.language import cautions, role_lines
 from tests.support.interview import configuration
 from tests.support.llm_double import Asked, Break, Fail, LLMDouble
 from tests.support.llm_double.brain import Brain, task_of
+from tests.support.patience import PATIENCE_S
 from tests.support.whole import COFFEE, Process, process
 
 KEY = "sk-proj-Q7vX2mLkP9dRtB4wYzN8cF6hJ1sG3aE5"
@@ -51,7 +52,7 @@ async def kept(tmp_path: Path, **environment: str) -> AsyncIterator[Process]:
     """A process on the data that the one before left."""
     async with process(tmp_path, **environment) as one:
         yield one
-        assert await one.storage.writer.drain(10.0)
+        assert await one.storage.writer.drain(PATIENCE_S)
 
 
 def tasks(double: LLMDouble) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,17 @@ from audio.errors import ModelMissing, TranscriberDropped
 from config.settings import Settings, load
 from server.metrics import Metrics
 from server.session.problems import SessionProblem
-from server.speech.engine import Speculate, Speech, SpeechModels, StreamOptions, load_models, open_speech, workers
+from server.speech.engine import (
+    LoadSpeech,
+    Speculate,
+    Speech,
+    SpeechModels,
+    StreamOptions,
+    load_models,
+    loading_speech,
+    open_speech,
+    workers,
+)
 from tests.support.interview import configuration
 from tests.support.speech import ToneActivity, ToneRecogniser, silence, speech, tones
 
@@ -25,10 +37,21 @@ def of(recogniser: ToneRecogniser, metrics: Metrics | None = None, **environment
     return Speech(settings(**environment), metrics or Metrics(), SpeechModels(recogniser, ToneActivity()))
 
 
+@asynccontextmanager
+async def opened(
+    chosen: Settings, *, load: LoadSpeech = load_models, say: Callable[[str], None]
+) -> AsyncIterator[Speech]:
+    async with (
+        loading_speech(chosen, load=load, say=say) as loading,
+        open_speech(chosen, Metrics(), loading=loading, say=say) as found,
+    ):
+        yield found
+
+
 async def test_missing_model_is_a_line_at_the_start_and_no_failure(tmp_path: Path) -> None:
     said: list[str] = []
     chosen = settings(whisper_model=str(tmp_path / "nowhere"))
-    async with open_speech(chosen, Metrics(), say=said.append) as found:
+    async with opened(chosen, say=said.append) as found:
         assert found.line.startswith("none: answers are typed (There is no speech model at")
         assert found.unavailable("en") == "transcriber_unavailable"
         with pytest.raises(SessionProblem, match="type your answer"):
@@ -41,7 +64,7 @@ async def test_missing_model_is_a_line_at_the_start_and_no_failure(tmp_path: Pat
 
 async def test_model_that_is_not_wanted_is_not_looked_for() -> None:
     said: list[str] = []
-    async with open_speech(settings(whisper_model="none"), Metrics(), say=said.append) as found:
+    async with opened(settings(whisper_model="none"), say=said.append) as found:
         assert found.line == "none: answers are typed"
     assert said == []
     assert await load_models(settings(whisper_model="none")) is None
@@ -50,7 +73,7 @@ async def test_model_that_is_not_wanted_is_not_looked_for() -> None:
 async def test_model_is_warm_before_anybody_speaks_and_closed_in_the_end() -> None:
     said: list[str] = []
     recogniser = ToneRecogniser()
-    async with open_speech(settings(), Metrics(), load=tones(recogniser), say=said.append) as found:
+    async with opened(settings(), load=tones(recogniser), say=said.append) as found:
         assert found.line == f"tones, {workers(settings())} at a time, on this machine"
         assert "warm" in said[-1]
     assert recogniser.closed
@@ -60,7 +83,7 @@ async def test_loader_that_finds_no_model_says_why() -> None:
     async def load_nothing(chosen: Settings) -> SpeechModels:
         raise ModelMissing("it is not here: install it")
 
-    async with open_speech(settings(), Metrics(), load=load_nothing, say=lambda _: None) as found:
+    async with opened(settings(), load=load_nothing, say=lambda _: None) as found:
         assert found.line == "none: answers are typed (it is not here: install it)"
 
 

@@ -26,6 +26,7 @@ from server.sync.client import Central, central
 from server.sync.send import Report, send_all
 from server.sync.service import Sync
 from server.sync.sources import FileSource, exported
+from tests.support.patience import PATIENCE_S
 from tests.support.syncing import NOON, Pair, device, full_interview, no_pause, pair
 from tests.support.whole import BASE, bearer, eventually
 
@@ -83,7 +84,7 @@ async def test_consent_goes_along(tmp_path: Path) -> None:
         await both.kiosk.call("POST", f"/api/sessions/{session_id}/start", json=body, headers=headers)
         for number in range(3):
             assert (await both.kiosk.turn(session_id, headers, f"Answer {number}")).status_code == 200
-        assert await both.kiosk.storage.writer.drain(10.0)
+        assert await both.kiosk.storage.writer.drain(PATIENCE_S)
         await both.send()
         here, there = await rows_of(both, session_id)
         assert here == there
@@ -136,7 +137,7 @@ async def test_erased_here_only_once_it_is_there(tmp_path: Path) -> None:
         assert await count(both.kiosk, "sessions") == 1
         report = await both.send(erases=True)
         assert (report.sent, report.erased) == (1, 1)
-        assert await both.kiosk.storage.writer.drain(10.0)
+        assert await both.kiosk.storage.writer.drain(PATIENCE_S)
         assert await count(both.kiosk, "sessions") == await count(both.kiosk, "utterances") == 0
         assert both.kiosk.storage.recorder.paths(session_id) == []
         _, theirs = await both.exports(session_id)
@@ -149,7 +150,7 @@ async def test_erased_there_it_does_not_come_back(tmp_path: Path) -> None:
         await both.send()
         path = f"/api/sessions/{session_id}"
         assert (await both.centre.call("DELETE", path, headers=both.centre.moderator)).status_code == 202
-        assert await both.centre.storage.writer.drain(10.0)
+        assert await both.centre.storage.writer.drain(PATIENCE_S)
         async with both.kiosk.storage.database.write() as connection:
             await connection.execute(text("DELETE FROM sync_sent"))
         report = await both.send(erases=True)
@@ -526,7 +527,7 @@ async def test_kiosk_sends_by_itself_and_says_how_it_goes(tmp_path: Path) -> Non
 
         await eventually(there)
         assert (sync.status.state, sync.status.connected, sync.status.last_error) == ("idle", True, None)
-        assert await both.kiosk.storage.writer.drain(10.0)
+        assert await both.kiosk.storage.writer.drain(PATIENCE_S)
         assert await count(both.kiosk, "sessions") == 0
         _, theirs = await both.exports(session_id)
         assert theirs.status_code == 200

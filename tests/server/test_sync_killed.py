@@ -20,12 +20,12 @@ from sqlalchemy import text
 
 from server.auth import TOKEN_FILE
 from server.store.engine import Database
+from tests.support.patience import PATIENCE_S
 from tests.support.process import ServerProcess
 from tests.support.whole import bearer
 
 KILLS = 2
 INTERVIEWS = 2
-WAIT_S = 60.0
 SCRIPTED = (sys.executable, "-m", "tests.server.sync_server")
 
 
@@ -42,7 +42,7 @@ class Side:
 
     async def call(self, method: str, path: str, **options: Any) -> httpx.Response:
         """One call."""
-        async with httpx.AsyncClient(base_url=self.server.url, trust_env=False, timeout=30.0) as http:
+        async with httpx.AsyncClient(base_url=self.server.url, trust_env=False, timeout=PATIENCE_S) as http:
             return await http.request(method, path, **options)
 
     async def interview(self, turns: int) -> str:
@@ -55,7 +55,7 @@ class Side:
             body = {"text": f"The taste number {number} helps me to wake up slowly {number}", "turn_key": str(uuid4())}
             answer = await self.call("POST", f"/api/sessions/{session_id}/turns", json=body, headers=mine)
             assert answer.status_code == 200, answer.text
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while session_id not in await self.finished():
                 await asyncio.sleep(0.02)
         return str(session_id)
@@ -103,7 +103,7 @@ async def has_received(data: Path, least: int) -> None:
     """Wait until a server holds so many bytes of interviews that are on their way."""
     database = Database.file(data / "askwell.db")
     try:
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 async with database.read() as connection:
                     query = text("SELECT coalesce(sum(received), 0) + 1000000 * (SELECT count(*) FROM sync_received)")
@@ -165,7 +165,7 @@ async def test_running_kiosk_is_asked_to_send_and_erases_what_is_confirmed(tmp_p
         assert f"[1/1] {session_id}  100 %" in said.decode()
         assert "1 interview sent, 1 of them erased here" in said.decode()
         assert await centre.export(session_id) == theirs
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while (await kiosk.call("GET", f"/api/sessions/{session_id}", headers=kiosk.moderator)).status_code != 404:
                 await asyncio.sleep(0.05)
         refused = await command(kiosk.server.data, kiosk.server.url, token)

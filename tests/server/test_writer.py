@@ -7,6 +7,7 @@ import json
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from server.store.apply import Applier
 from server.store.engine import Database
 from server.store.repository import Repository
 from server.writer import Lag, Writer, WriterHooks, WriterSettings
+from tests.support.patience import PATIENCE_S
 from tests.support.redis_fixtures import database, embedded_url, hot, sqlite_file
 from tests.support.redis_interview import HotInterview
 from tests.support.redis_keys import leaked_keys
@@ -44,7 +46,7 @@ def writer(hot: HotStore, journal: Journal, database: Database) -> Writer:
     return Writer(hot, journal, Applier(database), FAST)
 
 
-async def until(condition: Callable[[], Awaitable[bool]], deadline_s: float = 10.0) -> None:
+async def until(condition: Callable[[], Awaitable[bool]], deadline_s: float = PATIENCE_S) -> None:
     """Ask again and again until it is so. Raises TimeoutError."""
     async with asyncio.timeout(deadline_s):
         while not await condition():
@@ -69,7 +71,7 @@ async def test_drain_stores_everything_trims_and_lets_keys_expire(
     hot: HotStore, writer: Writer, journal: Journal, database: Database
 ) -> None:
     interviews = [await talk(hot, f"s{number}", 2) for number in range(5)]
-    assert await writer.drain(10)
+    assert await writer.drain(PATIENCE_S)
     for interview in interviews:
         await assert_projected(database, interview.interview.state)
         assert await journal.length(hot.keys.partition_of(interview.session_id)) == 0
@@ -90,7 +92,7 @@ async def test_run_stores_what_comes_while_it_runs(hot: HotStore, writer: Writer
             return found is not None and found.rev == interview.interview.state.rev
 
         await until(stored)
-        assert await writer.drain(5)
+        assert await writer.drain(PATIENCE_S)
         running.cancel()
     await assert_projected(database, interview.interview.state)
 
@@ -103,9 +105,9 @@ async def test_run_cancelled_gives_its_locks_back(hot: HotStore, writer: Writer,
             return bool(await hot.connection.client.execute_command("EXISTS", hot.keys.writer_lock(0)))
 
         await until(locked)
-        assert not await journal.lock(0, "somebody else", 1)
+        assert not await journal.lock(0, "somebody else", 5)
         running.cancel()
-    assert await journal.lock(0, "somebody else", 1)
+    assert await journal.lock(0, "somebody else", 5)
     await journal.unlock(0, "somebody else")
 
 
@@ -152,11 +154,11 @@ async def test_slow_writer_cancelled_leaves_no_lock(
 
 async def test_session_in_use_keeps_its_keys(hot: HotStore, writer: Writer) -> None:
     interview = await talk(hot, "s1", 1)
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     await interview.accept("next", "an answer")
     keys = hot.keys.session("s1")
     assert await hot.connection.client.execute_command("TTL", keys.state) == -1
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     assert await hot.connection.client.execute_command("TTL", keys.state) > 0
 
 
@@ -165,7 +167,7 @@ async def test_session_forgotten_by_hot_storage_goes_on_from_its_snapshot(
 ) -> None:
     interview = await talk(hot, "s1", 2)
     await interview.accept("key-3", "the third answer")
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     epoch = (await hot.read("s1")).epoch
     await hot.connection.client.execute_command("FLUSHALL")
     stored = await Repository(database).stored_session("s1")
@@ -179,7 +181,7 @@ async def test_session_forgotten_by_hot_storage_goes_on_from_its_snapshot(
     interview.owner = "bert"
     outcome = await interview.interview.say("the third answer")
     await interview.commit(outcome, "key-3")
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     await assert_projected(database, interview.interview.state)
 
 
@@ -220,12 +222,12 @@ async def test_writer_cancelled_at_any_moment_loses_and_doubles_nothing(
         await interview.begin()
     for number in range(24):
         writer = Writer(hot, journal, Applier(database), FAST)
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
             running = group.create_task(writer.run())
             await interviews[number % 3].say_all(1)
             await asyncio.sleep(number * 0.001)
             running.cancel()
-    assert await Writer(hot, journal, Applier(database), FAST).drain(10)
+    assert await Writer(hot, journal, Applier(database), FAST).drain(PATIENCE_S)
     for interview in interviews:
         await assert_projected(database, interview.interview.state)
         answers = (await all_rows(database))["answers"]
@@ -257,7 +259,7 @@ async def test_locked_database_is_waited_for(
             return writer.degraded is None and await Repository(database).stored_session("s1") is not None
 
         await until(well)
-        assert await writer.drain(5)
+        assert await writer.drain(PATIENCE_S)
         running.cancel()
     await assert_projected(database, interview.interview.state)
 
@@ -282,14 +284,14 @@ async def test_record_that_can_not_be_written_is_buried_and_the_next_state_count
     state = interview.interview.state
     await hot.commit("s1", owner="anna", rev=state.rev, turn_key="bad", state=b"not a state", keep_pending=True)
     other = await talk(hot, "s2", 1)
-    assert await writer.drain(10)
+    assert await writer.drain(PATIENCE_S)
     assert [record.turn_key for record in buried] == ["bad"]
     assert applier.tries == FAST.attempts
     await assert_projected(database, state)
     await assert_projected(database, other.interview.state)
     after = state.model_copy(update={"rev": state.rev + 2, "status_reason": "repaired"})
     await hot.commit("s1", owner="anna", rev=state.rev + 1, turn_key="good", state=after.dump(), keep_pending=True)
-    assert await writer.drain(10)
+    assert await writer.drain(PATIENCE_S)
     await assert_projected(database, after)
     assert await Repository(database).dead_letter_count() == 1
 
@@ -302,7 +304,7 @@ async def test_damaged_entry_in_the_stream_does_not_stop_the_others(
         "XADD", hot.keys.journal(partition), "*", "kind", "commit", "rev", "many"
     )
     interview = await talk(hot, "s1", 1)
-    assert await writer.drain(10)
+    assert await writer.drain(PATIENCE_S)
     await assert_projected(database, interview.interview.state)
     assert [row["kind"] for row in (await all_rows(database))["journal_dead"]] == ["damaged"]
 
@@ -321,7 +323,7 @@ async def test_writer_that_died_between_storing_and_finishing_is_made_good(
             await applier.position(partition)
             await applier.apply(partition, START, records)
     assert await hot.erasure("s2") is Erasure.ERASING
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     assert await hot.erasure("s2") is Erasure.ERASED
     assert await leaked_keys(hot) == []
     assert await journal.length(hot.keys.partition_of("s1")) == 0
@@ -340,10 +342,10 @@ async def test_erase_removes_rows_files_keys_and_then_says_so(
     writer = Writer(hot, journal, Applier(database), FAST, WriterHooks(erase_files=erase_files))
     await talk(hot, "s1", 2)
     bystander = await talk(hot, "s2", 1)
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     await hot.erase("s1")
     assert await hot.erasure("s1") is Erasure.ERASING
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     assert erased == ["s1"]
     assert await hot.erasure("s1") is Erasure.ERASED
     assert '"s1"' not in json.dumps(await all_rows(database), default=str)
@@ -385,9 +387,9 @@ async def test_position_ahead_of_a_lost_journal_is_not_in_the_way(
     await applier.position(partition)
     mark = JournalRecord(partition, "99999999999999-0", "erase", "nobody", 0)
     await applier.apply(partition, START, [mark])
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     interview = await talk(hot, "s1", 1)
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     await assert_projected(database, interview.interview.state)
 
 
@@ -402,8 +404,48 @@ async def test_lag_is_measured(hot: HotStore, writer: Writer) -> None:
     assert lag[partition].records == 5
     assert 90 <= lag[partition].seconds < 120
     assert sum(entry.records for entry in lag.values()) == 5
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     assert (await writer.measure())[partition] == Lag(0, 0.0)
+
+
+async def test_journal_lost_with_the_clock_set_back_is_stored(
+    hot: HotStore, writer: Writer, journal: Journal, database: Database
+) -> None:
+    applier, repository = Applier(database), Repository(database)
+    partition = hot.keys.partition_of("s1")
+    await applier.position(partition)
+    await applier.apply(partition, START, [JournalRecord(partition, "99999999999999-0", "erase", "nobody", 0)])
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(writer.run())
+
+        async def taken_up() -> bool:
+            return await journal.last_id(partition) != START
+
+        await until(taken_up)
+        await hot.connection.client.execute_command("FLUSHALL")
+        interview = await talk(hot, "s1", 1)
+
+        async def stored() -> bool:
+            found = await repository.stored_session("s1")
+            return found is not None and found.rev == interview.interview.state.rev
+
+        await until(stored)
+        running.cancel()
+    await assert_projected(database, interview.interview.state)
+
+
+async def test_lag_of_a_record_from_the_future_grows(hot: HotStore, journal: Journal, database: Database) -> None:
+    partition = hot.keys.partition_of("s1")
+    await hot.connection.client.execute_command(
+        "XADD", hot.keys.journal(partition), "99999999999999-0", "kind", "erase", "session", "s1"
+    )
+    writer = Writer(hot, journal, Applier(database), replace(FAST, degraded_after_s=0.02))
+    await writer.measure()
+    assert writer.degraded is None
+    await asyncio.sleep(0.05)
+    await writer.measure()
+    assert "behind" in str(writer.degraded)
+    assert await writer.drain(PATIENCE_S)
 
 
 async def test_old_lag_is_degraded(hot: HotStore, journal: Journal, database: Database) -> None:
@@ -414,21 +456,23 @@ async def test_old_lag_is_degraded(hot: HotStore, journal: Journal, database: Da
     writer = Writer(hot, journal, Applier(database), FAST)
     await writer.measure()
     assert "behind" in str(writer.degraded)
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     await writer.measure()
     assert writer.degraded is None
 
 
 async def test_drain_with_another_writer_at_work_waits_for_nothing(
-    hot: HotStore, writer: Writer, journal: Journal
+    hot: HotStore, journal: Journal, database: Database
 ) -> None:
+    settings = replace(FAST, lock_ttl_s=20 * PATIENCE_S)
+    writer = Writer(hot, journal, Applier(database), settings)
     await talk(hot, "s1", 1)
     partition = hot.keys.partition_of("s1")
-    assert await journal.lock(partition, "somebody else", 60)
-    async with asyncio.timeout(5):
-        assert not await writer.drain(60)
+    assert await journal.lock(partition, "somebody else", settings.lock_ttl_s)
+    async with asyncio.timeout(PATIENCE_S):
+        assert not await writer.drain(10 * PATIENCE_S)
     await journal.unlock(partition, "somebody else")
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
 
 
 async def test_drain_without_server_is_false(database: Database) -> None:
@@ -467,7 +511,7 @@ async def test_writer_whose_cancellation_is_swallowed_ends_all_the_same(
     async def reads() -> bool:
         return journal.waiting >= 2 * hot.keys.partitions
 
-    async with asyncio.timeout(5.0), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(writer.run())
         await until(reads)
         running.cancel()
@@ -478,14 +522,14 @@ async def test_note_is_stored_before_the_keys_of_its_session_may_go(
     hot: HotStore, writer: Writer, database: Database
 ) -> None:
     interview = await talk(hot, "s1", 1)
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     keys = hot.keys.session("s1")
     assert await hot.connection.client.execute_command("TTL", keys.state) > 0
     record = json.dumps({"turn_number": 1, "calls": [{"id": "c1", "role": "scoring", "task": "slots"}]}).encode()
     await hot.note("s1", owner=None, record=record)
     assert await hot.connection.client.execute_command("TTL", keys.state) == -1
     assert await leaked_keys(hot) == []
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     assert await hot.connection.client.execute_command("TTL", keys.state) > 0
     assert await leaked_keys(hot) == []
     [row] = await Repository(database).llm_calls("s1")
@@ -504,7 +548,7 @@ async def test_note_among_erasures_is_neither_stored_nor_buried(
     journal = hot.keys.session("s1").journal
     late = ("kind", "note", "session", "s1", "rev", "1", "data", b"r" + record)
     await hot.connection.client.execute_command("XADD", journal, "*", *late)
-    assert await writer.drain(5)
+    assert await writer.drain(PATIENCE_S)
     assert await hot.erasure("s1") is Erasure.ERASED
     assert '"s1"' not in json.dumps(await all_rows(database), default=str)
     assert await Repository(database).dead_letter_count() == 0

@@ -81,8 +81,9 @@ def build(stage: Stage, checkout: Path, place: Path) -> Path:
             for name in names:
                 copy(checkout / name, source / target if target != "./" else source / name)
         elif instruction == "RUN":
-            command = text.replace(f"{INSTALLED}/bin/pip install", f"{INSTALLED}/bin/pip install --no-deps")
-            command = command.replace(INSTALLED, str(installed)).replace(WHEELS, str(wheels))
+            if text.startswith(f"{INSTALLED}/bin/pip install --require-hashes"):
+                continue  # these packages are linked
+            command = text.replace(INSTALLED, str(installed)).replace(WHEELS, str(wheels))
             run = subprocess.run(
                 ["sh", "-c", command], cwd=source, env=env, capture_output=True, text=True, timeout=900
             )

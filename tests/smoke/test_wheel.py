@@ -11,6 +11,7 @@ import pytest
 
 from tests.smoke import dependencies, dockerfile
 from tests.smoke.server import Respondent, Server, call
+from tools.lock import RUN_EXTRAS
 
 ANSWERS = (
     "I use my headphones mostly on the train, because they block out the noise and I can finally concentrate.",
@@ -56,8 +57,9 @@ def test_wheel_carries_every_asset_and_nothing_of_the_workshop(installed: Path, 
 def test_dependencies_are_declared_and_tested_ones(
     installed: Path, stages: dict[str, dockerfile.Stage], root: Path
 ) -> None:
-    (command,) = [text for text in stages["build"].arguments("RUN") if "/askwell/bin/pip install" in text]
-    assert f'-c constraints.txt "$(ls /wheels/askwell-*.whl)[{dockerfile.EXTRA}]"' in command
+    (command,) = [text for text in stages["build"].arguments("RUN") if text.endswith("-r requirements/run.lock")]
+    assert command.startswith("/opt/askwell/bin/pip install --require-hashes --no-deps --only-binary :all:")
+    assert (dockerfile.EXTRA,) == RUN_EXTRAS
     listed = subprocess.run(
         [installed / "bin" / "python", "-m", "pip", "list", "--format", "json"], capture_output=True, timeout=60
     )

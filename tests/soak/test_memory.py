@@ -47,6 +47,8 @@ async def test_a_thousand_sessions_leave_memory_flat(tmp_path: Path) -> None:
         {
             "ASKWELL_IDLE_RELEASE_S": "1",
             "ASKWELL_MAX_SESSIONS": "5000",
+            "ASKWELL_SESSIONS_PER_ADDRESS": "5000",
+            "ASKWELL_CONNECTIONS_PER_ADDRESS": "5000",
             "ASKWELL_REQUESTS_PER_S": "10000",
             "ASKWELL_REQUEST_BURST": "10000",
             "ASKWELL_LOG_LEVEL": "warning",

@@ -15,9 +15,9 @@ from websockets.exceptions import ConnectionClosed
 
 from server.protocol.codes import SUBPROTOCOL
 from server.protocol.outbound import SERVER_MESSAGES
+from tests.support.patience import PATIENCE_S
 from tests.support.speech import frames
 
-DEADLINE_S = 10.0
 Frame = dict[str, Any]
 
 
@@ -46,6 +46,8 @@ class RespondentClient:
         path: str = "/ws/respondent",
     ) -> None:
         self._url = url + path
+        self.deadline_s = PATIENCE_S
+        """How long the next frame may take."""
         self._token = token
         self._origin = origin
         self._subprotocol = subprotocol
@@ -113,11 +115,11 @@ class RespondentClient:
             await self.raw(frame)
         return first_seq + len(cut)
 
-    async def next(self, deadline_s: float = DEADLINE_S) -> Frame:
+    async def next(self, deadline_s: float | None = None) -> Frame:
         """The next frame. Raises ConnectionClosed when there is none."""
         if self._kept:
             return self._kept.popleft()
-        async with asyncio.timeout(deadline_s):
+        async with asyncio.timeout(deadline_s or self.deadline_s):
             data = await self.socket.recv()
         assert isinstance(data, str), "the server sends text frames"
         SERVER_MESSAGES.validate_json(data)

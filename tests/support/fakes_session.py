@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -13,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
-import uvicorn
 from starlette.applications import Starlette
 
 from config.settings import Settings
@@ -22,12 +20,14 @@ from pipeline.concept import ConsentText, SessionConfiguration
 from pipeline.ports import QuestionRequest, SlotProposal, SlotRequest
 from pipeline.state import InterviewState
 from pipeline.turn import Providers, TurnPipeline
+from server.hot.checks import ServerChecks
 from server.hot.connection import Connection
 from server.hot.errors import OutcomeUnknown, StorageUnavailable
 from server.hot.messages import CommandInbox
 from server.hot.redis import HotStore
 from server.hot.values import Wake
 from server.metrics import Metrics
+from server.serving import bind, serving
 from server.session.context import SessionServices
 from server.session.hub import Hub
 from server.session.measure import TurnMeasure
@@ -42,6 +42,7 @@ from server.speech.measure import SpokenAnswerMeasure
 from server.speech.settings import ListeningSettings
 from server.speech.spoken_turns import SpeechServices
 from server.store.repository import Repository, StoredSession
+from server.transport.limits import ConnectionLimits
 from tests.support.client import RespondentClient
 from tests.support.interview import (
     FixedRater,
@@ -53,6 +54,7 @@ from tests.support.interview import (
     WordParser,
     configuration,
 )
+from tests.support.patience import PATIENCE_S
 
 T = TypeVar("T")
 
@@ -145,6 +147,9 @@ class MemoryStore(Repository):
 
     async def quiet_sessions(self, before: datetime, limit: int) -> list[str]:
         return self.quiet[:limit]
+
+    async def unstarted_sessions(self, before: datetime, limit: int) -> list[str]:
+        return []
 
     async def load_configuration(self, config_hash: str) -> SessionConfiguration | None:
         return self.configurations.get(config_hash)
@@ -261,16 +266,38 @@ class StagedSlots(OwnSlots):
 
 
 class Calendar:
-    """A wall clock that a test moves."""
+    """A wall clock that a test moves, and the monotonic clock that goes with it."""
 
     def __init__(self) -> None:
         self.time = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+        self._advanced_s = 0.0
 
     def __call__(self) -> datetime:
         return self.time
 
+    def clock(self) -> float:
+        """Monotonic seconds."""
+        return time.monotonic() + self._advanced_s
+
     def advance(self, **amount: float) -> None:
+        """Time passes."""
         self.time += timedelta(**amount)
+        self._advanced_s += timedelta(**amount).total_seconds()
+
+    def set(self, **amount: float) -> None:
+        """Somebody sets the wall clock."""
+        self.time += timedelta(**amount)
+
+
+class CalendarChecks(ServerChecks):
+    """Of a hot server whose clock is the test's."""
+
+    def __init__(self, connection: Connection, calendar: Calendar) -> None:
+        super().__init__(connection)
+        self.calendar = calendar
+
+    async def time_s(self) -> float:
+        return self.calendar().timestamp()
 
 
 def asking_consent(**settings: Any) -> SessionConfiguration:
@@ -315,7 +342,7 @@ def _changed(new: NewSession, changes: dict[str, Any]) -> NewSession:
     return NewSession(**{**fields, **changes})
 
 
-async def authenticate(token: str) -> str | None:
+async def authenticate(token: str, address: str) -> str | None:
     """Tokens of the tests name their session."""
     return token.removeprefix("token-") if token.startswith("token-") else None
 
@@ -336,13 +363,14 @@ async def running_hub(
     measures: list[TurnMeasure] = []
     heard: list[SpokenAnswerMeasure] = []
     calendar, pipeline = calendar or Calendar(), providing.pipeline()
+    hot.checks = CalendarChecks(hot.connection, calendar)
     services = SessionServices(
         hot=hot,
         store=store,
         pipeline_of=lambda configuration: pipeline,
         settings=settings,
         now=calendar,
-        clock=time.monotonic,
+        clock=calendar.clock,
         new_id=lambda: uuid4().hex,
         turn_deadline_s=lambda configuration: settings.turn_deadline_s,
         on_turn=measures.append,
@@ -365,6 +393,7 @@ async def running_node(
     calendar: Calendar | None = None,
     speech: Speech | None = None,
     listening: ListeningSettings | None = None,
+    limits: ConnectionLimits | None = None,
 ) -> AsyncIterator[Node]:
     """A hub behind a real server on a free port."""
     async with running_hub(
@@ -372,31 +401,15 @@ async def running_node(
     ) as node:
         services = RespondentServices(node.hub, node.listeners, authenticate, sockets or SocketSettings())
         app = Starlette(routes=[services.route()])
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            config = uvicorn.Config(
-                app,
-                lifespan="off",
-                log_level="warning",
-                ws="websockets-sansio",
-                ws_max_size=32 * 1024 * 1024,
-                ws_per_message_deflate=False,
-                timeout_graceful_shutdown=2,
-            )
-            server = uvicorn.Server(config)
-            async with asyncio.TaskGroup() as tasks:
-                serving = tasks.create_task(server.serve(sockets=[listener]))
+        with bind("127.0.0.1", 0) as listener:
+            limits = limits or ConnectionLimits(per_address=10_000, new_burst=10_000)
+            async with serving(app, listener, limits=limits):
                 node.url = f"ws://127.0.0.1:{listener.getsockname()[1]}"
-                try:
-                    await eventually(lambda: server.started)
-                    yield node
-                finally:
-                    await node.hub.drain(1.0)
-                    server.should_exit = True
-                    await serving
+                yield node
+                await node.hub.drain(1.0)
 
 
-async def eventually(condition: Callable[[], bool], deadline_s: float = 5.0) -> None:
+async def eventually(condition: Callable[[], bool], deadline_s: float = PATIENCE_S) -> None:
     """Wait until something is so; fails after the deadline."""
     async with asyncio.timeout(deadline_s):
         while not condition():

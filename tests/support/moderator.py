@@ -25,10 +25,9 @@ from server.serving import bind, serving, url_of
 from server.wiring import Overrides, Storage, running
 from tests.support.client import RespondentClient
 from tests.support.fakes_session import Providing
+from tests.support.patience import PATIENCE_S
 from tests.support.whole import bearer, deaf, settings_for
 
-DEADLINE_S = 10.0
-STORED_S = 20.0
 Frame = dict[str, Any]
 
 
@@ -114,7 +113,7 @@ class ModeratorClient:
         await self.send(kind, command_id=command_id, **fields)
         return command_id
 
-    async def next(self, deadline_s: float = DEADLINE_S) -> Frame:
+    async def next(self, deadline_s: float = PATIENCE_S) -> Frame:
         """The next frame. Raises ConnectionClosed when there is none."""
         async with asyncio.timeout(deadline_s):
             data = await self.socket.recv()
@@ -229,7 +228,7 @@ class Place:
 
     async def settled_inbox(self, session_id: str) -> None:
         """Wait until a command waits for the session's turn, and its owner has looked at it."""
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 waiting = await self.storage.hot.inbox.read(session_id)
                 ids = [json.loads(item)["command_id"] for item in waiting]
@@ -239,7 +238,7 @@ class Place:
 
     async def stored(self) -> None:
         """Wait until the store has everything, by whatever node's writer, and nothing was given up."""
-        async with asyncio.timeout(STORED_S):
+        async with asyncio.timeout(PATIENCE_S):
             while any(lag.records for lag in (await self.storage.writer.measure()).values()):
                 await asyncio.sleep(0.02)
         assert await self.storage.store.dead_letter_count() == 0
@@ -259,7 +258,7 @@ async def place(folder: Path, providing: Providing | None = None, **environment:
         sock = storage.claimed_socket()
         url = url_of(sock, "127.0.0.1")
         async with (
-            serving(build_app(parts), settings, sock),
+            serving(build_app(parts), sock),
             httpx.AsyncClient(base_url=url, trust_env=False) as http,
         ):
             yield Place(url, parts, storage, providing, http)

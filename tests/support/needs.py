@@ -6,10 +6,13 @@ way to get it; where ASKWELL_REQUIRE_ALL is set, a missing thing is a failure.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +41,37 @@ def node_path() -> str | None:
     return shutil.which("node") or shutil.which("node", path=str(Path(sys.executable).parent))
 
 
+def postgresql_bin() -> Path | None:
+    """The folder with `initdb` and `postgres`: where Debian puts it, or on the path; the newest version."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
+    named = shutil.which("initdb")
+    return found[-1].parent if found else Path(named).parent if named else None
+
+
+def nginx_path() -> str | None:
+    """Where nginx is; Debian puts it where only the path of the administrator leads."""
+    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+
+
+def faketime_library() -> Path | None:
+    """The library that gives a process another clock."""
+    return next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
+
+
 def _importable(module: str) -> Callable[[], bool]:
     return lambda: importlib.util.find_spec(module) is not None
+
+
+@functools.cache
+def _can_mount() -> bool:
+    """Whether this user may mount a file system."""
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], capture_output=True, check=False)
+        if mounted.returncode == 0:
+            subprocess.run(["umount", folder], check=True)
+    return mounted.returncode == 0
 
 
 NEEDS: Mapping[str, Need] = {
@@ -51,8 +83,16 @@ NEEDS: Mapping[str, Need] = {
         _importable("sentence_transformers"),
         "the extra: .venv/bin/pip install '.[sentence-transformers]' (after a CPU build of torch)",
     ),
+    "cyclonedx": Need(_importable("cyclonedx"), "the test tools: make setup-test"),
     "asyncpg": Need(_importable("asyncpg"), "the extra: .venv/bin/pip install '.[postgres]'"),
     "espeak-ng": Need(lambda: shutil.which("espeak-ng") is not None, "a synthetic voice: apt-get install espeak-ng"),
+    "postgresql": Need(
+        lambda: postgresql_bin() is not None and importlib.util.find_spec("asyncpg") is not None,
+        "a PostgreSQL server (apt-get install postgresql) and the extra: .venv/bin/pip install '.[postgres]'",
+    ),
+    "nginx": Need(lambda: nginx_path() is not None, "a proxy: apt-get install nginx-light"),
+    "faketime": Need(lambda: faketime_library() is not None, "clocks that can be set: apt-get install faketime"),
+    "tmpfs": Need(_can_mount, "the right to mount a file system of a few megabytes: run the tests as root on Linux"),
     "git": Need(lambda: shutil.which("git") is not None, "git"),
 }
 

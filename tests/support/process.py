@@ -14,8 +14,29 @@ from typing import BinaryIO, Self
 
 import httpx
 
+from tests.support.patience import PATIENCE_S
+
+
+def peak_bytes(pid: int | None = None) -> int:
+    """The most memory that a process, this one if not given, has had at once (Linux)."""
+    status = Path(f"/proc/{pid or 'self'}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) * 1024
+
+
+def decoding_processes() -> list[int]:
+    """The processes of this one that decode recordings, and are not gone (Linux)."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            state = path.with_name("stat").read_text().rpartition(")")[2].split()
+            if int(state[1]) == os.getpid() and state[0] != "Z" and b"audio.decode_worker" in path.read_bytes():
+                found.append(int(path.parent.name))
+        except (OSError, IndexError):
+            continue
+    return found
+
+
 START_S = 120.0
-END_S = 15.0
 
 
 @dataclass
@@ -26,7 +47,7 @@ class ServerProcess:
     environment: dict[str, str] = field(default_factory=dict)
     port: int = 0
     command: tuple[str, ...] = (sys.executable, "-m", "server.cli", "serve")
-    end_s: float = END_S
+    end_s: float = PATIENCE_S
     url: str = ""
     lines: list[str] = field(default_factory=list)
     _process: asyncio.subprocess.Process | None = None

@@ -8,9 +8,9 @@ from server.hot.redis import HotStore
 
 KEYS_WITHOUT_TTL = (
     re.compile(r"askwell:partitions"),
-    re.compile(r"askwell:\{p\d\d+\}:journal"),
+    re.compile(r"askwell:\{p\d\d+\}:(journal|stored)"),
 )
-"""Keys that live as long as the data: the number of partitions, and the journals, which the writer trims."""
+"""Keys that live as long as the data: the number of partitions, the journals, which the writer trims, and how far."""
 
 SESSION_KEY = re.compile(r"askwell:\{p(?P<partition>\d\d+)\}:(?P<session>[A-Za-z0-9_-]+):(?P<part>[a-z]+)(?::.*)?")
 UNTIL_STORED = frozenset({"meta", "state", "events", "embeddings", "receipts"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from server.hot.connection import Connection, open_client, plain_client
 from server.hot.keys import DEFAULT_PARTITIONS, KeySpace
@@ -17,6 +17,7 @@ def connect_store(
     partitions: int = DEFAULT_PARTITIONS,
     cluster: bool = False,
     scripts: Mapping[str, str] | None = None,
+    outage: Callable[[], str | None] = lambda: None,
 ) -> HotStore:
     """A store on the server at `url`, which connects at the first use; `scripts` replace the packaged ones."""
     settings = settings or HotSettings()
@@ -24,4 +25,6 @@ def connect_store(
     client = open_client(url, timeout_s=timeout_s, max_connections=settings.max_connections, cluster=cluster)
     # A cluster passes messages on to every server, so that any of them will do to listen.
     listener = plain_client(url, timeout_s=timeout_s, max_connections=2) if cluster else None
-    return HotStore(Connection(client, settings, KeySpace(partitions), listener=listener, scripts=scripts))
+    return HotStore(
+        Connection(client, settings, KeySpace(partitions), listener=listener, scripts=scripts, outage=outage)
+    )

@@ -18,9 +18,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from server.middleware import SECURITY
+from server.middleware import SECURITY, content_policy
 from server.pages import routes
 from server.protocol.codec import decode_binary
+from tests.support.patience import PATIENCE_S
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 QUESTION = "What do you like about the coffee you drink in the morning?"
@@ -29,7 +30,6 @@ SPEECH: dict[str, Any] = {
     "record_audio": False, "barge_in": False, "echo_cancellation": None, "noise_suppression": False,
     "auto_gain_control": False,
 }  # fmt: skip
-WAIT_S = 15.0
 
 
 class _Headers:
@@ -41,7 +41,9 @@ class _Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def decorated(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in SECURITY.items())]
+                host = next(value.decode() for name, value in scope["headers"] if name == b"host")
+                rules = {**SECURITY, "content-security-policy": content_policy(host)}
+                message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in rules.items())]
             await send(message)
 
         await self._app(scope, receive, decorated)
@@ -121,7 +123,7 @@ class VoiceDouble:
 
     async def expect(self, kind: str) -> dict[str, Any]:
         """The next message of that type after the last one expected."""
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 for index in range(self._read, len(self.messages)):
                     if self.messages[index]["type"] == kind:
@@ -132,7 +134,7 @@ class VoiceDouble:
 
     async def until(self, true: Callable[[], bool]) -> None:
         """Wait until something holds."""
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not true():
                 self._changed.clear()
                 await self._changed.wait()

@@ -22,7 +22,7 @@ from pipeline.turn import Providers
 from server.app import build_app
 from server.parts import Parts
 from server.speech.engine import LoadSpeech
-from server.wiring import Overrides, Storage, running
+from server.wiring import Overrides, Say, Storage, running, say_nothing
 from tests.support.interview import (
     FixedRater,
     OwnSlots,
@@ -33,6 +33,8 @@ from tests.support.interview import (
     concepts,
     small_methodology,
 )
+from tests.support.patience import PATIENCE_S
+from tests.support.published_calls import deviation
 
 BASE = "http://127.0.0.1:8080"
 ANSWER = "The noise cancelling lets me work in peace"
@@ -108,8 +110,12 @@ class Process:
         return bearer(self.storage.moderator_token)
 
     async def call(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """One call."""
-        return await self.http.request(method, path, **options)
+        """One call, whose answer is held to what is published of it."""
+        response = await self.http.request(method, path, **options)
+        kind = response.headers.get("content-type", "")
+        found = deviation(method, response.request.url.path, response.status_code, kind, response.content)
+        assert found is None, f"{method} {path}: {found}\n{response.text[:500]}"
+        return response
 
     async def begin(self, concept_id: str = "coffee", **fields: Any) -> tuple[str, dict[str, str]]:
         """A new interview; its id and the respondent's headers."""
@@ -132,7 +138,7 @@ class Process:
         for number in range(turns):
             response = await self.turn(session_id, headers, ANSWER if number == 0 else f"Answer {number + 1}")
             assert response.status_code == 200, response.text
-        assert await self.storage.writer.drain(10.0)
+        assert await self.storage.writer.drain(PATIENCE_S)
         return session_id, headers
 
 
@@ -163,25 +169,27 @@ async def deaf(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def process(tmp_path: Path, **environment: str) -> AsyncIterator[Process]:
-    """A process with an empty data directory; settings by their lower-case names."""
-    async with hearing_process(tmp_path, deaf, **environment) as found:
+async def process(tmp_path: Path, say: Say = say_nothing, /, **environment: str) -> AsyncIterator[Process]:
+    """A process on the data directory below `tmp_path`; settings by their lower-case names."""
+    async with hearing_process(tmp_path, deaf, say, **environment) as found:
         yield found
 
 
 @asynccontextmanager
-async def hearing_process(tmp_path: Path, hear: LoadSpeech, /, **environment: str) -> AsyncIterator[Process]:
+async def hearing_process(
+    tmp_path: Path, hear: LoadSpeech, say: Say = say_nothing, /, **environment: str
+) -> AsyncIterator[Process]:
     """As `process`, with speech."""
     extractor, writer = ScriptedExtractor({ANSWER: FOUND}), PlainWriter()
     overrides = Overrides(load=scripted(extractor, writer), hear=hear, speaks=speaks_any)
-    async with running(settings_for(tmp_path, **environment), overrides=overrides) as (parts, storage):
+    async with running(settings_for(tmp_path, **environment), overrides=overrides, say=say) as (parts, storage):
         app = build_app(parts)
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
             yield Process(parts, storage, app, client, extractor, writer)
 
 
-async def eventually(check: Callable[[], Awaitable[bool]], deadline_s: float = 10.0) -> None:
+async def eventually(check: Callable[[], Awaitable[bool]], deadline_s: float = PATIENCE_S) -> None:
     """Ask until the answer is yes."""
     async with asyncio.timeout(deadline_s):
         while not await check():

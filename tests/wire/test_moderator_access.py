@@ -94,6 +94,95 @@ async def test_revoked_token_ends_the_connection_though_a_command_is_on_its_way(
         await respondent.until("session.state", state="paused")
 
 
+async def test_logout_ends_the_login_and_its_sockets_and_no_other(here: Place) -> None:
+    cookies = []
+    for _ in range(2):
+        answer = await here.http.post("/api/login", json={"token": here.token})
+        cookies.append({"cookie": f"{COOKIE}={answer.cookies[COOKIE]}"})
+        here.http.cookies.clear()
+    mine, other = cookies
+    async with (
+        ModeratorClient(here.url, headers=mine) as out,
+        ModeratorClient(here.url, headers=other) as stays,
+        here.moderator() as token,
+    ):
+        for one in (out, stays, token):
+            await one.hello()
+        assert (await here.http.post("/api/logout", headers=mine)).status_code == 204
+        await out.refused("unauthorised")
+        assert await out.closed() == 4401
+        await stays.settle()
+        await token.settle()
+    assert (await here.http.get("/api/me", headers=mine)).status_code == 401, "the cookie was kept by someone"
+    assert (await here.http.get("/api/me", headers=other)).status_code == 200
+    async with ModeratorClient(here.url, headers=mine) as again:
+        await again.send("hello")
+        await again.refused("unauthorised")
+
+
+async def test_revoked_token_takes_those_made_with_it_along(here: Place) -> None:
+    ada = await here.make_token(name="Ada")
+    ben = await here.http.post("/api/tokens", json={"kind": "moderator", "name": "Ben"}, headers=bearer(ada["token"]))
+    hall = await here.http.post(
+        "/api/tokens", json={"kind": "device", "name": "Hall"}, headers=bearer(ben.json()["token"])
+    )
+    items = {item["name"]: item for item in (await here.call("/api/tokens"))["items"]}
+    assert [(items[name]["created_by"], items[name]["created_by_name"]) for name in ("Ada", "Ben", "Hall")] == [
+        ("root", "moderator"),
+        (ada["id"], "Ada"),
+        (ben.json()["id"], "Ben"),
+    ]
+    async with here.moderator(ben.json()["token"]) as watcher:
+        await watcher.hello()
+        await here.http.delete(f"/api/tokens/{ada['id']}", headers=bearer(here.token))
+        assert await watcher.closed() == 4401
+    answer = await here.http.get("/api/me", headers=bearer(hall.json()["token"]))
+    assert answer.status_code == 401
+
+
+async def test_scoped_moderator_revokes_what_was_made_with_the_own_token_only(here: Place) -> None:
+    ada = await here.make_token(name="Ada", concepts=["tea"])
+    eve = await here.make_token(name="Eve", concepts=["tea"])
+    body = {"kind": "device", "name": "Hall", "concepts": ["tea"]}
+    hall = (await here.http.post("/api/tokens", json=body, headers=bearer(ada["token"]))).json()
+    statuses = [
+        (await here.http.delete(f"/api/tokens/{hall['id']}", headers=bearer(one["token"]))).status_code
+        for one in (eve, ada)
+    ]
+    assert statuses == [403, 204]
+
+
+async def test_wrong_tokens_on_every_door_are_counted_and_right_ones_get_in(tmp_path: Path) -> None:
+    async with place(tmp_path, wrong_token_burst="8", wrong_tokens_per_s="0.001") as here:
+        _, respondent = await here.begin()
+
+        async def guess(number: int) -> int:
+            wrong = f"wrong-{number}"
+            match number % 4:
+                case 0:
+                    answer = await here.http.get("/api/sessions", headers=bearer(wrong))
+                case 1:
+                    answer = await here.http.get("/api/sessions", headers={"cookie": f"{COOKIE}={wrong}"})
+                case 2:
+                    answer = await here.http.post("/api/login", json={"token": wrong})
+                case _:
+                    answer = await here.http.get("/api/sync", headers=bearer(wrong))
+            if answer.status_code == 429:
+                assert int(answer.headers["retry-after"]) >= 1
+            return answer.status_code
+
+        assert [await guess(number) for number in range(12)] == [401] * 8 + [429] * 4
+        async with here.moderator("wrong") as watcher, here.respondent("wrong") as other:
+            await watcher.send("hello", token="wrong")
+            await watcher.refused("rate_limited", ref="hello")
+            await other.send("hello", token="wrong")
+            await other.expect("error", code="rate_limited")
+        assert (await here.http.post("/api/login", json={"token": here.token})).status_code == 200
+        async with here.moderator() as watcher, here.respondent(respondent) as other:
+            await watcher.hello()
+            await other.hello()
+
+
 async def test_scope_holds_for_overview_subscription_and_commands(here: Place) -> None:
     coffee, token = await here.begin("coffee")
     tea, _ = await here.begin("tea")

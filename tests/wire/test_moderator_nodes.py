@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.moderator import Place, place
+from server.auth import COOKIE
+from tests.support.moderator import ModeratorClient, Place, place
 from tests.support.redis_fixtures import embedded_url, hot
 from tests.support.whole import eventually
 
@@ -22,7 +23,7 @@ async def nodes(folder: Path, redis_url: str, count: int = 2) -> AsyncIterator[l
     shared = {
         "redis_url": redis_url,
         "database_url": f"sqlite+aiosqlite:///{folder / 'shared.db'}",
-        "moderator_token": "the-same-everywhere",
+        "moderator_token": "the-same-token-on-all-of-the-nodes",
     }
     async with AsyncExitStack() as stack:
         yield [
@@ -130,6 +131,17 @@ async def test_token_revoked_on_one_node_ends_connections_on_the_other(two: list
         await watcher.hello()
         await near.http.delete(f"/api/tokens/{made['id']}", headers={"authorization": f"Bearer {near.token}"})
         assert await watcher.closed() == 4401
+
+
+async def test_logout_on_one_node_ends_the_login_on_the_other(two: list[Place]) -> None:
+    near, far = two
+    value = (await near.http.post("/api/login", json={"token": near.token})).cookies[COOKIE]
+    cookie = {"cookie": f"{COOKIE}={value}"}
+    async with ModeratorClient(far.url, headers=cookie) as watcher:
+        await watcher.hello()
+        assert (await near.http.post("/api/logout", headers=cookie)).status_code == 204
+        assert await watcher.closed() == 4401
+    assert (await far.http.get("/api/me", headers=cookie)).status_code == 401
 
 
 async def test_nothing_travels_that_nobody_watches(two: list[Place]) -> None:

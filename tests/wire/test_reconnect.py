@@ -20,6 +20,7 @@ from tests.support.fakes_session import (
     eventually,
     running_node,
 )
+from tests.support.patience import PATIENCE_S
 
 
 async def opened(node: Node) -> str:
@@ -183,12 +184,14 @@ async def test_takeover_in_mid_turn_runs_the_pending_answer_once_unasked(hot: Ho
             turn_key = await first.answer("Carried over.")
             await first.until("turn.started", attempt=1)
             await providing.writer.at_gate.wait()
+            gate = others.writer.close_gate(1)
             ready = await second.hello(last_event_id=first.last_id, epoch=first.epoch)
             assert ready["pending"]["turn_key"] == turn_key
             assert await first.closed() == 4001
             await second.until("turn.started", turn_key=turn_key, attempt=2)
             started = await second.until("question.started", turn_number=1)
             assert started["attempt"] > 1
+            gate.set()
             await second.until("turn.completed", turn_key=turn_key)
             await second.silence()
             in_order_once(first.durable(), second.durable())
@@ -209,7 +212,7 @@ async def test_node_leaving_finishes_the_running_turn_and_says_come_again(hot: H
             turn_key = await client.answer("Just before the restart.")
             await providing.writer.at_gate.wait()
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(node.hub.drain(5.0))
+                tasks.create_task(node.hub.drain(PATIENCE_S))
                 gate.set()
                 await client.until("turn.completed", turn_key=turn_key)
                 assert await client.closed() == 1012
@@ -274,7 +277,7 @@ async def test_client_that_does_not_read_is_dropped_without_holding_anybody_up(h
             await client.hello()
             await eventually(lambda: owner.context.audience.present)
             client.socket.transport.pause_reading()
-            async with asyncio.timeout(10.0):
+            async with asyncio.timeout(PATIENCE_S):
                 while owner.context.audience.present:
                     await owner.context.audience.broadcast(QuestionDelta(turn_number=9, attempt=1, text="x" * 200_000))
                     await asyncio.sleep(0)

@@ -17,6 +17,7 @@ from server.protocol.codes import CLOSE_PROTOCOL_ERROR
 from server.session.problems import SessionProblem
 from server.sockets.settings import SocketSettings
 from server.speech.settings import ListeningSettings
+from server.transport.limits import ConnectionLimits
 from tests.support.client import RespondentClient
 from tests.support.fakes_session import (
     QUICK,
@@ -179,11 +180,17 @@ async def test_words_beyond_the_longest_answer_open_the_next_one(node: Node) -> 
 
 async def test_audio_faster_than_it_can_be_heard_is_refused_and_not_lost(hot: HotStore, voice: ToneSpeech) -> None:
     listening = ListeningSettings(backlog_s=2.0)
-    sockets = SocketSettings(frames_per_s=10_000, patience=1000)
+    sockets, limits = SocketSettings(frames_per_s=10_000, patience=1000), ConnectionLimits(frames_per_s=10_000)
     voice.transcriber.gate = asyncio.Event()
     async with (
         running_node(
-            TroubledHot(hot), MemoryStore(), Providing(), speech=voice, listening=listening, sockets=sockets
+            TroubledHot(hot),
+            MemoryStore(),
+            Providing(),
+            speech=voice,
+            listening=listening,
+            sockets=sockets,
+            limits=limits,
         ) as node,
         speaking(node) as client,
     ):
@@ -296,6 +303,10 @@ async def test_speech_while_the_first_question_is_on_its_way_waits_for_it(node: 
         await client.audio_start()
         seq = await client.say(speech("hello") + PAUSE)
         await client.until("speech.stopped")
+        [owner] = node.hub._owners.values()
+        answer = node.listeners.of(owner)._answer
+        assert answer is not None
+        await eventually(lambda: answer.waited)
         opened.set()
         await client.until("question.completed")
         await client.say(speech("is this on air") + PAUSE, seq)

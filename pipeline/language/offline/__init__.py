@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from pathlib import Path
 
 from pipeline.language.embedder import OnnxEmbedder, SentenceTransformerEmbedder
+from pipeline.language.offline.exemplars import ExemplarFiles
 from pipeline.language.offline.extraction import OfflineExtractor
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.language.offline.rating import OfflineRater
@@ -44,6 +46,7 @@ async def load_offline(
     spacy_model: str | None = None,
     embedding_model: str | None = None,
     methodologies: tuple[Methodology, ...] = (),
+    kept: Path | None = None,
 ) -> OfflineProvider:
     """Load models off the event loop and run each once.
 
@@ -52,25 +55,31 @@ async def load_offline(
         spacy_model: package name; None for the best one installed.
         embedding_model: a model of sentence-transformers by name or path; None for the built-in one.
         methodologies: those whose types are to be ready before the first session.
+        kept: a folder in which what the models make of methodologies is kept for the next start.
     Raises:
         ModelUnavailable: a model is missing; the message says what to install.
     """
-    provider = await asyncio.get_running_loop().run_in_executor(executor, _load, executor, spacy_model, embedding_model)
+    provider = await asyncio.get_running_loop().run_in_executor(
+        executor, _load, executor, spacy_model, embedding_model, kept
+    )
     await provider.rater.rate(RatingRequest(text="It is quick, so I save time.", question="Why?", language="en"))
     await provider.embedder.embed(["saves time"])
     await provider.warm(*methodologies)
     return provider
 
 
-def _load(executor: Executor | None, spacy_model: str | None, embedding_model: str | None) -> OfflineProvider:
+def _load(
+    executor: Executor | None, spacy_model: str | None, embedding_model: str | None, kept: Path | None
+) -> OfflineProvider:
     parser = SpacyParser(executor=executor, model=spacy_model)
     embedder: LocalEmbedder = (
         SentenceTransformerEmbedder(embedding_model, executor=executor)
         if embedding_model
         else OnnxEmbedder(executor=executor)
     )
+    files = ExemplarFiles(kept, embedder.version, parser.version) if kept is not None else None
     return OfflineProvider(
-        extractor=OfflineExtractor(parser, embedder, executor=executor),
+        extractor=OfflineExtractor(parser, embedder, executor=executor, files=files),
         rater=OfflineRater(parser, executor=executor),
         slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
         writer=OfflineQuestionWriter(embedder),

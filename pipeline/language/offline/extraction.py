@@ -14,6 +14,7 @@ from pipeline.graph.surface import REVISES, label_key
 from pipeline.language.clauses import Clause, split
 from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import kinds
+from pipeline.language.offline.exemplars import ExemplarFiles
 from pipeline.language.offline.linking import Linker, asked_of, asks_why
 from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, texts_of
 from pipeline.language.offline.relations import (
@@ -48,11 +49,18 @@ STANCE_FROM = 0.3
 class OfflineExtractor:
     """Extractor of the ports: by clauses, exemplars, cues, connectors, and the question that is answered."""
 
-    def __init__(self, parser: SpacyParser, embedder: kinds.SyncEmbedder, *, executor: Executor | None = None) -> None:
+    def __init__(
+        self,
+        parser: SpacyParser,
+        embedder: kinds.SyncEmbedder,
+        *,
+        executor: Executor | None = None,
+        files: ExemplarFiles | None = None,
+    ) -> None:
         self._parser = parser
         self._embedder = embedder
         self._executor = executor
-        self._models = kinds.TypeModels(embedder.embed_sync, self._shapes)
+        self._models = kinds.TypeModels(embedder.embed_sync, self._shapes, files=files)
         self._sentiment = SentimentIntensityAnalyzer()
 
     async def extract(self, request: ExtractionRequest) -> Extraction:

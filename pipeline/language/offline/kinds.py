@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.language.offline.exemplars import ExemplarFiles, Exemplars
 from pipeline.language.offline.spans import Candidate
 from pipeline.methodology import NodeType, Ontology
 from pipeline.ports import Vectors
@@ -61,9 +62,10 @@ class TypeModel:
 class TypeModels:
     """Type models by content of the ontology and model of the embedder; built once each."""
 
-    def __init__(self, encode: Encode, shapes: Shapes, limit: int = 32) -> None:
+    def __init__(self, encode: Encode, shapes: Shapes, limit: int = 32, *, files: ExemplarFiles | None = None) -> None:
         self._encode = encode
         self._shapes = shapes
+        self._files = files
         self._limit = limit
         self._models: OrderedDict[str, TypeModel] = OrderedDict()
         self._lock = Lock()
@@ -76,7 +78,7 @@ class TypeModels:
         with self._lock:
             found = self._models.get(key)
             if found is None:
-                found = build(ontology, self._encode, self._shapes)
+                found = build(ontology, self._exemplars)
                 self._models[key] = found
                 while len(self._models) > self._limit:
                     self._models.popitem(last=False)
@@ -84,16 +86,26 @@ class TypeModels:
                 self._models.move_to_end(key)
             return found
 
+    def _exemplars(self, texts: Sequence[str]) -> Exemplars:
+        """Vectors and shapes of the texts, from a file where there is one."""
+        found = self._files.find(texts) if self._files is not None else None
+        if found is None:
+            found = Exemplars(self._encode(texts), self._shapes(texts))
+            if self._files is not None:
+                self._files.keep(texts, found)
+        return found
 
-def build(ontology: Ontology, encode: Encode, shapes: Shapes) -> TypeModel:
-    """Embed exemplars (description and name where a type has none) and fit the classifier."""
+
+def build(ontology: Ontology, exemplars: Callable[[Sequence[str]], Exemplars]) -> TypeModel:
+    """Fit the classifier to exemplars (description and name where a type has none)."""
     texts: list[str] = []
     owner: list[int] = []
     for index, node in enumerate(ontology.nodes):
         own = _texts_of(node)
         texts += own
         owner += [index] * len(own)
-    vectors = encode(texts)
+    known = exemplars(texts)
+    vectors = known.vectors
     owners = np.asarray(owner, dtype=np.int64)
     count = len(ontology.nodes)
     centroids = np.stack([vectors[owners == index].mean(axis=0) for index in range(count)])
@@ -106,7 +118,7 @@ def build(ontology: Ontology, encode: Encode, shapes: Shapes) -> TypeModel:
         centroids=centroids,
         linear=_fit(vectors.astype(np.float64), owners, count),
         cues=tuple(cue_pattern(node.cues) for node in ontology.nodes),
-        shapes=_shape_odds(shapes(texts), owners, count),
+        shapes=_shape_odds(known.shapes, owners, count),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.patience import PATIENCE_S
 from tests.support.speech import tones
 from tests.support.syncing import device, full_interview
 from tests.support.whole import Process, bearer, hearing_process, process
@@ -129,7 +130,7 @@ async def test_device_starts_interviews_on_its_concepts_without_open_enrolment(t
         session_id = made.json()["session_id"]
         refused = await server.call("POST", "/api/sessions", json={"concept_id": "tea"}, headers=bearer(token))
         assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
-        assert await server.storage.writer.drain(10.0)
+        assert await server.storage.writer.drain(PATIENCE_S)
         expected = {"id": token_id, "name": "Entrance"}
         [row] = (await server.call("GET", "/api/sessions", headers=server.moderator)).json()["items"]
         assert (row["device"], row["eligibility"], row["received_at"]) == (expected, {}, None)
@@ -161,7 +162,7 @@ async def test_what_was_confirmed_stays_with_the_session_and_its_exports(tmp_pat
         token, token_id = await device(server, ["asked"], "Entrance")
         made = await server.call("POST", "/api/sessions", json=begin(), headers=bearer(token))
         assert made.status_code == 201, made.text
-        assert await server.storage.writer.drain(10.0)
+        assert await server.storage.writer.drain(PATIENCE_S)
         path = f"/api/sessions/{made.json()['session_id']}/export?format=json"
         told = (await server.call("GET", path, headers=server.moderator)).json()["session"]
         assert (told["respondent_ref"], told["eligibility"]) == ("R1", {"adult": True, "user": True})
@@ -189,7 +190,7 @@ async def test_interview_that_lacks_what_the_concept_asks_is_not_begun(
         refused = await server.call("POST", "/api/sessions", json=begin(**fields), headers=bearer(token))
         assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
         assert reason in refused.json()["detail"]
-        assert await server.storage.writer.drain(10.0)
+        assert await server.storage.writer.drain(PATIENCE_S)
         assert (await server.call("GET", "/api/sessions", headers=server.moderator)).json()["items"] == []
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
+import signal
 import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +18,9 @@ import numpy as np
 import pytest
 
 from audio.containers import read_recording
+from tests.audio.sound_files import compressed_index
+from tests.support.patience import PATIENCE_S
+from tests.support.process import decoding_processes, peak_bytes
 from tests.support.speech import ToneRecogniser, noise, silence, speech, tones
 from tests.support.whole import Process, eventually, hearing_process, process
 
@@ -47,8 +52,29 @@ async def begun(
         yield api, session_id, headers
 
 
+class Slow:
+    """A body of which the second half comes when it is told to."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self.half = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        middle = len(self._body) // 2
+        yield self._body[:middle]
+        yield b""
+        self.half.set()
+        await self.go_on.wait()
+        yield self._body[middle:]
+
+
 async def send(
-    api: Process, session_id: str, headers: dict[str, str], body: bytes, key: str | None = None
+    api: Process,
+    session_id: str,
+    headers: dict[str, str],
+    body: bytes | AsyncIterator[bytes],
+    key: str | None = None,
 ) -> httpx.Response:
     """One recording as an answer."""
     path = f"/api/sessions/{session_id}/audio?turn_key={key or uuid4()}"
@@ -64,7 +90,7 @@ async def test_recording_is_one_answer_whatever_its_pauses(tmp_path: Path) -> No
         turn = response.json()
         assert (turn["turn_key"], turn["transcript"], turn["complete"]) == (key, WORDS, True)
         assert turn["question"]["turn_number"] == turn["turn_number"] == 1
-        assert await api.storage.writer.drain(10.0)
+        assert await api.storage.writer.drain(PATIENCE_S)
         lines = (await api.call("GET", f"/api/sessions/{session_id}/transcript", headers=api.moderator)).json()["items"]
         assert (lines[1]["text"], lines[1]["spoken"], lines[1]["confidence"]) == (WORDS, True, 0.9)
         assert lines[1]["speech_ms"] > 4000
@@ -81,12 +107,57 @@ async def test_recording_with_the_same_key_gives_the_first_result(tmp_path: Path
         assert len(recogniser.transcriber.asked) == asked
 
 
-async def test_two_recordings_at_once_are_one_turn_or_refused(tmp_path: Path) -> None:
+async def test_second_recording_of_a_session_is_refused_while_the_first_arrives(tmp_path: Path) -> None:
     async with begun(tmp_path) as (api, session_id, headers):
-        key = str(uuid4())
-        same = await asyncio.gather(*(send(api, session_id, headers, wav(speech(WORDS)), key) for _ in range(3)))
-        assert {response.status_code for response in same} == {200}
-        assert {response.json()["turn_number"] for response in same} == {1}
+        key, slow = str(uuid4()), Slow(wav(speech(WORDS)))
+        async with asyncio.TaskGroup() as tasks:
+            first = tasks.create_task(send(api, session_id, headers, slow.pieces(), key))
+            await slow.half.wait()
+            for other in (key, str(uuid4())):
+                refused = await send(api, session_id, headers, wav(speech(WORDS)), other)
+                assert (refused.status_code, refused.json()["code"]) == (409, "turn_in_progress")
+                assert "recording for this interview" in refused.json()["detail"]
+            slow.go_on.set()
+        assert first.result().status_code == 200, first.result().text
+        again = await send(api, session_id, headers, wav(speech(WORDS)), key)
+        assert again.json() == first.result().json()
+
+
+async def test_recordings_from_one_address_are_limited_in_number_and_all_in_bytes(tmp_path: Path) -> None:
+    body = wav(speech(WORDS) + silence(3))
+    limits: dict[str, Any] = {
+        "max_uploads_per_address": "2",
+        "max_uploads_bytes": str(5 * len(body) // 4),
+        "max_audio_bytes": str(max(65_536, len(body))),
+    }
+    async with begun(tmp_path, **limits) as (api, session_id, headers):
+        others = [await api.begin() for _ in range(2)]
+        for other, theirs in others:
+            await api.call("POST", f"/api/sessions/{other}/start", headers=theirs, json={})
+        slow = [Slow(body), Slow(body)]
+        async with asyncio.TaskGroup() as tasks:
+            first = tasks.create_task(send(api, session_id, headers, slow[0].pieces()))
+            second = tasks.create_task(send(api, *others[0], slow[1].pieces()))
+            await slow[0].half.wait()
+            await slow[1].half.wait()
+            refused = await send(api, *others[1], body)
+            assert (refused.status_code, refused.json()["code"]) == (503, "too_many_sessions")
+            assert int(refused.headers["retry-after"]) > 0
+            slow[1].go_on.set()
+            assert (await second).status_code == 503, "more bytes than fit"
+            slow[0].go_on.set()
+        assert first.result().status_code == 200
+        assert (await send(api, *others[1], body)).status_code == 200, "what was refused takes nothing"
+
+
+async def test_crafted_recording_is_refused_and_the_next_one_is_heard(tmp_path: Path) -> None:
+    async with begun(tmp_path) as (api, session_id, headers):
+        before = peak_bytes()
+        refused = await send(api, session_id, headers, compressed_index(1_800_000_000))
+        assert (refused.status_code, refused.json()["code"]) == (415, "audio_format")
+        assert "more memory" in refused.json()["detail"]
+        assert peak_bytes() - before < 100_000_000
+        assert (await send(api, session_id, headers, wav(speech(WORDS)))).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -171,6 +242,39 @@ async def test_transcriber_that_fails_takes_no_turn(tmp_path: Path) -> None:
         assert (response.status_code, response.json()["code"]) == (503, "transcriber_unavailable")
 
 
+async def test_process_that_decodes_ends_when_the_client_disconnects(tmp_path: Path) -> None:
+    body = wav(speech(WORDS))
+    async with begun(tmp_path) as (api, session_id, headers):
+        assert (await send(api, session_id, headers, b"RIFF\0\0\0\0WAVE")).status_code == 415
+        [process_id] = decoding_processes()
+        os.kill(process_id, signal.SIGSTOP)
+        messages = [{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}]
+        answered: list[Any] = []
+
+        async def receive() -> Any:
+            return messages.pop(0)
+
+        async def reply(message: Any) -> None:
+            answered.append(message)
+
+        path = f"/api/sessions/{session_id}/audio"
+        names = {"host": "127.0.0.1:8080", **headers}
+        scope = {
+            "type": "http", "http_version": "1.1", "method": "POST", "scheme": "http", "path": path,
+            "raw_path": path.encode(), "query_string": f"turn_key={uuid4()}".encode(), "root_path": "",
+            "headers": [(name.encode(), value.encode()) for name, value in names.items()],
+            "client": ("127.0.0.1", 5000), "server": ("127.0.0.1", 8080),
+        }  # fmt: skip
+        await api.app(scope, receive, reply)
+        assert answered[0]["status"] == 400
+
+        async def gone() -> bool:
+            return decoding_processes() == []
+
+        await eventually(gone)
+        assert (await send(api, session_id, headers, body)).status_code == 200
+
+
 # Recordings that are kept
 
 
@@ -184,12 +288,12 @@ async def test_sound_of_an_answer_is_kept_where_that_was_agreed_to_and_goes_with
         [path] = folder.iterdir()
         assert path.name == f"0001-{key}.flac"
         assert read_recording(path, max_s=60).samples.astype("<i2").tobytes() == pcm
-        assert await api.storage.writer.drain(10.0)
+        assert await api.storage.writer.drain(PATIENCE_S)
         detail = (await api.call("GET", f"/api/sessions/{session_id}", headers=api.moderator)).json()
         assert detail["recordings"] == [{"file": path.name, "bytes": path.stat().st_size}]
 
         assert (await api.call("DELETE", f"/api/sessions/{session_id}", headers=headers)).status_code == 202
-        assert await api.storage.writer.drain(10.0)
+        assert await api.storage.writer.drain(PATIENCE_S)
 
         async def gone() -> bool:
             return not folder.exists()
@@ -222,7 +326,7 @@ async def test_recordings_of_a_session_that_was_erased_elsewhere_are_found_at_th
         folder = tmp_path / "data" / "recordings" / session_id
         kept = {path.name: path.read_bytes() for path in folder.iterdir()}
         await api.call("DELETE", f"/api/sessions/{session_id}", headers=headers)
-        assert await api.storage.writer.drain(10.0)
+        assert await api.storage.writer.drain(PATIENCE_S)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in kept.items():
         (folder / name).write_bytes(content)

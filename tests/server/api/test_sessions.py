@@ -5,17 +5,26 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
+import httpx
 import pytest
 import pytest_asyncio
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 from pipeline.ports import Extraction, ExtractionRequest
+from server.bounds import connection_limits
+from server.serving import bind, serving
 from server.session.outbox import Outbox
+from server.store.tables import SESSIONS
 from server.usage import SessionUsage
+from tests.support.client import RespondentClient
+from tests.support.patience import PATIENCE_S
+from tests.support.raw_socket import RawSocket
 from tests.support.redis_rows import all_rows
 from tests.support.whole import ANSWER, Process, bearer, eventually, process
 
@@ -51,7 +60,7 @@ async def test_interview_over_http_gives_questions_graph_scores_and_transcript(a
     assert turn["result"]["turn_number"] == turn["turn_number"] == turn["question"]["turn_number"] == 1
     assert turn["result"]["should_continue"]
     assert turn["question"]["text"].endswith("?")
-    assert await api.storage.writer.drain(10.0)
+    assert await api.storage.writer.drain(PATIENCE_S)
 
     async def get(path: str) -> dict[str, object]:
         response = await api.call("GET", f"/api/sessions/{session_id}{path}", headers=api.moderator)
@@ -100,7 +109,7 @@ async def test_two_turns_at_once_one_wins(api: Process, monkeypatch: pytest.Monk
         return await extract(request)
 
     monkeypatch.setattr(api.extractor, "extract", held)
-    async with asyncio.timeout(10.0), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         first = tasks.create_task(api.turn(session_id, headers, "One"))
         await begun.wait()
         refused = await api.turn(session_id, headers, "Two")
@@ -227,7 +236,7 @@ async def test_create_with_something_unknown_is_refused_before_anything_is_writt
     refused = await untouched.call("POST", "/api/sessions", json=body)
     assert (refused.status_code, refused.json()["code"]) == (422, code)
     assert words in refused.json()["detail"]
-    assert await untouched.storage.writer.drain(10.0)
+    assert await untouched.storage.writer.drain(PATIENCE_S)
     assert (await untouched.storage.store.sessions()).items == ()
     assert [key async for key in untouched.storage.hot.connection.client.scan_iter("askwell:*:state")] == []
 
@@ -293,7 +302,7 @@ async def test_list_pages_from_newest_to_oldest_and_filters(tmp_path: Path) -> N
     async with process(tmp_path) as api:
         made = [(await api.begin())[0] for _ in range(3)]
         tea, _ = await api.begin("tea")
-        assert await api.storage.writer.drain(10.0)
+        assert await api.storage.writer.drain(PATIENCE_S)
         first = (await api.call("GET", "/api/sessions?limit=2", headers=api.moderator)).json()
         assert [item["id"] for item in first["items"]] == [tea, made[2]]
         path = f"/api/sessions?limit=2&cursor={first['next_cursor']}"
@@ -393,6 +402,69 @@ async def test_create_when_the_server_is_full_leaves_no_token_behind(tmp_path: P
             assert (await connection.execute(text("SELECT count(*) FROM tokens"))).scalar_one() == 1
 
 
+async def test_session_that_never_began_is_erased_after_its_time(tmp_path: Path) -> None:
+    async with process(tmp_path, unstarted_until_s="60") as api:
+        never, _ = await api.begin()
+        connected, _ = await api.begin()
+        begun, _ = await api.interview(turns=1)
+        owner = await api.parts.hub.attach(connected)
+        await owner.subscribe(Outbox(), last_event_id=0, epoch=None)
+        await api.parts.hub.sweep()
+        assert (await api.call("GET", f"/api/sessions/{never}", headers=api.moderator)).status_code == 200
+        async with api.storage.database.write() as connection:
+            await connection.execute(update(SESSIONS).values(updated_at=datetime.now(UTC) - timedelta(seconds=61)))
+        await api.parts.hub.sweep()
+        assert await api.storage.writer.drain(PATIENCE_S)
+        found = [
+            (await api.call("GET", f"/api/sessions/{one}", headers=api.moderator)).status_code
+            for one in (never, connected, begun)
+        ]
+        assert found == [404, 200, 200]
+
+
+async def test_classroom_behind_one_address_is_let_in_and_a_crowd_is_not(tmp_path: Path) -> None:
+    async with process(
+        tmp_path, open_enrolment="true", connections_per_address="215", sessions_per_address="31"
+    ) as api:
+        sock, limits = bind("127.0.0.1", 0), connection_limits(api.parts.settings)
+        url = f"127.0.0.1:{sock.getsockname()[1]}"
+        async with AsyncExitStack() as room, serving(api.app, sock, limits=limits, proxies=""):
+            pupils = []
+            for _ in range(33):
+                _, headers = await api.begin()
+                pupils.append(RespondentClient(f"ws://{url}", headers["authorization"].removeprefix("Bearer ")))
+            for pupil in pupils[:30]:
+                await (await room.enter_async_context(pupil)).hello()
+            async with httpx.AsyncClient(base_url=f"http://{url}", trust_env=False, timeout=30) as browser:
+                pages = await asyncio.gather(*(browser.get("/static/theme.css") for _ in range(90)))
+            assert {page.status_code for page in pages} == {200}
+            await (await room.enter_async_context(pupils[30])).hello()
+            await room.enter_async_context(pupils[31])
+            await pupils[31].send("hello", token=pupils[31]._token, last_event_id=0)
+            await pupils[31].refused("too_many_sessions", retryable=True)
+            silent = [await asyncio.open_connection("127.0.0.1", sock.getsockname()[1]) for _ in range(190)]
+            refused = [await reader.read(12) for reader, _ in silent[-5:]]
+            assert refused == [b"HTTP/1.1 429"] * 5
+            for _, writer in silent:
+                writer.transport.abort()
+            await pupils[0].until("question.completed")
+
+
+async def test_connections_through_a_trusted_proxy_count_for_the_address_that_it_names(tmp_path: Path) -> None:
+    async with process(tmp_path, connections_per_address="1") as api:
+        sock = bind("127.0.0.1", 0)
+        url = f"ws://127.0.0.1:{sock.getsockname()[1]}"
+
+        async def status(room: AsyncExitStack, client: str) -> bytes:
+            fields = f"X-Forwarded-For: {client}\r\n"
+            return (await room.enter_async_context(RawSocket(url, fields=fields))).head[9:12]
+
+        limits = connection_limits(api.parts.settings)
+        async with AsyncExitStack() as room, serving(api.app, sock, limits=limits, proxies="127.0.0.1"):
+            clients = ("192.0.2.1", "192.0.2.2", "192.0.2.1", "2001:db8::1", "2001:db8::2")
+            assert [await status(room, client) for client in clients] == [b"101", b"101", b"429", b"101", b"429"]
+
+
 async def test_create_that_fails_ends_the_token(tmp_path: Path) -> None:
     async with process(tmp_path) as api:
         taken = api.parts.new_id()
@@ -410,3 +482,13 @@ async def test_turn_key_of_another_form_is_told_in_plain_words(api: Process) -> 
     session_id, headers = await api.begin()
     refused = await api.turn(session_id, headers, key="x")
     assert refused.json()["detail"] == "turn_key: is not in the expected form."
+
+
+@pytest.mark.parametrize("number", [-1, 2**31, 2**63, 10**30])
+async def test_note_about_a_turn_that_can_not_be_is_refused_and_the_writer_goes_on(api: Process, number: int) -> None:
+    session_id, headers = await api.interview(0)
+    note = {"type": "note", "text": "Look here.", "turn_number": number, "command_id": str(uuid4())}
+    refused = await api.call("POST", f"/api/sessions/{session_id}/commands", json=note, headers=api.moderator)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+    assert (await api.turn(session_id, headers)).status_code == 200
+    assert await api.storage.writer.drain(10.0)

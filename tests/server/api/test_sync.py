@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import json
+import socket
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from sqlalchemy import text
 
+from server.sync.networks import is_public
 from tests.support.syncing import Pair, device, full_interview, pair
 from tests.support.whole import bearer, process
 
@@ -222,3 +226,67 @@ async def test_scoped_moderator_may_not_have_everything_sent_away(tmp_path: Path
         told = await server.call("POST", "/api/sync/push", json={**wish, "to": "nowhere"}, headers=server.moderator)
         assert told.status_code == 200
         assert "not a web address" in json.loads(told.text)["error"]
+
+
+INSIDE = (
+    "http://127.0.0.1:9",
+    "http://localhost:9",
+    "http://[::1]:9",
+    "http://10.1.2.3",
+    "https://192.168.1.1",
+    "http://169.254.169.254/latest",
+    "http://0.0.0.0",
+    "http://2130706433",
+    "http://0x7f.1",
+    "http://[::ffff:127.0.0.1]",
+    "http://[64:ff9b::7f00:1]",
+    "http://[fd00:ec2::254]",
+    "http://168.63.129.16",
+    "http://someone@127.0.0.1:9",
+)
+
+
+async def test_moderator_has_nothing_sent_to_addresses_inside_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with process(tmp_path) as server:
+        body = {"kind": "moderator", "name": "Ada"}
+        ada = bearer((await server.call("POST", "/api/tokens", json=body, headers=server.moderator)).json()["token"])
+
+        async def push(to: str, headers: dict[str, str]) -> httpx.Response:
+            return await server.call("POST", "/api/sync/push", json={"to": to, "token": "t"}, headers=headers)
+
+        for url in INSIDE:
+            refused = await push(url, ada)
+            assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), url
+            assert "own moderator token" in refused.json()["detail"]
+        assert (await push("ftp://127.0.0.1", server.moderator)).status_code == 200, "the installation's own token may"
+        visits: list[str] = []
+        caller = await asyncio.start_server(lambda reader, writer: visits.append("came"), "127.0.0.1", 0)
+        async with caller:
+            port = caller.sockets[0].getsockname()[1]
+            monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", Rebinding("93.184.215.14", "127.0.0.1"))
+            late = await push(f"http://changing.example:{port}", ada)
+            assert late.status_code == 200, "the name meant a public address when it was asked about first"
+            assert "inside this network" in json.loads(late.text)["error"]
+            assert visits == []
+
+
+class Rebinding:
+    """A name server whose answers change from one question to the next."""
+
+    def __init__(self, *answers: str) -> None:
+        self._answers = list(answers)
+
+    async def __call__(self, host: str, port: int | None, **options: object) -> list[object]:
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (answer, port))]
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [("93.184.215.14", True), ("2606:2800:21f::1", True), ("64:ff9b::5db8:d70e", True), ("100.64.0.1", False),
+     ("2002:7f00:1::1", False), ("fe80::1%eth0", False), ("224.0.0.1", False), ("2001:0:5ef5::1", False)],
+)  # fmt: skip
+def test_address_is_public_only_on_the_public_internet(address: str, public: bool) -> None:
+    assert is_public(address) is public

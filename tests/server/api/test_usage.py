@@ -17,6 +17,7 @@ from pipeline.ports import Extraction, ExtractionRequest
 from server.app import build_app
 from server.wiring import Overrides, running
 from tests.support.interview import PlainWriter, ScriptedExtractor
+from tests.support.patience import PATIENCE_S
 from tests.support.whole import ANSWER, BASE, FOUND, Process, deaf, scripted, settings_for
 
 FAILS = "Please fail once"
@@ -72,7 +73,7 @@ async def test_usage_of_an_interview_is_summed_and_listed_for_moderators_only(tm
         failed = await api.turn(session_id, headers, FAILS, key)
         assert failed.status_code == 503
         assert (await api.turn(session_id, headers, FAILS, key)).status_code == 200
-        assert await api.storage.writer.drain(10.0)
+        assert await api.storage.writer.drain(PATIENCE_S)
 
         path = f"/api/sessions/{session_id}"
         detail = (await api.call("GET", path, headers=api.moderator)).json()
@@ -115,7 +116,7 @@ async def test_erased_session_leaves_no_calls(tmp_path: Path) -> None:
         session_id, _ = await api.interview(1)
         assert len(await api.storage.store.llm_calls(session_id)) == 1
         await api.call("DELETE", f"/api/sessions/{session_id}", headers=api.moderator)
-        assert await api.storage.writer.drain(10.0)
+        assert await api.storage.writer.drain(PATIENCE_S)
         assert await api.storage.store.llm_calls(session_id) == []
         gone = await api.call("GET", f"/api/sessions/{session_id}/usage", headers=api.moderator)
         assert gone.status_code == 404

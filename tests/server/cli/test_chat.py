@@ -12,11 +12,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from server.client import CallFailed, Client
 from server.serving import bind, serving, url_of
 from server.terminal import HELP, Chat, End
+from tests.support.patience import PATIENCE_S
 from tests.support.whole import ANSWER, Process, eventually, process
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Line = str | None | Callable[[], Awaitable[str | None]]
 
@@ -39,20 +43,25 @@ class Script:
         self.text += text
 
 
-@asynccontextmanager
-async def listening(tmp_path: Path, **environment: str) -> AsyncIterator[tuple[Process, str]]:
-    """A process that listens; with its URL."""
-    async with process(tmp_path, **environment) as api:
-        sock = bind("127.0.0.1", 0)
-        url = url_of(sock, "127.0.0.1")
-        async with serving(api.app, api.parts.settings, sock):
-            yield api, url
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def api(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Process]:
+    """A process for all terminals; each has an interview of its own."""
+    async with process(tmp_path_factory.mktemp("chat")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def url(api: Process) -> AsyncIterator[str]:
+    """Where the process listens."""
+    sock = bind("127.0.0.1", 0)
+    async with serving(api.app, sock):
+        yield url_of(sock, "127.0.0.1")
 
 
 async def _talk(url: str, created: dict[str, str], lines: Sequence[Line]) -> tuple[End, str]:
     screen = Script(*lines)
     client = Client(url, created["respondent_token"])
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         end = await Chat(client, created["session_id"], screen, pause_s=0.01).run()
     return end, screen.text
 
@@ -61,135 +70,123 @@ async def _new(url: str, concept_id: str = "coffee", **fields: object) -> dict[s
     return await Client(url).create_session(concept_id=concept_id, **fields)
 
 
-async def test_whole_interview_ends_with_thanks(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_, url):
-        created = await _new(url, max_turns=3)
-        end, text = await _talk(url, created, [ANSWER, "It is warm", "That is all"])
-        assert end is End.COMPLETED
-        assert text.count("askwell: ") == 4
-        assert text.rstrip().endswith("Thank you very much.")
+async def test_whole_interview_ends_with_thanks(url: str) -> None:
+    created = await _new(url, max_turns=3)
+    end, text = await _talk(url, created, [ANSWER, "It is warm", "That is all"])
+    assert end is End.COMPLETED
+    assert text.count("askwell: ") == 4
+    assert text.rstrip().endswith("Thank you very much.")
 
 
-async def test_every_command_does_what_help_says(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_api, url):
+async def test_every_command_does_what_help_says(url: str) -> None:
+    created = await _new(url)
+    lines = [
+        "/help",
+        "/correct too early",
+        ANSWER,
+        "/skip",
+        "/rephrase",
+        "It is worm",
+        "/correct It is warm",
+        "/nonsense",
+        "/resume",
+        "/pause",
+        "/pause",
+        "/resume",
+        "",
+        "/finish",
+    ]
+    end, text = await _talk(url, created, lines)
+    assert end is End.COMPLETED
+    for expected in (HELP, "no answer yet", "There is no command /nonsense", "(paused; /resume", "(not paused)"):
+        assert expected in text, expected
+    detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+    kinds = [(line["kind"], line["text"]) for line in detail["transcript"] if line["speaker"] == "respondent"]
+    assert kinds == [("answer", ANSWER), ("skip", ""), ("answer", "It is worm"), ("correct", "It is warm")]
+    assert "rephrase" in [line["kind"] for line in detail["transcript"]]
+
+
+async def test_refused_answer_is_explained_and_the_next_one_taken(url: str) -> None:
+    created = await _new(url)
+    end, text = await _talk(url, created, ["x" * 8001, ANSWER, "/finish"])
+    assert end is End.COMPLETED
+    assert "at most 8000 are possible" in text
+    detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+    assert detail["turn_number"] == 1
+
+
+async def test_consent_is_asked_for_and_no_means_no(url: str) -> None:
+    created = await _new(url, "tea")
+    end, text = await _talk(url, created, ["maybe", "no"])
+    assert end is End.LEFT
+    assert text.count("Do you agree to take part?") == 2
+    end, text = await _talk(url, created, ["yes", ANSWER, "/finish"])
+    assert end is End.COMPLETED
+    detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+    assert detail["consent"]["given"]
+
+
+async def test_withdraw_erases(api: Process, url: str) -> None:
+    created = await _new(url)
+    end, _ = await _talk(url, created, [ANSWER, "/withdraw"])
+    assert end is End.WITHDRAWN
+    with pytest.raises(CallFailed):
+        await Client(url, api.storage.moderator_token).detail(created["session_id"])
+
+
+async def test_leaving_keeps_the_interview_and_coming_back_shows_it(url: str) -> None:
+    created = await _new(url)
+    end, first = await _talk(url, created, [ANSWER, None])
+    assert end is End.LEFT
+    end, second = await _talk(url, created, ["And warm", "/finish"])
+    assert end is End.COMPLETED
+    assert f"you: {ANSWER}" in second
+    asked = [line for line in first.splitlines() if line.startswith("askwell: ")]
+    for question in asked:
+        assert second.count(question) == 1
+    detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+    assert detail["turn_number"] == 2
+
+
+async def test_wrong_token_is_told(url: str) -> None:
+    created = await _new(url)
+    with pytest.raises(CallFailed):
+        await _talk(url, {**created, "respondent_token": "wrong"}, [ANSWER])
+
+
+async def test_lost_connection_is_found_again_and_the_answer_sent_once(url: str) -> None:
+    wire = Wire(url)
+    async with wire.open() as detour:
         created = await _new(url)
-        lines = [
-            "/help",
-            "/correct too early",
-            ANSWER,
-            "/skip",
-            "/rephrase",
-            "It is worm",
-            "/correct It is warm",
-            "/nonsense",
-            "/resume",
-            "/pause",
-            "/pause",
-            "/resume",
-            "",
-            "/finish",
-        ]
-        end, text = await _talk(url, created, lines)
+
+        async def cut_then_answer() -> str:
+            await wire.cut()
+            return ANSWER
+
+        end, text = await _talk(detour, created, [cut_then_answer, "And warm", "/finish"])
         assert end is End.COMPLETED
-        for expected in (HELP, "no answer yet", "There is no command /nonsense", "(paused; /resume", "(not paused)"):
-            assert expected in text, expected
+        assert "connection lost" in text
         detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
-        kinds = [(line["kind"], line["text"]) for line in detail["transcript"] if line["speaker"] == "respondent"]
-        assert kinds == [("answer", ANSWER), ("skip", ""), ("answer", "It is worm"), ("correct", "It is warm")]
-        assert "rephrase" in [line["kind"] for line in detail["transcript"]]
+        said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
+        assert said == [ANSWER, "And warm"]
 
 
-async def test_refused_answer_is_explained_and_the_next_one_taken(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_, url):
-        created = await _new(url)
-        end, text = await _talk(url, created, ["x" * 8001, ANSWER, "/finish"])
-        assert end is End.COMPLETED
-        assert "at most 8000 are possible" in text
-        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
-        assert detail["turn_number"] == 1
-
-
-async def test_consent_is_asked_for_and_no_means_no(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_, url):
-        created = await _new(url, "tea")
-        end, text = await _talk(url, created, ["maybe", "no"])
-        assert end is End.LEFT
-        assert text.count("Do you agree to take part?") == 2
-        end, text = await _talk(url, created, ["yes", ANSWER, "/finish"])
-        assert end is End.COMPLETED
-        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
-        assert detail["consent"]["given"]
-
-
-async def test_withdraw_erases(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (api, url):
-        created = await _new(url)
-        end, _ = await _talk(url, created, [ANSWER, "/withdraw"])
-        assert end is End.WITHDRAWN
-        with pytest.raises(CallFailed):
-            await Client(url, api.storage.moderator_token).detail(created["session_id"])
-
-
-async def test_leaving_keeps_the_interview_and_coming_back_shows_it(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_, url):
-        created = await _new(url)
-        end, first = await _talk(url, created, [ANSWER, None])
-        assert end is End.LEFT
-        end, second = await _talk(url, created, ["And warm", "/finish"])
-        assert end is End.COMPLETED
-        assert f"you: {ANSWER}" in second
-        asked = [line for line in first.splitlines() if line.startswith("askwell: ")]
-        for question in asked:
-            assert second.count(question) == 1
-        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
-        assert detail["turn_number"] == 2
-
-
-async def test_wrong_token_is_told(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_, url):
-        created = await _new(url)
-        with pytest.raises(CallFailed):
-            await _talk(url, {**created, "respondent_token": "wrong"}, [ANSWER])
-
-
-async def test_lost_connection_is_found_again_and_the_answer_sent_once(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_api, url):
-        wire = Wire(url)
-        async with wire.open() as detour:
-            created = await _new(url)
-
-            async def cut_then_answer() -> str:
-                await wire.cut()
-                return ANSWER
-
-            end, text = await _talk(detour, created, [cut_then_answer, "And warm", "/finish"])
-            assert end is End.COMPLETED
-            assert "connection lost" in text
-            detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
-            said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
-            assert said == [ANSWER, "And warm"]
-
-
-async def test_chat_with_a_proxy_in_the_environment_goes_past_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_chat_with_a_proxy_in_the_environment_goes_past_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     for name in ("http_proxy", "https_proxy", "all_proxy", "ws_proxy", "socks_proxy"):
         monkeypatch.delenv(name.upper(), raising=False)
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    async with listening(tmp_path) as (_, url):
-        created = await _new(url)
-        end, text = await _talk(url, created, [ANSWER, "/finish"])
+    created = await _new(url)
+    end, text = await _talk(url, created, [ANSWER, "/finish"])
     assert end is End.COMPLETED
     assert "connection lost" not in text
 
 
-async def test_answer_while_paused_is_kept_and_sent_once_after_resume(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_, url):
-        created = await _new(url)
-        end, text = await _talk(url, created, ["/pause", ANSWER, "", "/resume", "And warm", "/finish"])
-        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+async def test_answer_while_paused_is_kept_and_sent_once_after_resume(url: str) -> None:
+    created = await _new(url)
+    end, text = await _talk(url, created, ["/pause", ANSWER, "", "/resume", "And warm", "/finish"])
+    detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
     assert end is End.COMPLETED
     said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
     assert said == [ANSWER, "And warm"]
@@ -201,53 +198,52 @@ async def test_answer_while_paused_is_kept_and_sent_once_after_resume(tmp_path: 
     assert resumed.startswith(f"{first}\nyou: {ANSWER}\n")
 
 
-async def test_answer_refused_because_of_a_pause_elsewhere_is_kept_and_sent_after_resume(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (api, url):
-        created = await _new(url)
+async def test_answer_refused_because_of_a_pause_elsewhere_is_kept_and_sent_after_resume(
+    api: Process, url: str
+) -> None:
+    created = await _new(url)
 
-        async def paused_meanwhile() -> str:
-            owner = api.parts.hub.owner(created["session_id"])
-            assert owner is not None
-            await owner.pause()
-            return ANSWER
+    async def paused_meanwhile() -> str:
+        owner = api.parts.hub.owner(created["session_id"])
+        assert owner is not None
+        await owner.pause()
+        return ANSWER
 
-        end, text = await _talk(url, created, [paused_meanwhile, "/resume", "And warm", "/finish"])
-        detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
+    end, text = await _talk(url, created, [paused_meanwhile, "/resume", "And warm", "/finish"])
+    detail = await Client(url, created["respondent_token"]).detail(created["session_id"])
     assert end is End.COMPLETED
     assert "sending your answer again" not in text
     said = [line["text"] for line in detail["transcript"] if line["speaker"] == "respondent"]
     assert said == [ANSWER, "And warm"]
 
 
-async def test_refused_handshakes_count_as_lost_and_are_tried_again(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_api, url):
-        wire = Wire(url)
-        async with wire.open() as detour:
-            created = await _new(url)
+async def test_refused_handshakes_count_as_lost_and_are_tried_again(url: str) -> None:
+    wire = Wire(url)
+    async with wire.open() as detour:
+        created = await _new(url)
 
-            async def cut_then_answer() -> str:
-                wire.refusals = 3
-                await wire.cut()
-                return ANSWER
+        async def cut_then_answer() -> str:
+            wire.refusals = 3
+            await wire.cut()
+            return ANSWER
 
-            end, text = await _talk(detour, created, [cut_then_answer, "/finish"])
-            assert wire.refusals == 0
+        end, text = await _talk(detour, created, [cut_then_answer, "/finish"])
+        assert wire.refusals == 0
     assert end is End.COMPLETED
     assert text.count("connection lost") == 1
 
 
-async def test_server_that_refuses_for_ever_is_lost(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_api, url):
-        wire = Wire(url)
-        async with wire.open() as detour:
-            created = await _new(url)
+async def test_server_that_refuses_for_ever_is_lost(url: str) -> None:
+    wire = Wire(url)
+    async with wire.open() as detour:
+        created = await _new(url)
 
-            async def cut() -> str:
-                wire.refusals = 1000
-                await wire.cut()
-                return ANSWER
+        async def cut() -> str:
+            wire.refusals = 1000
+            await wire.cut()
+            return ANSWER
 
-            end, _ = await _talk(detour, created, [cut])
+        end, _ = await _talk(detour, created, [cut])
     assert end is End.LOST
 
 
@@ -258,6 +254,7 @@ async def test_server_killed_and_started_again_in_the_middle_goes_on(tmp_path: P
     data = tmp_path / "data"
     command = [sys.executable, "-m", "server.cli", "serve", "--port", str(port), "--data", str(data)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ASKWELL_")}
+    environment["ASKWELL_WHISPER_MODEL"] = "none"
     servers: list[subprocess.Popen[bytes]] = []
 
     def spawn() -> None:
@@ -265,7 +262,7 @@ async def test_server_killed_and_started_again_in_the_middle_goes_on(tmp_path: P
 
     async def start() -> None:
         spawn()
-        await eventually(is_ready, deadline_s=60)
+        await eventually(is_ready, deadline_s=PATIENCE_S)
 
     async def is_ready() -> bool:
         try:
@@ -297,21 +294,20 @@ async def test_server_killed_and_started_again_in_the_middle_goes_on(tmp_path: P
     assert said == [ANSWER, "And it makes the train bearable"]
 
 
-async def test_second_terminal_takes_over_and_the_first_is_told(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (_, url):
-        created = await _new(url)
-        async with asyncio.TaskGroup() as tasks:
-            first = tasks.create_task(_talk(url, created, [ANSWER, _forever]))
-            client = Client(url, created["respondent_token"])
+async def test_second_terminal_takes_over_and_the_first_is_told(url: str) -> None:
+    created = await _new(url)
+    async with asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(_talk(url, created, [ANSWER, _forever]))
+        client = Client(url, created["respondent_token"])
 
-            async def answered() -> bool:
-                return bool((await client.detail(created["session_id"]))["turn_number"])
+        async def answered() -> bool:
+            return bool((await client.detail(created["session_id"]))["turn_number"])
 
-            await eventually(answered)
-            second = tasks.create_task(_talk(url, created, ["And warm", "/finish"]))
-        assert first.result()[0] is End.LEFT
-        assert "opened elsewhere" in first.result()[1]
-        assert second.result()[0] is End.COMPLETED
+        await eventually(answered)
+        second = tasks.create_task(_talk(url, created, ["And warm", "/finish"]))
+    assert first.result()[0] is End.LEFT
+    assert "opened elsewhere" in first.result()[1]
+    assert second.result()[0] is End.COMPLETED
 
 
 async def _forever() -> str | None:

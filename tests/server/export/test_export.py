@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import zipfile
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -94,6 +95,14 @@ def test_json_holds_everything_and_the_configuration(material: Material) -> None
     assert data["configuration"]["methodology"]["method"]["name"] == "small"
 
 
+def test_utterance_recorded_after_the_clock_was_set_back_is_marked(material: Material) -> None:
+    first, second, third, last = material.state.utterances
+    early = second.model_copy(update={"recorded_at": first.recorded_at - timedelta(days=1)})
+    changed = material.state.model_copy(update={"utterances": (first, early, third, last)})
+    rows = json.loads(_written(replace(material, state=changed), "json"))["utterances"]
+    assert [row["clock_set_back"] for row in rows] == [False, True, False, False]
+
+
 def test_markdown_shows_words_as_they_were_said_not_as_markup(material: Material) -> None:
     text = _written(material, "md").decode()
     assert r"\<b\>it's\</b\>" in text
@@ -116,6 +125,17 @@ def test_csv_tables_open_in_a_spreadsheet_and_hold_no_formulas(material: Materia
     assert tables["session.csv"][0]["concept_id"] == "coffee"
     [call] = tables["usage.csv"]
     assert call == {"id": "c1", "turn_number": "1", "model": "'=m", "input_tokens": "7", "cost": ""}
+
+
+@pytest.mark.parametrize("begin", [*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20\u2212", " =", "\u200b="])
+def test_csv_text_that_begins_like_a_formula_gets_an_apostrophe(begin: str) -> None:
+    said = _utterance(1, 1, "respondent", "answer", f"{begin}HYPERLINK(1)")
+    state = new_state(turn_count=1, status="active", utterances=(said,))
+    found = Material(state=state, configuration=configuration(), turns=(), actions=(), calls=(), usage=SessionUsage())
+    with zipfile.ZipFile(io.BytesIO(_written(found, "csv"))) as archive:
+        content = archive.read("utterances.csv").decode("utf-8-sig")
+    [row] = csv.DictReader(io.StringIO(content, newline=""))
+    assert row["text"] == f"'{begin}HYPERLINK(1)"
 
 
 def test_graphml_opens_in_networkx(material: Material) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from server.hot.errors import StorageUnavailable
 from server.hot.redis import HotStore
+from tests.support.patience import PATIENCE_S
 from tests.support.redis_store import connect_store
 
 
@@ -26,7 +27,7 @@ async def test_letters_reach_the_node_they_are_for_and_all_if_for_all(hot: HotSt
                 if letter == b"end":
                     return
 
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         for name in heard:
             tasks.create_task(listen(name))
         for event in ready.values():
@@ -39,7 +40,7 @@ async def test_letters_reach_the_node_they_are_for_and_all_if_for_all(hot: HotSt
 
 
 async def test_gap_is_told_once_the_server_is_heard_again(hot: HotStore) -> None:
-    async with asyncio.timeout(10), aclosing(hot.broadcasts.receive("one")) as letters:
+    async with asyncio.timeout(PATIENCE_S), aclosing(hot.broadcasts.receive("one")) as letters:
         assert await anext(letters) is None
         await hot.connection.client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
         assert await anext(letters) is None

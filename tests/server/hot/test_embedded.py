@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import count, pairwise
 from pathlib import Path
 from random import Random
 
@@ -20,9 +21,12 @@ from redis.exceptions import RedisError
 
 from server.hot.datadir import DataDir, running_server
 from server.hot.embedded import EmbeddedValkey, runtime_dir
-from server.hot.errors import DataDirInUse, DataDirUnusable, EmbeddedFailed
+from server.hot.errors import DataDirInUse, DataDirUnusable, EmbeddedFailed, StorageUnavailable
+from server.hot.redis import HotStore
+from tests.support.patience import PATIENCE_S
 from tests.support.redis_model import play, random_operations
 from tests.support.redis_store import connect_store
+from tests.support.small_disk import small_disk
 
 PARENT = """
 import sys, time
@@ -39,7 +43,7 @@ with DataDir(Path(sys.argv[1])) as data:
 """
 
 
-def wait_until(condition: Callable[[], bool], deadline_s: float = 10.0) -> None:
+def wait_until(condition: Callable[[], bool], deadline_s: float = PATIENCE_S) -> None:
     end = time.monotonic() + deadline_s
     while not condition():
         assert time.monotonic() < end, "the condition did not come true in time"
@@ -107,7 +111,7 @@ async def test_killed_child_is_started_again_and_loses_nothing(server: EmbeddedV
 async def test_kills_in_the_middle_of_operations_change_no_outcome(tmp_path: Path) -> None:
     """Every operation has the outcome the model expects, whenever the server is killed under it."""
     statuses: list[int] = []
-    server = EmbeddedValkey(tmp_path, max_restarts=1000, on_restart=statuses.append)
+    server = EmbeddedValkey(tmp_path, longest_pause_s=0.1, on_restart=statuses.append)
     server.start()
     hot = connect_store(server.url)
     kills = 0
@@ -137,14 +141,61 @@ async def test_kills_in_the_middle_of_operations_change_no_outcome(tmp_path: Pat
     server.stop()
 
 
-async def test_child_that_dies_again_and_again_is_given_up(tmp_path: Path) -> None:
-    doomed = EmbeddedValkey(tmp_path, max_restarts=1, on_restart=lambda _: kill(doomed))
+async def test_child_that_dies_again_and_again_is_started_every_time_after_longer_pauses(tmp_path: Path) -> None:
+    starts: list[float] = []
+
+    def kill_again(_: int) -> None:
+        starts.append(time.monotonic())
+        if len(starts) < 8:
+            kill(doomed)
+
+    doomed = EmbeddedValkey(tmp_path, first_pause_s=0.02, longest_pause_s=0.2, on_restart=kill_again)
     doomed.start()
     kill(doomed)
-    async with asyncio.timeout(20):
-        with pytest.raises(EmbeddedFailed, match="2 times"):
-            await doomed.supervise(poll_s=0.01)
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+        supervisor = group.create_task(doomed.supervise(poll_s=0.01))
+        while len(starts) < 8:
+            await asyncio.sleep(0.01)
+        supervisor.cancel()
+    assert answers(doomed)
+    assert all(later - earlier >= 0.2 for earlier, later in pairwise(starts[4:]))
     doomed.stop()
+
+
+async def create_for_ever(hot: HotStore, names: Iterator[str], kept: list[str]) -> None:
+    while True:
+        name = next(names)
+        await hot.create(name, state=os.urandom(3_000))
+        kept.append(name)
+
+
+@pytest.mark.needs("tmpfs")
+async def test_full_disk_is_told_and_waited_for_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 8) as disk:
+        server = EmbeddedValkey(disk.path, longest_pause_s=0.2)
+        server.start()
+        hot = connect_store(server.url, outage=server.outage)
+        kept: list[str] = []
+        names = (f"s{number}" for number in count())
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+            supervisor = group.create_task(server.supervise(poll_s=0.01))
+            for _ in range(2):
+                disk.fill()
+                with pytest.raises(StorageUnavailable, match="the disk is full"):
+                    await create_for_ever(hot, names, kept)
+                assert server.outage() == "the disk is full"
+                for _ in range(7):
+                    await asyncio.sleep(0.05)
+                    assert not supervisor.done()
+                disk.empty()
+                while server.outage() is not None:
+                    await asyncio.sleep(0.02)
+                for session_id in kept:
+                    assert (await hot.read(session_id)).rev == 0
+                await hot.create(next(names), state=b"x")
+            supervisor.cancel()
+        await hot.close()
+        server.stop()
 
 
 def kill(server: EmbeddedValkey) -> None:

@@ -38,6 +38,7 @@ from server.hot.values import (
     Pending,
     StoredReceipt,
 )
+from tests.support.patience import PATIENCE_S
 from tests.support.redis_guards import scripts_without
 from tests.support.redis_model import KEYS, OWNERS, TEXTS, play, random_operations
 from tests.support.redis_store import connect_store
@@ -431,7 +432,7 @@ async def test_inbox_full_refuses(session: HotStore, embedded_url: str) -> None:
 
 async def test_wakes_tell_of_commands_and_claims(session: HotStore) -> None:
     wakes = session.inbox.wakes()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         assert (await anext(wakes)).kind == "resync"
         await session.inbox.push("s1", b"pause")
         await session.claim("s1", "bert")
@@ -450,7 +451,7 @@ async def test_wakes_tell_of_commands_and_claims(session: HotStore) -> None:
 
 async def test_wakes_after_a_lost_connection_begin_with_resync(session: HotStore) -> None:
     wakes = session.inbox.wakes()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         assert (await anext(wakes)).kind == "resync"
         await session.connection.client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
         assert (await anext(wakes)).kind == "resync"
@@ -468,7 +469,7 @@ async def test_cancelled_operations_stay_cancelled(session: HotStore) -> None:
 
     for number in range(60):
         task: asyncio.Task[None]
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
             task = group.create_task(go_on())
             for _ in range(number):
                 await asyncio.sleep(0)

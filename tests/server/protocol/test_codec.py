@@ -25,8 +25,6 @@ from server.protocol.inbound import Hello, Ping, SendAnswer
 from server.protocol.moderator import COMMANDS, MODERATOR_MESSAGES, InjectQuestion, Steer
 from server.protocol.outbound import SERVER_MESSAGES, Error, Notice, QuestionDelta
 from server.protocol.watched import Signals
-from server.serving import WS_MAX_BYTES
-from server.sockets.settings import SocketSettings
 
 KEY = "0b5a3bd8-9d2c-4a0e-8f60-1f0a1b2c3d4e"
 
@@ -115,6 +113,21 @@ def test_decode_answer_in_a_frame_that_is_too_long_is_told_with_its_key(kind: st
     with pytest.raises(ProtocolProblem) as refused:
         decode_text(json.dumps({"type": kind, "text": "x" * MAX_MESSAGE_BYTES, "turn_key": KEY}))
     assert (refused.value.code, refused.value.ref, refused.value.fatal) == ("answer_too_long", KEY, False)
+
+
+def test_decode_frame_that_is_too_long_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    monkeypatch.setattr("server.protocol.codec.json.loads", lambda text, **_: parsed.append(text))
+    inside = json.dumps({"type": "consent", "version": '"type": "answer"' + "x" * MAX_MESSAGE_BYTES})
+    for text, code in (
+        (json.dumps({"type": "answer", "text": "x" * MAX_MESSAGE_BYTES}), "answer_too_long"),
+        ('{"type": "answer", "turn_key": "' + "x" * MAX_MESSAGE_BYTES, "answer_too_long"),
+        (inside, "invalid_message"),
+    ):
+        with pytest.raises(ProtocolProblem) as refused:
+            decode_text(text)
+        assert refused.value.code == code
+    assert not parsed
 
 
 def test_decode_other_frame_that_is_too_long_is_no_message() -> None:
@@ -243,11 +256,22 @@ def test_hello_defaults_are_those_of_a_first_visit() -> None:
     assert hello == Hello(type="hello", token="t", last_event_id=0, epoch=None)
 
 
-def test_frames_far_too_large_are_read_so_that_they_can_be_told() -> None:
-    assert SocketSettings().max_message_bytes < SocketSettings().max_frame_bytes < 10_000_000 < WS_MAX_BYTES
-
-
 def test_decode_message_nested_deeply_is_refused() -> None:
     for depth in (300, 900):
         with pytest.raises(ProtocolProblem):
             decode_text('{"type": "ping", "t": ' + "[" * depth + "]" * depth + "}")
+
+
+def test_decode_answer_that_is_too_long_is_told_with_its_key_wherever_that_stands() -> None:
+    long = "x" * MAX_MESSAGE_BYTES
+    for fields in (
+        {"type": "answer", "turn_key": KEY, "text": long},
+        {"text": long, "type": "answer", "turn_key": KEY},
+        {"turn_key": KEY, "text": long, "type": "correct"},
+    ):
+        with pytest.raises(ProtocolProblem) as refused:
+            decode_text(json.dumps(fields))
+        assert (refused.value.code, refused.value.ref) == ("answer_too_long", KEY)
+    with pytest.raises(ProtocolProblem) as refused:
+        decode_text(json.dumps({"type": "answer", "text": long}))
+    assert (refused.value.code, refused.value.ref) == ("answer_too_long", "answer")

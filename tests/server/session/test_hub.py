@@ -25,6 +25,7 @@ from tests.support.client import key
 from tests.support.fakes_session import (
     QUICK,
     Calendar,
+    CalendarChecks,
     MemoryStore,
     Node,
     Providing,
@@ -244,9 +245,12 @@ async def test_command_left_by_a_dying_owner_is_applied_at_the_next_claim(node: 
     assert await node.hot.inner.inbox.read(session_id) == []
 
 
+STAYING = replace(QUICK, idle_release_s=1e9)
+
+
 async def test_sweep_abandons_who_was_silent_for_long_and_hello_brings_back(hot: HotStore) -> None:
     calendar = Calendar()
-    async with running_hub(TroubledHot(hot), MemoryStore(), Providing(), calendar=calendar) as node:
+    async with running_hub(TroubledHot(hot), MemoryStore(), Providing(), calendar=calendar, settings=STAYING) as node:
         session_id = await opened(node)
         owner = await node.hub.attach(session_id)
         node.store.quiet = [session_id, "unknown"]
@@ -264,9 +268,42 @@ async def test_sweep_abandons_who_was_silent_for_long_and_hello_brings_back(hot:
         assert (await owner.submit(Answer(turn_key=key(), text="Here again."))).turn_number == 1
 
 
+async def test_sweep_after_the_clock_was_set_abandons_who_was_silent_since(hot: HotStore) -> None:
+    calendar = Calendar()
+    async with running_hub(TroubledHot(hot), MemoryStore(), Providing(), calendar=calendar, settings=STAYING) as node:
+        session_id = await opened(node)
+        owner = await node.hub.attach(session_id)
+        node.store.quiet = [session_id]
+        calendar.set(days=1)
+        await node.hub.sweep()
+        assert status(owner) == "active"
+        calendar.advance(hours=20)
+        await node.hub.sweep()
+        assert status(owner) == "active"
+        calendar.advance(hours=5)
+        await node.hub.sweep()
+        assert status(owner) == "abandoned"
+
+
+async def test_sweep_with_another_time_than_hot_storage_abandons_nobody(hot: HotStore) -> None:
+    store, calendar, right = MemoryStore(), Calendar(), Calendar()
+    calendar.set(days=3)
+    async with running_hub(TroubledHot(hot), store, Providing(), calendar=right, settings=STAYING) as node:
+        session_id = await opened(node)
+    async with running_hub(TroubledHot(hot), store, Providing(), calendar=calendar, settings=STAYING) as node:
+        node.hot.checks = CalendarChecks(hot.connection, right)
+        owner = await node.hub.attach(session_id)
+        node.store.quiet = [session_id]
+        await node.hub.sweep()
+        assert status(owner) == "active"
+        right.set(days=3)
+        await node.hub.sweep()
+        assert status(owner) == "abandoned"
+
+
 async def test_abandoned_for_too_long_is_over(hot: HotStore) -> None:
     calendar = Calendar()
-    async with running_hub(TroubledHot(hot), MemoryStore(), Providing(), calendar=calendar) as node:
+    async with running_hub(TroubledHot(hot), MemoryStore(), Providing(), calendar=calendar, settings=STAYING) as node:
         session_id = await opened(node)
         owner = await node.hub.attach(session_id)
         node.store.quiet = [session_id]
@@ -331,6 +368,22 @@ async def test_command_applied_but_still_in_the_inbox_is_not_applied_again(node:
     stored = await node.hot.inner.read(session_id)
     assert (owner.state.max_turns, owner.state.rev) == (20, stored.rev)
     assert (await owner.submit(Answer(turn_key=key(), text="On."))).turn_number == 1
+
+
+async def test_attach_where_news_of_a_newer_claim_have_not_come_claims_again(hot: HotStore) -> None:
+    store = MemoryStore()
+    async with (
+        running_hub(TroubledHot(hot), store, Providing()) as one,
+        running_hub(TroubledHot(hot), store, Providing()) as other,
+    ):
+        session_id = await opened(one)
+        stale = await one.hub.attach(session_id)
+        one.hot.inbox.deaf = True
+        await other.hub.attach(session_id)
+        again = await one.hub.attach(session_id)
+        assert again is not stale
+        assert await hot.owner_of(session_id) == again.owner_id
+        assert (await again.submit(Answer(turn_key=key(), text="Still here."))).turn_number == 1
 
 
 async def test_sweep_leaves_alone_who_is_connected(hot: HotStore) -> None:

@@ -17,6 +17,7 @@ from server.session.audience import QuestionStream
 from server.session.outbox import Outbox
 from server.session.problems import SessionProblem, error_frame, problem_of
 from server.sockets.base import RateLimiter, origin_allowed
+from server.sockets.connected import ConnectedSessions
 from server.sockets.settings import SocketSettings
 
 
@@ -147,6 +148,26 @@ def test_limiter_violations_are_forgiven_with_time() -> None:
     assert [limiter.exceeds_violations(problem) for _ in range(3)] == [False, False, True]
     time[0] = 60.0
     assert not limiter.exceeds_violations(problem)
+
+
+def test_limiter_frames_that_are_too_long_are_violations() -> None:
+    limiter = RateLimiter(SocketSettings(patience=1), lambda: 0.0)
+    problem = ProtocolProblem("answer_too_long")
+    assert [limiter.exceeds_violations(problem) for _ in range(2)] == [False, True]
+
+
+def test_connected_sessions_are_counted_once_each() -> None:
+    connected = ConnectedSessions()
+    assert connected.enter("a", "s1", most=2)
+    assert connected.enter("a", "s1", most=2)
+    assert connected.enter("a", "s2", most=2)
+    assert not connected.enter("a", "s3", most=2)
+    assert connected.enter("a", "s2", most=2)
+    assert connected.enter("b", "s3", most=2)
+    connected.leave("a", "s1")
+    assert not connected.enter("a", "s3", most=2)
+    connected.leave("a", "s1")
+    assert connected.enter("a", "s3", most=2)
 
 
 def test_limiter_bad_input_is_no_violation() -> None:

@@ -24,6 +24,7 @@ from server.speech.frames import AudioPiece, AudioTimeline, FrameIntake, KeptAud
 from server.speech.transcript import SpokenTranscript
 from tests.support.fakes_session import a_call, eventually
 from tests.support.interview import NOW, Listener, configuration, new_state
+from tests.support.patience import PATIENCE_S
 
 HZ = 16_000
 
@@ -183,7 +184,7 @@ async def test_speculative_turns_wait_for_confirmed_work_and_not_the_other_way_r
             tasks.create_task(turn())
             await asyncio.sleep(0.01)
             assert not begun.is_set()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await begun.wait()
 
 

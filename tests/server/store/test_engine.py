@@ -16,8 +16,9 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateTable
 
 from server.store.engine import Database
-from server.store.errors import SchemaTooNew, StoreMisconfigured, StoreUnavailable
+from server.store.errors import RecordRefused, SchemaTooNew, StoreMisconfigured, StoreUnavailable
 from server.store.tables import METADATA
+from tests.support.patience import PATIENCE_S
 
 
 def other_default(
@@ -131,11 +132,15 @@ async def test_write_somebody_waits_for_fails_in_bounded_time_among_patient_ones
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 
+    tries = 0
+
     async def write_for_ever() -> None:
+        nonlocal tries
         while True:
             with suppress(StoreUnavailable):
                 async with database.write(patient=True):
                     pass
+            tries += 1
 
     async def write_once() -> None:
         with pytest.raises(StoreUnavailable):
@@ -145,8 +150,9 @@ async def test_write_somebody_waits_for_fails_in_bounded_time_among_patient_ones
     async with asyncio.TaskGroup() as group:
         patient = [group.create_task(write_for_ever()) for _ in range(8)]
         try:
-            async with asyncio.timeout(1.0):
+            async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(*(write_once() for _ in range(6)))
+            assert tries < 5, "each takes 0.1 s at the least"
         finally:
             for task in patient:
                 task.cancel()
@@ -216,3 +222,16 @@ async def test_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:
         await database.migrate()
     assert not await database.is_usable()
     await database.close()
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**30])
+async def test_number_that_the_database_can_not_hold_is_refused(database: Database, value: int) -> None:
+    with pytest.raises(RecordRefused):
+        async with database.write() as connection:
+            await connection.execute(text("SELECT :value"), {"value": value})
+
+
+async def test_text_that_the_database_can_not_hold_is_refused(database: Database) -> None:
+    with pytest.raises(RecordRefused):
+        async with database.write() as connection:
+            await connection.execute(text("SELECT :value"), {"value": "\ud800"})

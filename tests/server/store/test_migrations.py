@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, inspect, text
 
 from server.store.apply import upsert
 from server.store.engine import Database
+from server.store.errors import StoreUnavailable
 from server.store.migrations.run import configuration
 from server.store.rows import changes
 from server.store.tables import METADATA, SESSIONS
@@ -99,6 +101,17 @@ async def test_way_back_and_forth_again_keeps_turns(first: Database) -> None:
     assert "task" not in columns
     await first.migrate()
     assert len(await _turns(first)) == 1
+
+
+async def test_node_that_runs_while_another_migrates_tries_again(first: Database) -> None:
+    await _turns(first)
+    other = Database(first.url)
+    await other.migrate()
+    await other.close()
+    with suppress(StoreUnavailable):
+        await _turns(first)
+    [turn] = await _turns(first)
+    assert "directive" in turn
 
 
 async def test_migrated_turns_still_go_with_their_session(first: Database) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pipeline.calls import LLMCall, Role
-from pipeline.state import InterviewState
+from pipeline.state import InterviewState, QuestionAsked
 from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.repository import Repository
@@ -88,6 +88,23 @@ async def test_quiet_sessions_are_those_that_could_go_on(database: Database, rep
     await put(database, numbered(0), numbered(2, status="completed"), numbered(4, status="paused"), numbered(9))
     assert await repository.quiet_sessions(NOW + timedelta(minutes=3), 10) == ["s00", "s04"]
     assert await repository.quiet_sessions(NOW + timedelta(minutes=3), 1) == ["s00"]
+
+
+async def test_unstarted_sessions_are_those_in_which_nothing_was_asked(
+    database: Database, repository: Repository
+) -> None:
+    asked = QuestionAsked(utterance_id="u0", turn_number=0, text="Why?", kind="opening")
+    await put(
+        database,
+        numbered(0, status="abandoned"),
+        numbered(2, status="created"),
+        numbered(4, status="abandoned", turn_count=1),
+        numbered(6, status="abandoned", question=asked),
+        numbered(8, status="active"),
+        numbered(20, status="created"),
+    )
+    assert await repository.unstarted_sessions(NOW + timedelta(minutes=5), 10) == ["s00", "s02"]
+    assert await repository.unstarted_sessions(NOW + timedelta(minutes=5), 1) == ["s00"]
 
 
 async def test_session_that_is_not_there_is_none(repository: Repository) -> None:

@@ -20,6 +20,7 @@ from server.watch.live import LiveSession
 from server.watch.mailbox import Due, Mailbox
 from server.watch.rows import row_of
 from tests.support.interview import NOW, new_state
+from tests.support.patience import PATIENCE_S
 
 
 class Wire(Broadcasts):
@@ -83,7 +84,7 @@ async def two_nodes(
     one, two = LiveExchange(wire, "one", clock, on_lost=on_lost), LiveExchange(wire, "two", clock)
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(exchange.run()) for exchange in (one, two)]
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(PATIENCE_S):
             while len(wire.queues) < 2:
                 await asyncio.sleep(0.001)
         yield wire, one, two
@@ -93,14 +94,14 @@ async def two_nodes(
 
 async def soon(check: Any) -> None:
     """Wait until it holds."""
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(PATIENCE_S):
         while not check():
             await asyncio.sleep(0.001)
 
 
 async def text(box: Mailbox) -> Any:
     """The next item of a mailbox."""
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(PATIENCE_S):
         return await box.next()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from server.watch.mailbox import Due, Mailbox
+from tests.support.patience import PATIENCE_S
 
 
 async def drained(box: Mailbox) -> list[object]:
@@ -18,7 +19,7 @@ async def drained(box: Mailbox) -> list[object]:
 
 async def taken(box: Mailbox, count: int) -> list[object]:
     """The next items."""
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(PATIENCE_S):
         return [await box.next() for _ in range(count)]
 
 
@@ -88,7 +89,7 @@ async def test_closed_mailbox_gives_out_replies_only() -> None:
 
 async def test_next_waits_for_something() -> None:
     box = Mailbox()
-    async with asyncio.timeout(2), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         waiting = tasks.create_task(box.next())
         await asyncio.sleep(0)
         box.frame("frame", 1)

@@ -19,6 +19,7 @@ from server.watch.mailbox import Mailbox
 from server.watch.reporter import Reporter
 from tests.support.client import key
 from tests.support.moderator import Place, place
+from tests.support.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ async def test_time_without_a_sign_raises_an_alert_and_a_sign_ends_it(
         assert codes(found.live.row()) == ["stuck"]
         await respondent.turn("I like the taste.")
         assert codes(found.live.row()) == []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while found.live.row().connected:
             await asyncio.sleep(0.01)
     found.tick(here.parts.now() + timedelta(seconds=6))

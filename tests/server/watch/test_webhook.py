@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from config.alerts import AlertSettings
 from server.hot.errors import StorageUnavailable
 from server.watch.webhook import MAX_WAITING, Webhook
+from tests.support.patience import PATIENCE_S
 
 URL = "https://hooks.example/askwell"
 
@@ -59,7 +60,7 @@ async def posted(hook: Webhook, until: Callable[[], bool]) -> None:
     """Let it work until then."""
     async with asyncio.TaskGroup() as tasks:
         working = tasks.create_task(hook.run())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while not until():
                 await asyncio.sleep(0.001)
         working.cancel()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ class Asked:
         connection: counted from 1; requests over one socket share it.
         headers: names in lower case.
         body: the parsed JSON, {} where it was none.
-        arrived_s: on the clock of `time.monotonic`, when the request was complete.
+        arrived_s: on the event loop's clock, when the request was complete.
     """
 
     number: int
@@ -30,7 +30,7 @@ class Asked:
     body: dict[str, Any]
     format: FormatName
     raw: bytes = b""
-    arrived_s: float = field(default_factory=time.monotonic)
+    arrived_s: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     first_piece_s: float | None = None
     """When the first token of a stream, or the body of a whole answer, was handed to the socket."""
     ended_s: float | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -116,8 +115,8 @@ class LLMDouble:
             reset: by a reset instead of an orderly end.
             quiet_s: longest wait for answers that are still under way.
         """
-        end_s = time.monotonic() + quiet_s
-        while any(connection.busy for connection in self._open.values()) and time.monotonic() < end_s:
+        end_s = asyncio.get_running_loop().time() + quiet_s
+        while any(connection.busy for connection in self._open.values()) and asyncio.get_running_loop().time() < end_s:
             await asyncio.sleep(0.001)
         idle = [connection for connection in self._open.values() if not connection.busy]
         for connection in idle:
@@ -230,7 +229,7 @@ class LLMDouble:
         async def play() -> None:
             try:
                 await self._play(asked, wire)
-                asked.ended_s = time.monotonic()
+                asked.ended_s = asyncio.get_running_loop().time()
             except ConnectionError:
                 asked.hung_up = True
                 raise
@@ -243,7 +242,7 @@ class LLMDouble:
         except* (Gone, ConnectionError):
             raise Gone from None
         finally:
-            asked.ended_s = asked.ended_s or time.monotonic()
+            asked.ended_s = asked.ended_s or asyncio.get_running_loop().time()
 
     async def _play(self, asked: Asked, wire: Wire) -> None:
         form = FORMATS[asked.format]

@@ -8,7 +8,6 @@ import json
 import random
 import socket
 import struct
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -38,7 +37,7 @@ class Wire:
 
     async def until(self, asked: Asked, after_s: float) -> None:
         """Wait until so many seconds after the request arrived."""
-        delay = asked.arrived_s + after_s - time.monotonic()
+        delay = asked.arrived_s + after_s - asyncio.get_running_loop().time()
         await asyncio.sleep(max(0.0, delay))
 
     async def raw(self, data: bytes) -> None:
@@ -74,7 +73,7 @@ class Wire:
     ) -> None:
         """A whole response."""
         await self._begin(asked, status, content_type, [("content-length", str(len(body))), *headers])
-        asked.first_piece_s = time.monotonic()
+        asked.first_piece_s = asyncio.get_running_loop().time()
         await self._send(body)
         await self._end()
 
@@ -100,7 +99,7 @@ class Wire:
         body = _json(found)
         extra = [("content-length", str(len(body)))] if answer.shape.piece_bytes is None else []
         await self._begin(asked, 200, "application/json", [*extra, *_closing(answer)])
-        asked.first_piece_s = time.monotonic()
+        asked.first_piece_s = asyncio.get_running_loop().time()
         cut = answer.cut
         if cut is not None:
             await self._send(body[: cut.after])
@@ -127,7 +126,7 @@ class Wire:
         if answer.shape.one_chunk:
             frames = [*form.head(answer, asked), *tokens, *form.tail(answer, asked)]
             await self.until(asked, answer.pace.first_token_s)
-            asked.first_piece_s = time.monotonic()
+            asked.first_piece_s = asyncio.get_running_loop().time()
             await self._send(b"".join(_encode(frame, answer, asked) for frame in frames))
             await self._end(silently=answer.shape.close == "silent")
             return
@@ -138,7 +137,7 @@ class Wire:
             if answer.cut is not None and count >= answer.cut.after:
                 break
             if asked.first_piece_s is None:
-                asked.first_piece_s = time.monotonic()
+                asked.first_piece_s = asyncio.get_running_loop().time()
             await self._frames([frame], answer, asked)
             count += 1
         if answer.cut is not None:

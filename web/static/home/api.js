@@ -35,10 +35,10 @@ async function call(path, options = {}) {
   return body;
 }
 
-/** @returns {Promise<Concept[]>} */
+/** @returns {Promise<{items: Concept[], open: boolean}>} `open`: whether everyone sees all there are. */
 export async function fetchConcepts() {
   const body = await call("/api/concepts");
-  return body?.items ?? [];
+  return { items: body?.items ?? [], open: body?.open !== false };
 }
 
 /**

@@ -66,13 +66,15 @@ async function load() {
   hush();
   status.textContent = t("home.loading");
   try {
-    concepts = await fetchConcepts();
+    const { items, open } = await fetchConcepts();
+    concepts = items;
     list.replaceChildren(...concepts.map(row));
     drawKiosks();
-    if (concepts.length === 0) tell("home.empty", true, null);
+    if (concepts.length === 0) tell(open ? "home.empty" : "home.closed", true, null);
   } catch (failure) {
     if (!(failure instanceof Refusal)) throw failure;
-    tell("home.failed", false, () => void load());
+    if (failure.status === 401) tell("home.closed", true, null);
+    else tell("home.failed", false, () => void load());
   } finally {
     status.textContent = "";
   }

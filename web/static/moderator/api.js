@@ -43,7 +43,7 @@ function query(values) {
 /**
  * @typedef {{kind: string, name: string, token_id: string, concepts: string[] | null}} Me
  * @typedef {{id: string, kind: string, name: string, concepts: string[] | null, created_at: string,
- *   revoked_at: string | null, last_seen?: string | null}} Token
+ *   created_by?: string | null, created_by_name?: string | null, revoked_at: string | null, last_seen?: string | null}} Token
  * @typedef {{id: string, name: string, title?: string, methodology: string, languages: string[]}} Concept
  * @typedef {{id: string, state: string, concept_id: string, concept_name: string, turn_count: number, max_turns: number,
  *   respondent_ref: string | null, created_at: string, updated_at: string, reason?: string, match?: string | null,

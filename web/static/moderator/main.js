@@ -63,13 +63,15 @@ const state = { me: null, rows: new Map(), loaded: false, kiosks: [], model: nul
 let view = null;
 let shownHash = "";
 let drawing = false;
+/** Whether somebody is signing out in this tab. */
+let leaving = false;
 let watched = /** @type {string | null} */ (null);
 
 const socket = new ModeratorSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/moderator`, {
   onMessage: received,
   onStatus(status, retryMs) {
     state.link = status;
-    if (status === "refused") app.signedOut();
+    if (status === "refused") thrownOut();
     else shell.link(status, retryMs, state.heard);
   },
 });
@@ -180,13 +182,23 @@ function enter(name) {
   route(true);
 }
 
+/** The token was revoked, or somebody signed out in another tab. */
+function thrownOut() {
+  if (state.me && !leaving) app.toast(t("mod.signin.ended"), "caution");
+  app.signedOut();
+}
+
+/** Sign out: the page says so only once the server has ended the login. */
 async function leave() {
+  leaving = true;
   try {
     await api.signOut();
   } catch (failure) {
     if (!(failure instanceof Refusal)) throw failure;
-    app.toast(t("mod.error.offline"), "alarm");
+    app.toast(t(failure.status === 429 ? "mod.error.rate_limited" : "mod.signin.stays"), "alarm");
     return;
+  } finally {
+    leaving = false;
   }
   location.hash = "";
   app.signedOut();

@@ -79,7 +79,7 @@ export function tokensView(app) {
         return;
       }
       list.replaceChildren(h("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": t("mod.tokens.list") }, h("table", "table token-table",
-        h("thead", {}, h("tr", {}, ...["name", "kind", "scope", "created", "seen", "state"].map((key) => h("th", { scope: "col" }, t(`mod.tokens.${key}`))))),
+        h("thead", {}, h("tr", {}, ...["name", "kind", "scope", "created", "maker", "seen", "state"].map((key) => h("th", { scope: "col" }, t(`mod.tokens.${key}`))))),
         h("tbody", {}, ...known.map(row)))));
     } catch (failure) {
       if (!(failure instanceof Refusal)) throw failure;
@@ -94,7 +94,7 @@ export function tokensView(app) {
     const scope = token.concepts ? f.list(token.concepts.map((id) => named.get(id) ?? id)) : t("mod.tokens.everything");
     const seen = token.last_seen ? f.ago(Math.max(0, (app.now() - Date.parse(token.last_seen)) / 1000)) : "–";
     return h("tr", { class: token.revoked_at ? "revoked" : false, "data-token": token.id }, h("th", { scope: "row", dir: "auto" }, token.name), h("td", {}, t(`mod.tokens.${token.kind}`)), h("td", {}, scope),
-      h("td", {}, f.date(token.created_at, { dateStyle: "medium" })), h("td", {}, seen), h("td", {}, token.revoked_at ? badge(t("mod.tokens.revoked")) : revoke(token)));
+      h("td", {}, f.date(token.created_at, { dateStyle: "medium" })), h("td", { dir: "auto" }, token.created_by_name || "–"), h("td", {}, seen), h("td", {}, token.revoked_at ? badge(t("mod.tokens.revoked")) : revoke(token)));
   }
 
   /** Asked twice: a token can't be brought back. @param {Token} token */

@@ -47,6 +47,8 @@ export default {
   "mod.signin.enter": "تسجيل الدخول",
   "mod.signin.empty": "أدخل رمز دخولك.",
   "mod.signin.wrong": "هذا ليس رمز مشرف، أو أنه أُلغي.",
+  "mod.signin.ended": "انتهى تسجيل دخولك: أُلغي رمزك، أو سجّلت الخروج في علامة تبويب أخرى.",
+  "mod.signin.stays": "ما زلت مسجّل الدخول: تعذر الوصول إلى الخادم. حاول مرة أخرى من فضلك.",
 
   "mod.error.offline": "لا يمكن الوصول إلى الخادم. حاول مرة أخرى.",
   "mod.error.rate_limited": "محاولات كثيرة. انتظر دقيقة ثم حاول مرة أخرى.",
@@ -438,6 +440,7 @@ export default {
   "mod.tokens.kind": "لمن",
   "mod.tokens.scope": "المفاهيم",
   "mod.tokens.created": "صدر",
+  "mod.tokens.maker": "أصدره",
   "mod.tokens.seen": "آخر ظهور",
   "mod.tokens.state": "الحالة",
   "mod.tokens.list": "الرموز",

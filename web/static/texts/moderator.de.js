@@ -40,6 +40,8 @@ export default {
   "mod.signin.enter": "Anmelden",
   "mod.signin.empty": "Geben Sie Ihren Zugangsschlüssel ein.",
   "mod.signin.wrong": "Das ist kein Schlüssel für die Moderation, oder er wurde widerrufen.",
+  "mod.signin.ended": "Sie sind abgemeldet: Ihr Schlüssel wurde widerrufen, oder Sie haben sich in einem anderen Tab abgemeldet.",
+  "mod.signin.stays": "Sie sind noch angemeldet: Der Server war nicht zu erreichen. Bitte versuchen Sie es noch einmal.",
 
   "mod.error.offline": "Der Server ist nicht erreichbar. Versuchen Sie es noch einmal.",
   "mod.error.rate_limited": "Zu viele Versuche. Warten Sie eine Minute, dann versuchen Sie es noch einmal.",
@@ -413,6 +415,7 @@ export default {
   "mod.tokens.kind": "Für",
   "mod.tokens.scope": "Konzepte",
   "mod.tokens.created": "Ausgestellt",
+  "mod.tokens.maker": "Von",
   "mod.tokens.seen": "Zuletzt gesehen",
   "mod.tokens.state": "Zustand",
   "mod.tokens.list": "Schlüssel",

@@ -40,6 +40,8 @@ export default {
   "mod.signin.enter": "Sign in",
   "mod.signin.empty": "Enter your token.",
   "mod.signin.wrong": "This is not the token of a moderator, or it was revoked.",
+  "mod.signin.ended": "You are signed out: your token was revoked, or you signed out in another tab.",
+  "mod.signin.stays": "You are still signed in: the server could not be reached. Please try again.",
 
   "mod.error.offline": "The server can’t be reached. Try again.",
   "mod.error.rate_limited": "Too many tries. Wait a minute, then try again.",
@@ -413,6 +415,7 @@ export default {
   "mod.tokens.kind": "For",
   "mod.tokens.scope": "Concepts",
   "mod.tokens.created": "Made",
+  "mod.tokens.maker": "By",
   "mod.tokens.seen": "Last seen",
   "mod.tokens.state": "State",
   "mod.tokens.list": "Tokens",

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from pipeline.language.clients.base import RoleModel
 from pipeline.language.clients.faults import TryFailed
 from pipeline.language.clients.transport import IDLE_CONNECTIONS, STALE_S, KeyAuth, Pool
+from tests.support.patience import PATIENCE_S
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 
@@ -91,7 +92,7 @@ async def get(pool: Pool) -> int:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while not condition():
             await asyncio.sleep(0.001)
 

@@ -18,6 +18,8 @@ from pipeline.language.clients import transport
 from pipeline.language.clients.base import RoleModel
 from pipeline.language.clients.faults import TryFailed
 from pipeline.language.clients.transport import CONNECT_S, Pool
+from tests.support.patience import PATIENCE_S
+from tests.support.virtual_time import VirtualTimeLoop
 
 Runner = Callable[[Callable[[], Awaitable[None]]], None]
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -31,7 +33,7 @@ def run(request: pytest.FixtureRequest) -> Runner:
 
     def runner(body: Callable[[], Awaitable[None]]) -> None:
         async def main() -> None:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 await body()
 
         with asyncio.Runner(loop_factory=factory) as loop:
@@ -102,7 +104,7 @@ def unanswering(port: int) -> Iterator[str]:
                 one.close()
 
 
-class ResolvingLoop(asyncio.SelectorEventLoop):
+class ResolvingLoop(VirtualTimeLoop):
     """Knows the addresses of one host, which no name server has."""
 
     addresses: dict[str, list[str]]

@@ -1,0 +1,1 @@
+"""What developers run and nobody installs: the lock files, the bill of materials."""
