@@ -64,9 +64,10 @@ class Applier:
             StoreUnavailable: the database can't be used now.
         """
         async with self.database.write(patient=True) as connection:
+            await self.claim(connection, partition, expected)
             for record in records:
                 await self.write(connection, record)
-            await self._move(connection, partition, expected, records[-1].id)
+            await self.move(connection, partition, records[-1].id)
 
     async def bury(self, partition: int, expected: str, record: JournalRecord, error: str) -> None:
         """Store a record that can't be applied in `journal_dead`, and move the position past it; errors as in `apply`.
@@ -87,16 +88,29 @@ class Applier:
             "failed_at": datetime.now(UTC),
         }
         async with self.database.write(patient=True) as connection:
+            await self.claim(connection, partition, expected)
             await upsert(connection, DEAD_RECORDS, [row])
             await _rescue_calls(connection, record)
-            await self._move(connection, partition, expected, record.id)
+            await self.move(connection, partition, record.id)
 
-    async def _move(self, connection: AsyncConnection, partition: int, expected: str, new: str) -> None:
+    async def claim(self, connection: AsyncConnection, partition: int, expected: str) -> None:
+        """Let no other writer write this partition's rows until the transaction ends.
+
+        Must come before anything is written: writers that wait here can't wait for each other in a circle, and none
+        overwrites rows with what it read before another moved the position on.
+
+        Raises:
+            StalePosition: the position is not `expected` any more.
+        """
         c = JOURNAL_POSITIONS.c
-        at_expected = (c.partition == partition) & (c.last_id == expected)
-        moved = await connection.execute(update(JOURNAL_POSITIONS).where(at_expected).values(last_id=new))
-        if moved.rowcount != 1:
+        query = select(c.last_id).where(c.partition == partition).with_for_update()
+        if await connection.scalar(query) != expected:
             raise StalePosition(f"partition {partition} is not at {expected} any more")
+
+    async def move(self, connection: AsyncConnection, partition: int, new: str) -> None:
+        """Move the position on, as the last step of a transaction that has claimed the partition."""
+        at = JOURNAL_POSITIONS.c.partition == partition
+        await connection.execute(update(JOURNAL_POSITIONS).where(at).values(last_id=new))
 
     async def positions(self) -> dict[int, str]:
         """Id of the last stored record of every partition that has one."""
@@ -106,7 +120,8 @@ class Applier:
     async def skip(self, partition: int, expected: str, new: str) -> None:
         """Move the position from `expected` on without records; errors as in `apply`."""
         async with self.database.write(patient=True) as connection:
-            await self._move(connection, partition, expected, new)
+            await self.claim(connection, partition, expected)
+            await self.move(connection, partition, new)
 
     async def erase(self, connection: AsyncConnection, session_id: str) -> None:
         """Delete every row of a session."""

@@ -96,27 +96,29 @@ class Rebuilding:
         hot, erased = await self._hot.sessions_of(partition)
         found = Rebuilt()
         for session_id in erased:
-            found += await self._erase(session_id)
+            found += await self._erase(partition, position, session_id)
         for session_id in hot:
             try:
                 copy = await self._hot.copy_of(session_id)
             except (SessionErased, SessionNotHot):
                 continue
-            found += await self._put(partition, copy)
+            found += await self._put(partition, position, copy)
         await self._applier.skip(partition, position, stored)
         return stored, found
 
-    async def _erase(self, session_id: str) -> Rebuilt:
+    async def _erase(self, partition: int, position: str, session_id: str) -> Rebuilt:
         async with self._applier.database.write(patient=True) as connection:
+            await self._applier.claim(connection, partition, position)
             known = await connection.scalar(select(SESSIONS.c.id).where(SESSIONS.c.id == session_id))
             if known is not None:
                 await self._applier.erase(connection, session_id)
         return Rebuilt(erased=int(known is not None))
 
-    async def _put(self, partition: int, copy: HotCopy) -> Rebuilt:
+    async def _put(self, partition: int, position: str, copy: HotCopy) -> Rebuilt:
         try:
             state = InterviewState.load(unpack(copy.packed_state))
             async with self._applier.database.write(patient=True) as connection:
+                await self._applier.claim(connection, partition, position)
                 known = await connection.scalar(
                     select(SNAPSHOTS.c.rev).where(SNAPSHOTS.c.session_id == copy.session_id)
                 )

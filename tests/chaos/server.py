@@ -130,8 +130,8 @@ class KillingApplier(Applier):
         await super().apply(partition, expected, records)
         self.plan.reached("after_apply")
 
-    async def _move(self, connection: AsyncConnection, partition: int, expected: str, new: str) -> None:
-        await super()._move(connection, partition, expected, new)
+    async def move(self, connection: AsyncConnection, partition: int, new: str) -> None:
+        await super().move(connection, partition, new)
         self.plan.reached("in_transaction")
 
 

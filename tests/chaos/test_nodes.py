@@ -173,8 +173,8 @@ async def test_postgresql_in_deadlocks_gives_no_record_up(tmp_path: Path) -> Non
         while asyncio.get_running_loop().time() < end:
             try:
                 async with hostile.write() as connection:
-                    await connection.execute(text("update journal_position set last_id = last_id"))
                     await connection.execute(text("update sessions set pilot = pilot"))
+                    await connection.execute(text("update journal_position set last_id = last_id"))
             except StoreUnavailable:
                 pass
             await asyncio.sleep(0.1)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from server.hot.errors import StorageUnavailable
 from server.hot.journal import START, Journal, JournalRecord
@@ -18,6 +19,8 @@ from server.hot.redis import HotStore
 from server.hot.values import Erasure, HotSettings
 from server.store.apply import Applier
 from server.store.engine import Database
+from server.store.errors import StalePosition
+from server.store.rebuilding import Rebuilding
 from server.store.repository import Repository
 from server.writer import Lag, Writer, WriterHooks, WriterSettings
 from tests.support.patience import PATIENCE_S
@@ -212,6 +215,38 @@ async def test_two_writers_racing_store_everything_once(hot: HotStore, embedded_
     for journal in journals:
         await journal.close()
     await other.close()
+
+
+class Overtaken(Applier):
+    """Another writer stores what waits between what this one reads and what it writes."""
+
+    def __init__(self, database: Database, overtake: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(database)
+        self._overtake = overtake
+
+    async def write(self, connection: AsyncConnection, record: JournalRecord) -> None:
+        await self._overtake()
+        await super().write(connection, record)
+
+
+async def test_writer_that_read_the_position_too_early_takes_no_session_back(
+    hot: HotStore, journal: Journal, writer: Writer, database: Database
+) -> None:
+    """It believes that the store lacks what another writer has stored meanwhile, and fills it in from hot storage."""
+    interview = await talk(hot, "s1", 1)
+    partition = hot.keys.partition_of("s1")
+    early = await Applier(database).position(partition)
+    assert await writer.drain(PATIENCE_S)
+
+    async def overtake() -> None:
+        await interview.say_all(1)
+        await writer.drain(1.0)
+
+    rebuilding = Rebuilding(hot, journal, Overtaken(database, overtake))
+    with pytest.raises(StalePosition):
+        await rebuilding.fill(partition, early)
+    assert await writer.drain(PATIENCE_S)
+    await assert_projected(database, interview.interview.state)
 
 
 async def test_writer_cancelled_at_any_moment_loses_and_doubles_nothing(

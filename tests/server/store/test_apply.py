@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from pipeline.calls import LLMCall
@@ -20,7 +20,6 @@ from server.store.apply import Applier
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StalePosition
 from server.store.repository import Repository
-from server.store.tables import JOURNAL_POSITIONS
 from server.store.tokens import TokenEntry
 from tests.support.interview import NOW, concepts
 from tests.support.redis_interview import HotInterview
@@ -110,11 +109,10 @@ async def test_stale_writer_rolls_back(hot: HotStore, talk: HotInterview, applie
 
 
 class Unguarded(Applier):
-    """Moves the position wherever it is."""
+    """Writes wherever the position is."""
 
-    async def _move(self, connection: AsyncConnection, partition: int, expected: str, new: str) -> None:
-        moved = update(JOURNAL_POSITIONS).where(JOURNAL_POSITIONS.c.partition == partition).values(last_id=new)
-        await connection.execute(moved)
+    async def claim(self, connection: AsyncConnection, partition: int, expected: str) -> None:
+        return
 
 
 async def test_stale_writer_without_the_guard_takes_the_session_back(
