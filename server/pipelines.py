@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from typing import Final
@@ -111,8 +112,12 @@ async def open_pipelines(
         say("loading the language models")
         began = time.perf_counter()
         methodologies = tuple(library.methodologies().values())
+        tags = {tag for concept in library.concepts().values() for tag in concept.languages}
+        providers, _ = await asyncio.gather(
+            load(settings, executor, methodologies), asyncio.to_thread(_prepare_rules, tags)
+        )
         language = Language(
-            await load(settings, executor, methodologies),
+            providers,
             settings,
             prices,
             prompts=library.known_prompts,
@@ -131,3 +136,8 @@ async def open_pipelines(
             yield pipelines
         finally:
             await language.aclose()
+
+
+def _prepare_rules(tags: Iterable[str]) -> None:
+    for tag in tags:
+        prepare(tag)

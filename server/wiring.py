@@ -315,8 +315,8 @@ async def running(
             async with _running(parts.watch.run(), "watch"), parts.hub, _running(parts.sync.run(), "sync"):
                 # What is loaded by now stays: looking through it again would stop every session for a quarter of a
                 # second.
-                gc.collect()
                 gc.freeze()
+                gc.enable()
                 parts.readiness.models = True
                 yield parts, storage
                 parts.readiness.leaving = True

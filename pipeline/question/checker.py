@@ -286,5 +286,3 @@ def prepare(language: str, secrets: Sequence[str] = ()) -> None:
     Checker(language=language, secrets=secrets).whole("What?")
     Checker(language=language, secrets=secrets).beginning("What ")
 
-
-prepare("en")

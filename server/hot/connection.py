@@ -88,7 +88,12 @@ def open_client(url: str, *, timeout_s: float, max_connections: int, cluster: bo
     # while the send completes (Python 3.11). Attempts have their deadline in Connection.insist.
     if cluster:
         return RedisCluster.from_url(
-            url, socket_connect_timeout=timeout_s, socket_keepalive=True, max_connections=max_connections, protocol=2
+            url,
+            socket_connect_timeout=timeout_s,
+            socket_keepalive=True,
+            max_connections=max_connections,
+            protocol=2,
+            driver_info=None,
         )
     return plain_client(url, timeout_s=timeout_s, max_connections=max_connections)
 
@@ -103,6 +108,7 @@ def plain_client(url: str, *, timeout_s: float, max_connections: int) -> Redis:
         socket_connect_timeout=timeout_s,
         retry=Retry(NoBackoff(), 0),
         protocol=2,
+        driver_info=None,  # else each new connection looks its version up among the installed packages
         **({} if url.startswith("unix:") else {"socket_keepalive": True}),
     )
     return Redis.from_pool(pool)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pipeline.language.embedder import OnnxEmbedder, SentenceTransformerEmbedder
@@ -59,24 +60,25 @@ async def load_offline(
     Raises:
         ModelUnavailable: a model is missing; the message says what to install.
     """
-    provider = await asyncio.get_running_loop().run_in_executor(
-        executor, _load, executor, spacy_model, embedding_model, kept
+    run = asyncio.get_running_loop().run_in_executor
+    parser, embedder = await asyncio.gather(
+        run(executor, partial(SpacyParser, executor=executor, model=spacy_model)),
+        run(executor, _load_embedder, executor, embedding_model),
     )
+    provider = _provider(parser, embedder, executor, kept)
     await provider.rater.rate(RatingRequest(text="It is quick, so I save time.", question="Why?", language="en"))
     await provider.embedder.embed(["saves time"])
     await provider.warm(*methodologies)
     return provider
 
 
-def _load(
-    executor: Executor | None, spacy_model: str | None, embedding_model: str | None, kept: Path | None
+def _load_embedder(executor: Executor | None, model: str | None) -> LocalEmbedder:
+    return SentenceTransformerEmbedder(model, executor=executor) if model else OnnxEmbedder(executor=executor)
+
+
+def _provider(
+    parser: SpacyParser, embedder: LocalEmbedder, executor: Executor | None, kept: Path | None
 ) -> OfflineProvider:
-    parser = SpacyParser(executor=executor, model=spacy_model)
-    embedder: LocalEmbedder = (
-        SentenceTransformerEmbedder(embedding_model, executor=executor)
-        if embedding_model
-        else OnnxEmbedder(executor=executor)
-    )
     files = ExemplarFiles(kept, embedder.version, parser.version) if kept is not None else None
     return OfflineProvider(
         extractor=OfflineExtractor(parser, embedder, executor=executor, files=files),
