@@ -285,4 +285,3 @@ def prepare(language: str, secrets: Sequence[str] = ()) -> None:
     """Compile the rules of a language and prepare secret texts, so that the first question is not delayed."""
     Checker(language=language, secrets=secrets).whole("What?")
     Checker(language=language, secrets=secrets).beginning("What ")
-
