@@ -46,6 +46,15 @@ async def browser() -> AsyncIterator[Browser]:
         await browser.close()
 
 
+@pytest_asyncio.fixture(loop_scope="module")
+async def whole_browser() -> AsyncIterator[Browser]:
+    """Headless Chromium with all that belongs to a browser."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium_path(light=False), args=FLAGS)
+        yield browser
+        await browser.close()
+
+
 @pytest.fixture(scope="session")
 def shots() -> Path | None:
     """Where screenshots go: ASKWELL_SHOTS, nowhere if not set."""

@@ -95,7 +95,9 @@ async def microphone(
     plays += ["--use-fake-device-for-media-stream"] if device else []
     plays += ["--use-fake-ui-for-media-stream" + ("" if allowed else "=deny")]
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium_path(), args=[*FLAGS, *plays, *flags])
+        browser = await playwright.chromium.launch(
+            executable_path=chromium_path(light=allowed), args=[*FLAGS, *plays, *flags]
+        )
         try:
             yield browser
         finally:

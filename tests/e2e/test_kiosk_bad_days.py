@@ -317,9 +317,9 @@ async def test_kiosk_opened_twice_on_a_device_runs_once(server: ServerProcess, b
 
 
 async def test_kiosk_keyboard_on_the_screen_covers_neither_box_nor_send(
-    server: ServerProcess, browser: Browser, shots: Path | None
+    server: ServerProcess, whole_browser: Browser, shots: Path | None
 ) -> None:
-    async with tablet(browser, shots, "kiosk-keyboard") as kiosk:
+    async with tablet(whole_browser, shots, "kiosk-keyboard") as kiosk:
         await kiosk.open(server.url)
         await kiosk.begin("Ref-1")
         await kiosk.tap("#answer")
