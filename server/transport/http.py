@@ -11,6 +11,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from server.transport.config import LimitedConfig
+from server.transport.overdue import Overdue
 
 HEAD_STEP_BYTES = 8 * 1024
 """A head is read in pieces of this size, so that its length is known before much of it is parsed."""
@@ -51,8 +52,7 @@ class LimitedHttp(HttpToolsProtocol):
         """When the rate of the body was judged last, and the bytes that were there then."""
         self._refusal: tuple[int, str] | None = None
         """What is answered to a request that can't be parsed."""
-        self._stalled_since: float | None = None
-        self._closing_since: float | None = None
+        self._overdue = Overdue(config.limits)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has connected; one too many is told so."""
@@ -136,12 +136,12 @@ class LimitedHttp(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         """More waits to be read by the client than should."""
-        self._stalled_since = self.loop.time()
+        self._overdue.paused(self.loop.time())
         super().pause_writing()
 
     def resume_writing(self) -> None:
         """The client reads."""
-        self._stalled_since = None
+        self._overdue.resumed()
         super().resume_writing()
 
     # Time
@@ -154,10 +154,9 @@ class LimitedHttp(HttpToolsProtocol):
         """
         limits = self._limits
         if self.transport.is_closing():
-            self._closing_since = self._closing_since or now
-            if now - self._closing_since >= limits.close_s:
+            if self._overdue.closing(now):
                 self.transport.abort()
-        elif self._stalled_since is not None and now - self._stalled_since >= limits.stalled_s:
+        elif self._overdue.reading(now):
             self._end("stalled")
         elif self.flow.read_paused:
             # The server is what is waited for.

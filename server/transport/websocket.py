@@ -14,6 +14,7 @@ from websockets.frames import Frame
 from server.protocol.codes import CLOSE_POLICY, CLOSE_TOO_BIG
 from server.rate_limits import TokenBucket
 from server.transport.config import LimitedConfig
+from server.transport.overdue import Overdue
 
 STEP_BYTES = 2 * 1024
 """Frames are parsed in pieces of this size, so that a flood of small ones ends before much of it is parsed."""
@@ -45,8 +46,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         """When the message began that is not complete yet."""
         self._after_close = 0
         """Bytes that came after the close."""
-        self._stalled_since: float | None = None
-        self._closing_since: float | None = None
+        self._overdue = Overdue(config.limits)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is over."""
@@ -148,12 +148,12 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
     def pause_writing(self) -> None:
         """More waits to be read by the client than should."""
-        self._stalled_since = self.loop.time()
+        self._overdue.paused(self.loop.time())
         super().pause_writing()
 
     def resume_writing(self) -> None:
         """The client reads."""
-        self._stalled_since = None
+        self._overdue.resumed()
         super().resume_writing()
 
     # Time
@@ -166,10 +166,9 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         """
         limits = self._limits
         if self.close_sent or self.transport.is_closing():
-            self._closing_since = self._closing_since or now
-            if now - self._closing_since >= limits.close_s:
+            if self._overdue.closing(now):
                 self.transport.abort()
-        elif self._stalled_since is not None and now - self._stalled_since >= limits.stalled_s:
+        elif self._overdue.reading(now):
             self._end("stalled")
         elif self._message_since is not None and not self.read_paused and now - self._message_since >= limits.message_s:
             self._on_refused("message_late")

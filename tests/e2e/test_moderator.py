@@ -371,3 +371,16 @@ async def test_lost_connection_is_said_and_what_is_seen_is_marked_as_old(
         await expect(page.locator(".line-text").filter(has_text=ANSWERS[1])).to_have_count(1)
         await expect(page.locator("#act-pause")).to_have_text("Resume")
         await expect(page.locator(".actions-list li")).to_have_count(1)
+
+
+async def test_store_out_of_reach_is_said_until_it_is_back(server: ServerProcess, browser: Browser) -> None:
+    lost = {"ready": False, "checks": {"redis": "ok", "database": "the store was deleted or moved", "writer": "ok"}}
+    async with tab(browser, server.url) as desk:
+        page = desk.page
+        await page.route("**/readyz", lambda route: route.fulfill(status=503, json=lost))
+        await desk.sign_in(token_of(server))
+        await expect(page.locator("#banner")).to_contain_text("the store was deleted or moved")
+        await desk.sound("the store is out of reach")
+        await desk.shot("store-lost")
+        await page.unroute("**/readyz")
+        await page.locator("#banner").wait_for(state="hidden")

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Commands } from "../static/moderator/commands.js";
+import { troubleOf, watchHealth } from "../static/moderator/health.js";
 import { chosen, counted, isGone, newAlerts, newest, pressing, rowsAfter } from "../static/moderator/rows.js";
 import { ModeratorSocket } from "../static/moderator/socket.js";
 import { sparkPath } from "../static/moderator/spark.js";
@@ -174,4 +175,27 @@ test("nothing_is_ever_written_as_markup", () => {
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".js"))) {
     assert.doesNotMatch(readFileSync(new URL(name, folder), "utf8"), /innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser/, name);
   }
+});
+
+test("server_that_keeps_nothing_is_told_before_one_whose_database_is_behind", () => {
+  const well = { redis: "ok", database: "ok", writer: "ok" };
+  assert.equal(troubleOf(well), null);
+  assert.equal(troubleOf(undefined), null, "the server does not say");
+  assert.deepEqual(troubleOf({ ...well, writer: "degraded: the store is 40 s behind" }), { key: "mod.health.store", reason: "the store is 40 s behind" });
+  assert.deepEqual(troubleOf({ ...well, database: "unreachable", writer: "degraded: x" }), { key: "mod.health.store", reason: "unreachable" });
+  assert.deepEqual(troubleOf({ redis: "the disk is full", database: "unreachable" }), { key: "mod.health.answers", reason: "the disk is full" });
+});
+
+test("health_is_told_until_stopped_and_not_while_the_server_is_away", async () => {
+  const told = /** @type {unknown[]} */ ([]);
+  const stop = watchHealth(async () => ({ checks: { redis: "unreachable" } }), (trouble) => told.push(trouble));
+  await Promise.resolve();
+  await Promise.resolve();
+  stop();
+  assert.deepEqual(told, [{ key: "mod.health.answers", reason: "unreachable" }]);
+  const away = watchHealth(async () => null, (trouble) => told.push(trouble));
+  await Promise.resolve();
+  await Promise.resolve();
+  away();
+  assert.equal(told.length, 1);
 });

@@ -56,6 +56,11 @@ export const api = {
   /** @param {string} token */
   signIn: (token) => call("POST", "/api/login", { token }),
   signOut: () => call("POST", "/api/logout"),
+  /** What the server says of itself, also where it is not ready; null when it was not reached. @returns {Promise<any>} */
+  async health() {
+    const asked = { cache: /** @type {const} */ ("no-store"), signal: AbortSignal.timeout(DEADLINE_MS) };
+    return fetch("/readyz", asked).then((response) => response.json()).catch(() => null);
+  },
   /** @returns {Promise<{items: Token[]}>} */
   tokens: () => call("GET", "/api/tokens"),
   /** @param {{kind: string, name: string, concepts: string[] | null}} wanted @returns {Promise<Token & {token: string}>} */

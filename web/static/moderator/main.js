@@ -6,6 +6,7 @@ import { Refusal, api } from "./api.js";
 import { Commands } from "./commands.js";
 import { detailView } from "./detail.js";
 import { finishedView } from "./finished.js";
+import { watchHealth } from "./health.js";
 import { applied, fromMessage } from "./model.js";
 import { Notifier } from "./notify.js";
 import { overviewView } from "./overview.js";
@@ -65,6 +66,7 @@ let shownHash = "";
 let drawing = false;
 /** Whether somebody is signing out in this tab. */
 let leaving = false;
+let stopHealth = () => {};
 let watched = /** @type {string | null} */ (null);
 
 const socket = new ModeratorSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/moderator`, {
@@ -97,6 +99,7 @@ const app = {
   watch,
   signedOut() {
     socket.stop();
+    stopHealth();
     Object.assign(state, { me: null, rows: new Map(), loaded: false, model: null });
     route(true);
   },
@@ -179,6 +182,8 @@ function enter(name) {
   state.me = { kind: "moderator", name, token_id: "", concepts: null };
   shell.who(name);
   socket.start();
+  stopHealth();
+  stopHealth = watchHealth(api.health, (trouble) => shell.trouble(trouble));
   route(true);
 }
 

@@ -33,6 +33,8 @@ export function makeShell(app, onSignOut) {
       toast(t(on ? (app.notifier.allowed ? "mod.notify.on" : "mod.notify.sound_only") : "mod.notify.off"));
     });
   });
+  let linkText = "";
+  let troubleText = "";
   at("skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
@@ -41,6 +43,12 @@ export function makeShell(app, onSignOut) {
 
   function writeBell() {
     bell.setAttribute("aria-pressed", String(app.notifier.settings.on));
+  }
+
+  function writeBanner() {
+    const text = linkText || troubleText;
+    banner.hidden = !text;
+    if (banner.textContent !== text) banner.textContent = text;
   }
 
   /** @param {string} text @param {"" | "caution" | "alarm"} [kind] */
@@ -60,7 +68,10 @@ export function makeShell(app, onSignOut) {
       main.replaceChildren(view.element);
       document.body.dataset["place"] = place ?? "signin";
       for (const element of [nav, at("who")]) element.hidden = place === null;
-      if (place === null) banner.hidden = true;
+      if (place === null) {
+        linkText = troubleText = "";
+        writeBanner();
+      }
       writeBell();
       for (const link of nav.querySelectorAll("a")) {
         const here = link.dataset["place"] === (place === "interview" ? "overview" : place);
@@ -82,12 +93,17 @@ export function makeShell(app, onSignOut) {
     link(status, retryMs, heard) {
       const lost = status === "waiting" || (status === "connecting" && heard > 0);
       document.body.classList.toggle("stale", lost && heard > 0);
-      banner.hidden = !lost;
       banner.dataset["state"] = status;
-      if (!lost) return;
       const since = heard ? ` ${t("mod.link.since", { time: f.date(heard, { hour: "2-digit", minute: "2-digit", second: "2-digit" }) })}` : "";
       const text = status === "waiting" && retryMs > 900 ? t("mod.link.lost", { seconds: Math.ceil(retryMs / 1000) }) : t("mod.link.trying");
-      banner.textContent = text + since;
+      linkText = lost ? text + since : "";
+      writeBanner();
+    },
+
+    /** What is wrong with the server. @param {import("./health.js").Trouble | null} trouble */
+    trouble(trouble) {
+      troubleText = trouble ? t(trouble.key, { reason: trouble.reason }) : "";
+      writeBanner();
     },
 
     /** @param {{name: string, online: boolean, last_seen: string | null}[]} all */

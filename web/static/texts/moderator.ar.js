@@ -39,6 +39,8 @@ export default {
   "mod.link.lost": "انقطع الاتصال. محاولة جديدة بعد {seconds} ث.",
   "mod.link.trying": "انقطع الاتصال. محاولة جديدة…",
   "mod.link.since": "ما تراه يعود إلى {time}.",
+  "mod.health.answers": "لا يمكن قبول الإجابات حاليًا: {reason}",
+  "mod.health.store": "تُقبل الإجابات، لكنها لا تصل حاليًا إلى قاعدة البيانات: {reason}",
 
   "mod.signin.title": "الإشراف",
   "mod.signin.text": "تابع المقابلات وهي تجري، وشارك في توجيهها.",

@@ -32,6 +32,8 @@ export default {
   "mod.link.lost": "Verbindung unterbrochen. Neuer Versuch in {seconds} s.",
   "mod.link.trying": "Verbindung unterbrochen. Neuer Versuch…",
   "mod.link.since": "Was Sie sehen, ist von {time}.",
+  "mod.health.answers": "Antworten können gerade nicht angenommen werden: {reason}",
+  "mod.health.store": "Antworten werden angenommen, erreichen aber gerade nicht die Datenbank: {reason}",
 
   "mod.signin.title": "Moderation",
   "mod.signin.text": "Verfolgen Sie Interviews, während sie geführt werden, und greifen Sie ein.",

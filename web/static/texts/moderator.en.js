@@ -32,6 +32,8 @@ export default {
   "mod.link.lost": "Connection lost. Trying again in {seconds} s.",
   "mod.link.trying": "Connection lost. Trying again…",
   "mod.link.since": "What you see is from {time}.",
+  "mod.health.answers": "Answers can't be accepted at the moment: {reason}",
+  "mod.health.store": "Answers are accepted, but don't reach the database at the moment: {reason}",
 
   "mod.signin.title": "Moderator",
   "mod.signin.text": "Watch interviews as they happen, and take a hand in them.",
