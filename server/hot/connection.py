@@ -295,12 +295,18 @@ async def subscription(connection: Connection, *channels: str) -> AsyncGenerator
         raise HotMisconfigured("a cluster needs a listener of its own")
     pause_s = FIRST_PAUSE_S
     while True:
-        pubsub = connection.listener.pubsub(ignore_subscribe_messages=True)
+        pubsub = connection.listener.pubsub()
         try:
             await pubsub.subscribe(*channels)
+            async with asyncio.timeout(connection.settings.attempt_timeout_s):
+                # Until the server has confirmed it, what others publish goes past.
+                unconfirmed = len(channels)
+                while unconfirmed:
+                    message = await pubsub.get_message(timeout=None)
+                    unconfirmed -= message is not None and message["type"] == "subscribe"
             yield None
             while True:
-                message = await pubsub.get_message(timeout=LISTEN_S)
+                message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=LISTEN_S)
                 pause_s = FIRST_PAUSE_S
                 if message is not None:
                     yield message["data"]

@@ -94,9 +94,9 @@ class Decoders:
                 if process.status(0.0) is not None:
                     continue
                 try:
-                    return await self._decoded(process, file, max_s)
+                    return await self._decoded(process, file, max_s, was_idle=True)
                 except _Ended:
-                    continue  # it ended just now, because it was idle
+                    continue  # it ended just now, or was killed, perhaps before it had the recording
             try:
                 return await self._decoded(await self._start(), file, max_s)
             except _Ended as exc:
@@ -122,7 +122,7 @@ class Decoders:
     def _reap(self, wait_s: float) -> None:
         self._started = [process for process in self._started if not process.is_gone(wait_s)]
 
-    async def _decoded(self, process: _Process, file: IO[bytes], max_s: float) -> Decoded:
+    async def _decoded(self, process: _Process, file: IO[bytes], max_s: float, *, was_idle: bool = False) -> Decoded:
         job = DecodeJob(max_s, self._max_bytes, self._deadline_s)
         keep = False
         try:
@@ -134,7 +134,8 @@ class Decoders:
             raise AudioFormat(OUT_OF_TIME) from exc
         except _Ended as exc:
             status = await asyncio.to_thread(process.status, END_WAIT_S)
-            if (problem := _problem_of(status)) is None:
+            problem = _problem_of(status)
+            if problem is None or (was_idle and status == -signal.SIGKILL):
                 raise
             log.warning("recording.decoder_ended", status=status)
             raise problem from exc

@@ -102,7 +102,13 @@ async def halted(found: Decoders) -> int:
     await found.decode(file_of(sound_file("wav")), max_s=10)
     [only] = decoding_processes()
     os.kill(only, signal.SIGSTOP)
+    await until(lambda: state_of(only) == "T")
     return only
+
+
+def state_of(process: int) -> str:
+    """The letter by which Linux calls the state of a process."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 async def test_recording_that_takes_too_long_is_refused_and_its_process_killed() -> None:

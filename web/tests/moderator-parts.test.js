@@ -187,7 +187,7 @@ test("server_that_keeps_nothing_is_told_before_one_whose_database_is_behind", ()
 });
 
 test("health_is_told_until_stopped_and_not_while_the_server_is_away", async () => {
-  const told = /** @type {unknown[]} */ ([]);
+  const told = /** @type {(import("../static/moderator/health.js").Trouble | null)[]} */ ([]);
   const stop = watchHealth(async () => ({ checks: { redis: "unreachable" } }), (trouble) => told.push(trouble));
   await Promise.resolve();
   await Promise.resolve();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import pytest
@@ -37,6 +38,20 @@ async def test_letters_reach_the_node_they_are_for_and_all_if_for_all(hot: HotSt
         "one": [b"first", b"\xff any bytes\n", b"end"],
         "two": [b"second", b"\xff any bytes\n", b"end"],
     }
+
+
+async def test_beginning_is_told_once_the_server_has_confirmed_it(hot: HotStore) -> None:
+    """What is published before that goes past."""
+    async with asyncio.timeout(PATIENCE_S), aclosing(hot.broadcasts.receive("one")) as letters:
+        await hot.connection.client.execute_command("CLIENT", "PAUSE", 300)
+        async with asyncio.TaskGroup() as tasks:
+            begun = tasks.create_task(begins(letters))
+            await asyncio.sleep(0.1)
+            assert not begun.done()
+
+
+async def begins(letters: AsyncGenerator[bytes | None, None]) -> None:
+    assert await anext(letters) is None
 
 
 async def test_gap_is_told_once_the_server_is_heard_again(hot: HotStore) -> None:
