@@ -78,6 +78,7 @@ async def ordeal(data: Path, begin: Fault, end: Fault | None, times: int) -> Tol
                 toll.reasons.add(reason)
                 if end is not None:
                     await asyncio.sleep(FULL_S)
+                    toll.reasons.add(await look() or "")  # at first it is only known that it does not answer
                     await end()
                     since = time.monotonic()
                 async with asyncio.timeout(PATIENCE_S):
