@@ -42,6 +42,8 @@ from server.usage import SUMMED, SessionUsage, session_usage
 
 MAX_PAGE = 200
 MAX_MATCH = 160
+MOST_LOGINS = 100
+"""Of one token at the same time; whoever shares a token in a team has one each."""
 """Length of the excerpt that is shown of an utterance which a search found, in characters."""
 
 _SUMMARY = (
@@ -320,9 +322,12 @@ class Repository:
         return tuple(ended)
 
     async def put_login(self, entry: LoginEntry) -> None:
-        """Keep a new login; forget those that are over."""
+        """Keep a new login; forget those that are over, and the oldest of a token that has more than MOST_LOGINS."""
+        of_token = select(LOGINS.c.id).where(LOGINS.c.token_id == entry.token_id)
+        too_many = of_token.order_by(LOGINS.c.created_at.desc()).offset(MOST_LOGINS - 1)
         async with self.database.write() as connection:
             await connection.execute(delete(LOGINS).where(LOGINS.c.expires_at <= entry.created_at))
+            await connection.execute(delete(LOGINS).where(LOGINS.c.id.in_(too_many)))
             await upsert(connection, LOGINS, [vars(entry)])
 
     async def find_login(self, digest: str) -> LoginEntry | None:

@@ -23,7 +23,7 @@ from server.guesses import MOST_WAITING, Guesses
 from server.rate_limits import KeyedBuckets
 from server.store.engine import Database
 from server.store.errors import StoreUnavailable
-from server.store.repository import Repository
+from server.store.repository import MOST_LOGINS, Repository
 from server.store.tokens import TokenEntry
 from tests.support.redis_fixtures import database
 from tests.support.redis_rows import all_rows
@@ -140,6 +140,20 @@ async def test_cookie_is_stored_as_hash_only_and_forgotten_when_it_is_over(desk:
     desk.now += timedelta(seconds=COOKIE_LIFE_S)
     await desk.auth.log_in("root-token")
     assert len((await all_rows(database))["logins"]) == 1
+
+
+async def test_oldest_login_of_a_token_ends_when_there_are_too_many(desk: Desk) -> None:
+    first, _ = await desk.auth.log_in("root-token")
+    desk.now += timedelta(seconds=1)
+    second, _ = await desk.auth.log_in("root-token")
+    desk.now += timedelta(seconds=1)
+    for _ in range(MOST_LOGINS - 2):
+        await desk.auth.log_in("root-token")
+    assert await desk.auth.identify_cookie(first) is not None
+    newest, _ = await desk.auth.log_in("root-token")
+    assert await desk.auth.identify_cookie(first) is None
+    assert await desk.auth.identify_cookie(second) is not None
+    assert await desk.auth.identify_cookie(newest) is not None
 
 
 async def test_cookie_ends_when_its_holder_logs_out_and_no_other(desk: Desk) -> None:
