@@ -41,7 +41,7 @@ class Desk:
 
     def __init__(self, database: Database, root: str = "root-token") -> None:
         self.now = START
-        numbers = iter(range(100))
+        numbers = iter(range(1000))
         self.tokens = CountingRepository(database)
         self.guesses = Guesses(KeyedBuckets(1.0, LIMIT, lambda: self.now.timestamp()))
         self.auth = Authenticator(
