@@ -104,7 +104,7 @@ async def _once(settings: Settings, plan: TransferPlan, printer: ProgressPrinter
     pid, url = found
     if url is None:
         raise SyncError(f"process {pid} works in {settings.storage.data} and can't be talked to yet", retryable=True)
-    return await _have_sent(url, settings, plan, printer)
+    return await _let_server_send(url, settings, plan, printer)
 
 
 @asynccontextmanager
@@ -123,7 +123,7 @@ async def _send(source: Source, settings: Settings, plan: TransferPlan, tell: Ca
         return await send_all(source, there, chunk_bytes=settings.kiosk.sync_chunk_bytes, tell=tell)
 
 
-async def _have_sent(url: str, settings: Settings, plan: TransferPlan, printer: ProgressPrinter) -> Report:
+async def _let_server_send(url: str, settings: Settings, plan: TransferPlan, printer: ProgressPrinter) -> Report:
     """Have the server that runs on this data directory send its interviews."""
     secret = settings.server.moderator_token
     mine, _ = moderator_token(settings.storage.data, secret.get_secret_value() if secret is not None else None)

@@ -27,7 +27,7 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from server.hot.errors import HotMisconfigured, OutcomeUnknown, ScriptFailed, StorageUnavailable
+from server.hot.errors import HotError, HotMisconfigured, OutcomeUnknown, ScriptFailed, StorageUnavailable
 from server.hot.keys import KeySpace
 from server.hot.replies import refusal, text_of
 from server.hot.values import HotSettings
@@ -63,6 +63,8 @@ _TRANSIENT = (
     TryAgainError,
     OSError,
 )
+_PASSING = ("MISCONF", "NOREPLICAS", "LOADING", "BUSY", "UNBLOCKED")
+"""How answers begin that say no for now."""
 
 
 def load_scripts() -> dict[str, str]:
@@ -156,6 +158,13 @@ class Connection:
     async def run(self, name: str, session_id: str, *arguments: str | bytes | int, writes: bool = True) -> list[Any]:
         """Run a script on one session's keys and return its reply, a list that begins with a status word.
 
+        Args:
+            name: of the script.
+            session_id: whose keys.
+            arguments: of the script.
+            writes: whether having got no answer is to be told as `OutcomeUnknown`, because doing it twice is not the
+                same as once, and whether replicas and disks have to confirm it (on a cluster they are not asked).
+                A write that may be repeated leaves it out.
         Raises:
             OutcomeUnknown: a write got no answer within the deadline.
             StorageUnavailable: a read got none, or the server can't write.
@@ -193,22 +202,19 @@ class Connection:
         loop = asyncio.get_running_loop()
         end = loop.time() + self.settings.op_deadline_s
         pause_s = 0.01
+        unanswered = False
         while True:
             try:
                 async with asyncio.timeout(self.settings.attempt_timeout_s):
                     return await send()
-            except (AuthenticationError, AuthorizationError) as exc:
-                raise HotMisconfigured(f"the Redis server refused the login: {exc}") from exc
-            except OutOfMemoryError as exc:
-                raise StorageUnavailable("the Redis server is out of memory") from exc
-            except _TRANSIENT as exc:
+            except (RedisError, OSError) as exc:
                 cause: Exception = exc
-            except ResponseError as exc:
-                if not str(exc).startswith(("MISCONF", "NOREPLICAS", "LOADING", "BUSY", "UNBLOCKED")):
-                    raise ScriptFailed(f"{name}: {exc}") from exc
-                cause = exc
-            except RedisError as exc:
-                raise ScriptFailed(f"{name}: {exc}") from exc
+                if (final := _final(name, exc)) is not None:
+                    if writes and unanswered:
+                        # What an earlier attempt did is not known, whatever was said to this one.
+                        raise OutcomeUnknown(f"{name} was sent and not answered; then {final}") from exc
+                    raise final from exc
+                unanswered = unanswered or isinstance(exc, OSError | RedisConnectionError | RedisTimeoutError)
             outage = self.outage()
             if outage is not None or loop.time() + pause_s >= end:
                 reason = outage or cause
@@ -281,6 +287,17 @@ class Connection:
             ):
                 return False
         return True
+
+
+def _final(name: str, exc: Exception) -> HotError | None:
+    """What is told where trying again would not help; None where it may."""
+    if isinstance(exc, AuthenticationError | AuthorizationError):
+        return HotMisconfigured(f"the Redis server refused the login: {exc}")
+    if isinstance(exc, OutOfMemoryError):
+        return StorageUnavailable("the Redis server is out of memory")
+    if isinstance(exc, _TRANSIENT) or (isinstance(exc, ResponseError) and str(exc).startswith(_PASSING)):
+        return None
+    return ScriptFailed(f"{name}: {exc}")
 
 
 async def subscription(connection: Connection, *channels: str) -> AsyncGenerator[bytes | None, None]:

@@ -69,9 +69,9 @@ class AudioStart(Message):
     """A spoken answer begins; binary frames follow.
 
     Sent again with the same `turn_key` after a reconnection, the answer goes on: on the same node from
-    `first_unreceived_seq`, elsewhere from its first frame. Audio that was sent after the end of the answer before is
-    part of it, from `first_seq` on. While a question is still being made, the answer waits for it. Only one answer is
-    spoken at a time; `set` with `take_your_time` while it is spoken asks for time.
+    `first_unreceived_seq`, elsewhere from its first frame. Frames that were sent after the previous answer had ended
+    belong to this one; `first_seq` is the first of them. While a question is still being made, the answer waits for
+    it. Only one answer is spoken at a time; `set` with `take_your_time` while it is spoken asks for time.
     """
 
     type: Literal["audio.start"]

@@ -132,23 +132,23 @@ class SpeculativeTurn:
         if task is None or self._settled:
             return None
         if answer != self.answer or not (self._running or task.done()):
-            self.withdraw()
+            self.discard()
             return None
         try:
             await asyncio.wait({task})
         except asyncio.CancelledError:
-            self.withdraw()
+            self.discard()
             raise
         context = None if task.cancelled() else task.result()
         if context is None or context.state is not state:
-            self.withdraw()
+            self.discard()
             return None
         self._settled = True
         for call in self._calls.peek():
             self._session_calls.add(call)
         return context
 
-    def withdraw(self) -> None:
+    def discard(self) -> None:
         """Discard it; its calls are recorded."""
         if self._settled:
             return

@@ -193,14 +193,14 @@ class SpokenAnswer:
         if end is None:
             return "silence"
         if self._over_reading and one_line(end.text) and self._turns.is_echo(one_line(end.text)):
-            self._turns.withdraw()
+            self._turns.discard_speculation()
             self._quiet = 0
             return None if end.reason == "silence" else end.reason
         if one_line(end.text):
             self.transcript = self.transcript.plus(end.text, end.words, base)
             self._speech_end = base + end.speech_end
         else:
-            self._turns.withdraw()
+            self._turns.discard_speculation()
         if end.reason == "silence":
             self._quiet = 0
             if not one_line(end.text):
@@ -339,7 +339,7 @@ class SpokenAnswer:
             case ProvisionalTranscript():
                 self._turns.speculate(self.turn_key, self.transcript.plus(event.text, event.words, base))
             case ProvisionalWithdrawn():
-                self._turns.withdraw()
+                self._turns.discard_speculation()
             case TimeAlmostUp():
                 seconds = max(1, round(event.left / RATE_HZ))
                 text = f"The longest answer is almost reached: {seconds} seconds are left."

@@ -254,7 +254,7 @@ class Listening:
     def _drop(self) -> None:
         """Discard the answer that is being spoken."""
         if self._answer is not None:
-            self._turns.withdraw()
+            self._turns.discard_speculation()
             self._hearing.pop(self._answer).cancel()
             self._forget_answer(self._answer)
 

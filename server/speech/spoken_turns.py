@@ -77,7 +77,7 @@ class SpokenTurns:
                 if key == event.answer.turn_key:
                     self._record(key, sound)
             case SessionReleased():
-                self.withdraw()
+                self.discard_speculation()
 
     # Before the end of an answer
 
@@ -102,7 +102,7 @@ class SpokenTurns:
 
     def speculate(self, turn_key: str, transcript: SpokenTranscript) -> None:
         """This is the answer if nothing follows: begin its turn, if that is wanted and nothing is in the way."""
-        self.withdraw()
+        self.discard_speculation()
         session, wanted = self.session, self.services.speech.speculates(self.session.configuration) == "turn"
         if wanted and not self._reviewed and transcript.text and self.ready and not rules.is_held(session.state):
             self._speculative = SpeculativeTurn(
@@ -114,10 +114,10 @@ class SpokenTurns:
             )
             self._speculative.begin(self._owner.tasks)
 
-    def withdraw(self) -> None:
+    def discard_speculation(self) -> None:
         """Discard the speculative turn: the answer goes on, or comes to nothing."""
         if self._speculative is not None:
-            self._speculative.withdraw()
+            self._speculative.discard()
             self._speculative = None
 
     def is_echo(self, text: str) -> bool:
@@ -144,7 +144,7 @@ class SpokenTurns:
 
     async def _offer(self, heard: HeardAnswer) -> None:
         """Let the respondent review, edit and send it."""
-        self.withdraw()
+        self.discard_speculation()
         text = heard.transcript.text
         message = TranscriptPartial(text=text, stable=len(text), turn_key=heard.turn_key)
         self._owner.turns.offered = heard.transcript.answer(heard.turn_key)
@@ -166,7 +166,7 @@ class SpokenTurns:
             told = "The longest answer is reached. What was said up to here is taken."
             await broadcast(Error.of("audio_too_long", told, ref=heard.turn_key))
         if not heard.transcript.text:
-            self.withdraw()
+            self.discard_speculation()
             if heard.error:
                 return "failed"
             await broadcast(Notice.of("didnt_catch"))
@@ -190,7 +190,7 @@ class SpokenTurns:
             await self._owner.turns.begin(answer, first=(event,), speculative=speculative).accepted()
         except (SessionProblem, HotError) as exc:
             if speculative is not None:
-                speculative.withdraw()
+                speculative.discard()
             await self.session.audience.broadcast(error_frame(exc, ref=key))
             await self._offer(heard)
             return False

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("askwell.sync")
 
-ROUNDS = 5
-"""How often an interview is begun anew when the server has forgotten what came of it."""
+MOST_UPLOADS = 5
+"""How often the upload of an interview is begun, when the server has lost what it had of it."""
+MOST_STALLED = 5
+"""How many pieces in a row may bring an upload no further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,11 @@ async def send_all(source: Source, central: Central, *, chunk_bytes: int, tell: 
 async def _send_one(opened: Opened, central: Central, chunk_bytes: int, begun: Progress, tell: Tell) -> None:
     """Send a bundle until the server says that it has it."""
     written, file = opened.written, opened.file
-    for _ in range(ROUNDS):
+    for _ in range(MOST_UPLOADS):
         reply = await central.offer(written)
         offset: int | None = reply.offset
         stalled = 0
-        while reply.status == "wanted" and offset is not None and offset < written.size and stalled < ROUNDS:
+        while reply.status == "wanted" and offset is not None and offset < written.size and stalled < MOST_STALLED:
             tell(replace(begun, sent=offset))
             piece = await asyncio.to_thread(_piece, file, offset, chunk_bytes)
             after = await central.send(written, offset, piece)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from redis.exceptions import AuthenticationError, OutOfMemoryError, ResponseError
 
 from server.hot.connection import Connection, open_client
 from server.hot.errors import (
@@ -19,6 +20,7 @@ from server.hot.errors import (
     NotOwner,
     OutcomeUnknown,
     PartitionMismatch,
+    ScriptFailed,
     SessionErased,
     SessionExists,
     SessionNotHot,
@@ -525,6 +527,22 @@ async def test_server_away_is_unknown_for_writes_unavailable_for_reads() -> None
     assert not isinstance(reading.value, OutcomeUnknown)
     assert not await nowhere.checks.ping()
     await nowhere.close()
+
+
+@pytest.mark.parametrize("then", [OutOfMemoryError("OOM"), AuthenticationError("no"), ResponseError("ERR no script")])
+async def test_write_that_was_not_answered_stays_unknown_whatever_is_said_next(
+    session: HotStore, then: Exception
+) -> None:
+    answers = [TimeoutError(), then]
+
+    async def send() -> None:
+        raise answers.pop(0)
+
+    with pytest.raises(OutcomeUnknown):
+        await session.connection.insist("commit", send, writes=True)
+    answers = [then]
+    with pytest.raises((StorageUnavailable, HotMisconfigured, ScriptFailed)):
+        await session.connection.insist("commit", send, writes=True)
 
 
 async def test_two_accepts_at_once_let_one_win(session: HotStore) -> None:

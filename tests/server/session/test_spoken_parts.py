@@ -238,8 +238,8 @@ async def test_speculative_turn_withdrawn_while_it_runs_is_cancelled_and_paid_fo
         turn = SpeculativeTurn(Answer("k", "yes"), decide, SpeculationLimiter(), log, 1)
         turn.begin(tasks)
         await eventually(lambda: decide.begun == 1)
-        turn.withdraw()
-        turn.withdraw()
+        turn.discard()
+        turn.discard()
     assert [call.outcome for call in log.peek()] == ["discarded"]
 
 
@@ -255,7 +255,7 @@ async def test_confirmed_speculative_turn_hands_its_decision_and_its_calls_over_
         assert context is not None
         assert context.answer == answer
         assert await turn.confirmed(state, answer) is None
-        turn.withdraw()
+        turn.discard()
     assert [(call.outcome, call.turn_number) for call in log.peek()] == [("completed", 1)]
 
 
