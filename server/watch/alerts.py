@@ -23,10 +23,10 @@ class Facts:
     Args:
         connected: whether a respondent is there.
         activity: doing what.
-        changed_at: since when those two are as they are.
+        changed_at: when one of these two last changed.
         failing: whether a model did not do its work in the latest turn.
         kiosk_offline: whether the session's device is not heard of.
-        waiting: whether an answer waits for a moderator.
+        waits_since: since when an answer waits for a moderator; None if none does.
     """
 
     connected: bool
@@ -34,7 +34,7 @@ class Facts:
     changed_at: datetime
     failing: bool = False
     kiosk_offline: bool = False
-    waiting: bool = False
+    waits_since: datetime | None = None
 
 
 def codes_of(state: InterviewState, facts: Facts, settings: AlertSettings, now: datetime) -> set[AlertCode]:
@@ -51,7 +51,7 @@ def codes_of(state: InterviewState, facts: Facts, settings: AlertSettings, now: 
         found.add("model_failing")
     if facts.kiosk_offline:
         found.add("kiosk_offline")
-    if facts.waiting and since >= timedelta(seconds=WAITING_S):
+    if facts.waits_since is not None and now - facts.waits_since >= timedelta(seconds=WAITING_S):
         found.add("waiting_for_moderator")
     going = state.status in ("active", "closing")
     if (

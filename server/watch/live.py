@@ -47,6 +47,8 @@ class LiveSession:
         """What the respondent is doing, or the interviewer."""
         self.changed_at: datetime = ledger.state.updated_at
         """When one of the two last changed."""
+        self.waits_since: datetime | None = None
+        """Since when an answer waits for a moderator; None if none does."""
         self.failing = False
         """Whether a model failed in the latest turn."""
         self.kiosk_offline = False
@@ -80,11 +82,6 @@ class LiveSession:
         return self.ledger.state
 
     @property
-    def waits_since(self) -> datetime | None:
-        """Since when an answer waits for a moderator; None if none does."""
-        return self.changed_at if self.activity == "held" else None
-
-    @property
     def at_rest(self) -> Activity:
         """What the respondent is doing when nothing is known of it."""
         state = self.state
@@ -101,7 +98,7 @@ class LiveSession:
             changed_at=self.changed_at,
             failing=self.failing,
             kiosk_offline=self.kiosk_offline,
-            waiting=self.activity == "held",
+            waits_since=self.waits_since,
         )
 
     def row(self) -> OverviewItem:

@@ -211,6 +211,8 @@ class Reporter:
             return
         if activity != live.activity:
             live.changed_at = self._now()
+            # A respondent whose connection comes and goes doesn't make their answer wait anew.
+            live.waits_since = live.changed_at if activity == "held" else None
         live.activity = activity
         if self._wanted:
             self._publish(live.respondent_frame())

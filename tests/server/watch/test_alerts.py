@@ -53,8 +53,13 @@ def test_failing_model_and_absent_kiosk_need_a_person() -> None:
         (3000, {"activity": "working"}, set()),
         (59, {"connected": False, "activity": "idle"}, set()),
         (60, {"connected": False, "activity": "idle"}, {"disconnected"}),
-        (19, {"activity": "held", "waiting": True}, set()),
-        (20, {"activity": "held", "waiting": True}, {"waiting_for_moderator"}),
+        (19, {"activity": "held", "waits_since": NOW}, set()),
+        (20, {"activity": "held", "waits_since": NOW}, {"waiting_for_moderator"}),
+        (
+            20,
+            {"activity": "held", "waits_since": NOW, "changed_at": NOW + timedelta(seconds=19)},
+            {"waiting_for_moderator"},
+        ),
     ],
 )
 def test_time_without_a_sign_is_told_once_it_is_long(

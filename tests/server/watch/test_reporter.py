@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from server.hot.values import DurableEvent
 from server.protocol.watched import OverviewItem
-from server.session.events import EventsPublished
+from server.session.events import EventsPublished, RespondentConnected
 from server.watch.exchange import Follower
 from server.watch.mailbox import Mailbox
 from server.watch.reporter import Reporter
@@ -77,6 +77,9 @@ async def test_answer_that_nobody_fetches_is_given_back_to_the_engine(here: Plac
         found = reporter(here, session_id)
         since = found.live.waits_since
         assert since is not None
+        found.observe(RespondentConnected(False))
+        found.observe(RespondentConnected(True))
+        assert found.live.waits_since == since, "a connection that comes and goes begins nothing anew"
         await here.parts.watch.check_waiting(found, since + timedelta(seconds=9))
         assert found.live.row().waiting
         await here.parts.watch.check_waiting(found, since + timedelta(seconds=11))
