@@ -182,8 +182,10 @@ class Figures:
     descriptors: list[int] = field(default_factory=list)
 
 
-async def talk(client: RespondentClient, figures: Figures, loaded: asyncio.Event, ended: asyncio.Event) -> None:
-    """Answer at a steady pace, and note how long the first piece of each question took."""
+async def talk(
+    url: str, client: RespondentClient, figures: Figures, loaded: asyncio.Event, ended: asyncio.Event
+) -> None:
+    """Answer at a steady pace, one interview after the other; note how long the first piece of each question took."""
     while not ended.is_set():
         due, during = time.perf_counter() + TURN_EVERY_S, loaded.is_set()
         began, turn_key = time.perf_counter(), key()
@@ -191,7 +193,10 @@ async def talk(client: RespondentClient, figures: Figures, loaded: asyncio.Event
             await client.answer(fresh_answer(), turn_key)
             await client.until("question.delta")
             took_ms = (time.perf_counter() - began) * 1000
-            await client.until("turn.completed", turn_key=turn_key)
+            last = await client.until("turn.completed", turn_key=turn_key)
+            if not last["result"]["should_continue"]:
+                async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
+                    client = await begin(url, http)
         except Exception as exc:  # noqa: BLE001 - whatever it is, it is a figure of the report
             figures.problems[type(exc).__name__] += 1
             return
@@ -247,7 +252,7 @@ async def burden(
         clients = [await begin(server.url, http) for _ in range(chosen.talkers)]
     async with asyncio.TaskGroup() as tasks:
         sampling = tasks.create_task(sample(server.pid, figures))
-        talking = [tasks.create_task(talk(client, figures, loaded, ended)) for client in clients]
+        talking = [tasks.create_task(talk(server.url, client, figures, loaded, ended)) for client in clients]
         await asyncio.sleep(min(BEFORE_S, chosen.minutes * 60))
         quiet = len(figures.rss_mb)
         loaded.set()
