@@ -1,4 +1,4 @@
-"""The address a client is counted under, for limits per address."""
+"""The name under which clients of one address are counted, for limits; not for logs, nor to decide who may what."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ IPV6_PREFIX = 64
 
 
 def address_of(scope: Scope) -> str:
-    """The address of the client of a request or socket, as `counted` gives it.
+    """The address of the client of a request or socket, as `limit_key` gives it.
 
     `scope["client"]` already is the client's own where a trusted proxy stands between (`ASKWELL_FORWARDED_ALLOW_IPS`).
     """
     client = scope.get("client")
-    return counted(client[0] if client else UNKNOWN)
+    return limit_key(client[0] if client else UNKNOWN)
 
 
-def counted(host: str) -> str:
+def limit_key(host: str) -> str:
     """The name an address is counted under: an IPv4 address itself, an IPv6 address's /64 network.
 
     Args:

@@ -16,7 +16,7 @@ DEADLINE_S = 20.0
 
 
 class FilesSlow(Exception):
-    """The configuration files were not read in time; what reads them goes on."""
+    """The configuration files were not read in time; what is reading them goes on, what waits for it is dropped."""
 
     code = "storage_unavailable"
     retryable = True
@@ -36,10 +36,13 @@ class FileThread:
     async def __call__(self, look: Callable[[], T]) -> T:
         """The result of `look`; what it raises is raised here. Raises FilesSlow."""
         running = asyncio.get_running_loop().run_in_executor(self._executor, look)
+        deadline = asyncio.timeout(self._deadline_s)
         try:
-            async with asyncio.timeout(self._deadline_s):
+            async with deadline:
                 return await running
         except TimeoutError as exc:
+            if not deadline.expired():
+                raise  # the file system's own
             raise FilesSlow(f"the configuration files were not read within {self._deadline_s:.0f} s") from exc
 
     def close(self) -> None:

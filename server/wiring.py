@@ -316,7 +316,7 @@ async def running(
                 # What is loaded by now stays: looking through it again would stop every session for a quarter of a
                 # second.
                 gc.freeze()
-                gc.enable()
+                gc.enable()  # the command line may have switched it off for the start
                 parts.readiness.models = True
                 yield parts, storage
                 parts.readiness.leaving = True

@@ -1,4 +1,4 @@
-"""Publish and subscribe between nodes: messages are sent once, stored nowhere, and lost while the server is away."""
+"""What nodes tell each other: messages, sent once and lost while the server is away, and keys that soon expire."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from hashlib import sha1
 from importlib.resources import files
 from typing import Any, TypeVar
 
+import structlog
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -32,6 +33,7 @@ from server.hot.keys import KeySpace
 from server.hot.replies import refusal, text_of
 from server.hot.values import HotSettings
 
+log = structlog.get_logger()
 T = TypeVar("T")
 LISTEN_S = 1.0
 FIRST_PAUSE_S = 0.05
@@ -327,7 +329,9 @@ async def subscription(connection: Connection, *channels: str) -> AsyncGenerator
                 pause_s = FIRST_PAUSE_S
                 if message is not None:
                     yield message["data"]
-        except (RedisError, OSError):
+        except (RedisError, OSError) as exc:
+            if pause_s == FIRST_PAUSE_S:
+                log.warning("hot.messages_lost", reason=str(exc))
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, 1.0)
         finally:

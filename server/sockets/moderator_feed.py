@@ -136,7 +136,7 @@ class ModeratorFeed:
         follower = self._overviews.follower(self._mailbox, wish, principal)
         self._exchange.follow(follower)
         try:
-            frames = await self._overviews.take(follower, wish, principal)
+            frames = await self._overviews.first_frames(follower, wish, principal)
         except REFUSALS as exc:
             frame = error_for(exc, "overview")
             self._refuse(frame)

@@ -7,12 +7,10 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Table, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from pipeline.errors import PipelineError
@@ -20,7 +18,7 @@ from pipeline.state import InterviewState, Receipt
 from server.hot.journal import START, JournalRecord
 from server.hot.packing import unpack
 from server.store.engine import Database
-from server.store.errors import RecordRefused, StalePosition, translated
+from server.store.errors import RecordRefused, StalePosition
 from server.store.rows import PROJECTED, RowChange, action_rows, call_rows, changes, turn_rows
 from server.store.tables import (
     ANSWERS,
@@ -34,6 +32,7 @@ from server.store.tables import (
     TOKENS,
     Row,
 )
+from server.store.upserting import upsert
 
 
 class Applier:
@@ -155,7 +154,7 @@ async def _apply_state(connection: AsyncConnection, record: JournalRecord) -> No
     found, receipts, calls = await asyncio.to_thread(_prepare, record, before)
     if receipts is not None and known is not None:
         await _clear_projection(connection, record.session_id)
-    await _write(connection, found)
+    await _write_changes(connection, found)
     await upsert(connection, LLM_CALLS, calls, keep=True)
     snapshot = {"session_id": record.session_id, "rev": record.rev, "state": record.packed_state}
     await upsert(connection, SNAPSHOTS, [snapshot])
@@ -283,44 +282,13 @@ async def _erase(connection: AsyncConnection, session_id: str) -> None:
         await connection.execute(delete(table).where(column == session_id))
 
 
-async def _write(connection: AsyncConnection, found: Sequence[RowChange]) -> None:
+async def _write_changes(connection: AsyncConnection, found: Sequence[RowChange]) -> None:
     for change in reversed(found):  # rows go before those they refer to
         for key in change.removals:
             matches = [change.table.c[name] == value for name, value in key.items()]
             await connection.execute(delete(change.table).where(*matches))
     for change in found:
         await upsert(connection, change.table, change.upserts)
-
-
-async def upsert(
-    connection: AsyncConnection,
-    table: Table,
-    rows: Sequence[Row],
-    *,
-    unchanged: Sequence[str] = (),
-    keep: bool = False,
-) -> None:
-    """Insert rows, or change those whose primary key is there already (except the columns named `unchanged`).
-
-    With `keep`, rows that are there stay as they are.
-    """
-    if not rows:
-        return
-    updated = () if keep else tuple(name for name in rows[0] if name not in unchanged)
-    statement = _upsert_statement(table, connection.dialect.name, updated)
-    with translated():
-        await connection.execute(statement, list(rows))
-
-
-@lru_cache(maxsize=128)
-def _upsert_statement(table: Table, dialect: str, updated: tuple[str, ...]) -> Any:
-    keys = [column.name for column in table.primary_key]
-    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
-    statement: Any = insert(table)
-    values = {name: statement.excluded[name] for name in updated if name not in keys}
-    if not values:
-        return statement.on_conflict_do_nothing(index_elements=keys)
-    return statement.on_conflict_do_update(index_elements=keys, set_=values)
 
 
 def _at(record: JournalRecord) -> datetime:

@@ -43,7 +43,6 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from pipeline.state import UNFINISHED
-from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.errors import StoreUnavailable, translated
 from server.store.tables import (
@@ -59,6 +58,7 @@ from server.store.tables import (
     Row,
     UtcTime,
 )
+from server.store.upserting import upsert
 
 COPIED: tuple[Table, ...] = (
     CONFIGURATIONS,

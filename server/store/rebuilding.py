@@ -19,10 +19,11 @@ from server.hot.journal import Journal, JournalRecord, position_key
 from server.hot.packing import unpack
 from server.hot.redis import HotStore
 from server.hot.values import HotCopy
-from server.store.apply import Applier, upsert
+from server.store.apply import Applier
 from server.store.errors import RecordRefused
 from server.store.tables import ANSWERS, CONFIGURATIONS, SCORING, SESSIONS, SNAPSHOTS, TOKENS
 from server.store.tokens import TokenEntry
+from server.store.upserting import upsert
 
 log = structlog.get_logger()
 

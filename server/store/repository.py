@@ -19,7 +19,6 @@ from pipeline.concept import SessionConfiguration
 from pipeline.state import UNFINISHED, is_session_id
 from server.hot.packing import unpack
 from server.hot.values import Pending, StoredReceipt
-from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.errors import StoreUnavailable
 from server.store.tables import (
@@ -38,6 +37,7 @@ from server.store.tables import (
     Row,
 )
 from server.store.tokens import LoginEntry, TokenEntry
+from server.store.upserting import upsert
 from server.usage import SUMMED, SessionUsage, session_usage
 
 MAX_PAGE = 200

@@ -1,10 +1,14 @@
-"""Which addresses are on the public internet, and which belong to the machine or to the network that it is in."""
+"""Which addresses are on the public internet, and which belong to the machine or to the network that it is in.
+
+A server must not be made to call its own network by whoever names an address to send to. Calling an address public that
+is not is the dangerous mistake; in doubt it is not.
+"""
 
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
-_OF_CLOUDS = frozenset({IPv4Address("168.63.129.16")})
+_PROVIDER_SERVICES = frozenset({IPv4Address("168.63.129.16")})
 """Public by their number, and yet a service for the machines of one provider only."""
 _TRANSLATED = IPv6Network("64:ff9b::/96")
 
@@ -24,4 +28,4 @@ def is_public(text: str) -> bool:
             inner = IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
-    return address.is_global and not address.is_multicast and address not in _OF_CLOUDS
+    return address.is_global and not address.is_multicast and address not in _PROVIDER_SERVICES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from server.addresses import counted
+from server.addresses import limit_key
 from server.rate_limits import KeyedBuckets
 from server.transport.limits import ConnectionLimits
 
@@ -32,7 +32,7 @@ class ConnectionAdmission:
         """Count a new connection; whether it is let in. Each one that is let in must `leave`."""
         if not host or self._is_proxy(host):
             return True
-        address = counted(host)
+        address = limit_key(host)
         if self._open[address] >= self._most or self._fresh.take(address):
             return False
         self._open[address] += 1
@@ -42,7 +42,7 @@ class ConnectionAdmission:
         """A connection that was let in is over."""
         if not host or self._is_proxy(host):
             return
-        address = counted(host)
+        address = limit_key(host)
         self._open[address] -= 1
         if self._open[address] <= 0:
             del self._open[address]

@@ -62,7 +62,7 @@ class Overviews:
         follower.fits = fits
         return follower
 
-    async def take(self, follower: Follower, wish: OverviewFilter, principal: Principal) -> list[str]:
+    async def first_frames(self, follower: Follower, wish: OverviewFilter, principal: Principal) -> list[str]:
         """The frames of a whole overview. Raises StoreError."""
         states = UNFINISHED if wish.state is None else {wish.state}
         limit = MOST_UNFINISHED if states <= UNFINISHED else MOST_OVER

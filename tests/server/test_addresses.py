@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from server.addresses import UNKNOWN, address_of, counted
+from server.addresses import UNKNOWN, address_of, limit_key
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from server.addresses import UNKNOWN, address_of, counted
     ],
 )
 def test_counted_of_an_address_is_its_ipv4_address_or_ipv6_network(host: str, name: str) -> None:
-    assert counted(host) == name
+    assert limit_key(host) == name
 
 
 def test_address_of_a_client_without_one_is_shared() -> None:

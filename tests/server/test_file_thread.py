@@ -11,6 +11,10 @@ from server.errors import wire_error
 from server.file_thread import FilesSlow, FileThread
 
 
+def network_drive() -> None:
+    raise TimeoutError("the server of the files does not answer")
+
+
 async def test_files_that_are_not_read_in_time_are_told_and_looked_at_later() -> None:
     gate = threading.Event()
     with closing(FileThread(deadline_s=0.05)) as look_up:
@@ -21,5 +25,7 @@ async def test_files_that_are_not_read_in_time_are_told_and_looked_at_later() ->
         gate.set()
     with closing(FileThread()) as look_up:
         assert await look_up(lambda: threading.current_thread().name) == "files_0"
+        with pytest.raises(TimeoutError):
+            await look_up(network_drive)
         with pytest.raises(ValueError, match="none"):
             await look_up(lambda: int("none"))

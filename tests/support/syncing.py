@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import numpy as np
 
-from server.store.apply import upsert
 from server.store.rows import call_rows
 from server.store.tables import LLM_CALLS, MODERATOR_ACTIONS
+from server.store.upserting import upsert
 from server.sync.client import Central
 from server.sync.send import Progress, Report, send_all
 from tests.support.whole import BASE, Process, process

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from server.store.apply import upsert
 from server.store.rows import changes
+from server.store.upserting import upsert
 from tests.support.interview import new_state
 from tests.support.moderator import Place, place
 

@@ -12,12 +12,12 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, inspect, text
 
-from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.errors import StoreUnavailable
 from server.store.migrations.run import configuration
 from server.store.rows import changes
 from server.store.tables import METADATA, SESSIONS
+from server.store.upserting import upsert
 from tests.support.interview import new_state
 
 TURN = {

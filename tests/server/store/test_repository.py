@@ -9,12 +9,12 @@ import pytest
 
 from pipeline.calls import LLMCall, Role
 from pipeline.state import InterviewState, QuestionAsked
-from server.store.apply import upsert
 from server.store.engine import Database
 from server.store.repository import Repository
 from server.store.rows import call_rows, changes, turn_rows
 from server.store.tables import LLM_CALLS
 from server.store.tokens import TokenEntry
+from server.store.upserting import upsert
 from server.usage import SessionUsage
 from tests.support.interview import NOW, Interview, configuration, new_state
 
