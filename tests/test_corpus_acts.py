@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.ledgers import listed_digests
+
 FOLDER = Path(__file__).parent / "corpus" / "acts"
 FILES = sorted(FOLDER.rglob("*.jsonl"))
 ACTS = set(re.findall(r"^\| `(\w+)` \|", (FOLDER / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
@@ -43,8 +45,7 @@ def test_spans_cover_each_message_with_known_acts(path: Path) -> None:
 
 def test_blind_files_are_those_of_the_ledger() -> None:
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FILES if path.parent.name == "blind"}
-    listed = re.findall(r"^\| `([\w.]+)` \| \d+ \| `(\w{64})` \|$", LEDGER.read_text(encoding="utf-8"), re.MULTILINE)
-    assert found == dict(listed)
+    assert found == listed_digests(LEDGER)
 
 
 def test_no_message_is_both_blind_and_for_training() -> None:
