@@ -96,6 +96,11 @@ class StorageRecovered:
 
 
 @dataclass(frozen=True, slots=True)
+class InterviewErased:
+    """The session does not exist any more, on the respondent's wish or a moderator's."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionReleased:
     """The session is not owned by this node any more."""
 
@@ -113,6 +118,7 @@ SessionEvent = (
     | SessionCommitted
     | SessionRefreshed
     | StorageRecovered
+    | InterviewErased
     | SessionReleased
 )
 SessionObserver = Callable[[SessionEvent], None]

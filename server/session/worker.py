@@ -15,7 +15,7 @@ from server.hot.errors import HotError, NotOwner, SessionErased, SessionNotHot, 
 from server.protocol.codes import CLOSE_NORMAL, CLOSE_SERVICE_RESTART, CLOSE_TAKEN_OVER
 from server.protocol.outbound import Notice
 from server.session.audience import Audience
-from server.session.events import SessionObserver, SessionRefreshed, StorageRecovered
+from server.session.events import InterviewErased, SessionObserver, SessionRefreshed, StorageRecovered
 from server.session.ledger import Ledger
 from server.session.problems import Forgotten, Moved, SessionProblem
 from server.session.settings import HubSettings
@@ -161,6 +161,7 @@ class Worker:
     async def erased(self) -> None:
         """The session does not exist any more; the respondent is told."""
         if self.leaving is None:
+            self._tell(InterviewErased())
             await self._audience.publish_erased()
         self.stop(Moved("not_found", "This interview was erased.", close_code=CLOSE_NORMAL))
 

@@ -22,6 +22,7 @@ from server.session.events import (
     AnswerAccepted,
     AnswerHeld,
     EventsPublished,
+    InterviewErased,
     MessageSent,
     RespondentConnected,
     RespondentTyping,
@@ -111,6 +112,8 @@ class Reporter:
                 self._become("typing")
             case AnswerHeld(answer=held):
                 self._become("held" if held is not None else "working")
+            case InterviewErased():
+                self._exchange.publish_gone(self.session_id)
             case SessionReleased():
                 live.connected, live.activity = False, "idle"
                 self._exchange.unregister(live)

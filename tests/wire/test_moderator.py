@@ -89,6 +89,21 @@ async def test_watcher_sees_that_the_respondent_writes_and_not_what(here: Place)
     await here.stored()
 
 
+async def test_interview_that_its_respondent_withdraws_leaves_the_overview(here: Place) -> None:
+    session_id, token = await here.begin()
+    async with here.moderator() as watcher, here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await watcher.hello()
+        assert (await watcher.overview())["total"] == 1
+        await respondent.send("withdraw")
+        await watcher.until("overview.gone", session_id=session_id)
+    await here.stored()
+    async with here.moderator() as later:
+        await later.hello()
+        assert (await later.overview())["total"] == 0
+
+
 async def test_erased_session_leaves_the_overview(here: Place) -> None:
     session_id, _ = await here.begin()
     await here.stored()
