@@ -11,10 +11,10 @@ from typing import Any, Generic, TypeVar
 from config.models import checked_base_url
 from config.yamlfile import ConfigError, ConfigProblem, Document, parse, read_text, suggest, validate
 from pipeline.concept import Concept, RoleOverrides
+from pipeline.engines.registry import ENGINES
 from pipeline.methodology import Methodology
 from pipeline.signals import registry
 
-ENGINES = ("signal_pools",)
 """Decision engines that this version has."""
 
 T = TypeVar("T")
@@ -150,7 +150,7 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
     if concept.engine not in ENGINES:
         problems.append(
             document.problem(
-                ("engine",), f"the engine `{concept.engine}` is not part of this version{suggest('', ENGINES)}"
+                ("engine",), f"the engine `{concept.engine}` is not part of this version{suggest('', list(ENGINES))}"
             )
         )
     if isinstance(concept.opening_question, dict):

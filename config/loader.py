@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Self
 
 from config.files import (
-    ENGINES,
     Folder,
     Texts,
     read_concept,
@@ -30,6 +29,7 @@ from config.speech import unannounced_recording
 from config.yamlfile import ConfigProblem, suggest
 from pipeline.calls import Role
 from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, PipelineSettings, SessionConfiguration
+from pipeline.engines.registry import ENGINES
 from pipeline.language.support import OFFLINE, speaks_offline
 from pipeline.methodology import Methodology
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pipeline.concept import SessionConfiguration
 from pipeline.contracts import Contract
+from pipeline.engines.strategies import Strategies
 from pipeline.errors import ContractNotReady
 from pipeline.ports import QuestionSink, SlotProposal, Vectors
 from pipeline.state import AnswerKind, Directive, InterviewState
@@ -47,7 +48,8 @@ class Answer:
 class TurnContext:
     """Inputs and contracts of one turn. Contracts are added and never changed.
 
-    `embeddings` holds a vector, shape [dimension], per node and slot that has one.
+    `embeddings` holds a vector, shape [dimension], per node and slot that has one; `strategies` are those of the
+    session's engine.
     """
 
     state: InterviewState
@@ -56,6 +58,7 @@ class TurnContext:
     now: datetime
     sink: QuestionSink
     embeddings: Mapping[str, Vectors]
+    strategies: Strategies = field(default_factory=lambda: Strategies(()))
     wishes: Wishes = tuple
     names: SlotNames = no_names
     stages_ms: dict[str, float] = field(default_factory=dict)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from pipeline.concept import SessionConfiguration
+from pipeline.engines.strategies import Strategies
 from pipeline.errors import InvalidAnswer
 from pipeline.outcome import Outcome
-from pipeline.ports import Line, QuestionRequest, QuestionSink
+from pipeline.ports import QuestionSink
 from pipeline.question.asking import Questioner
+from pipeline.question.request import question_request
 from pipeline.records import derived_id
 from pipeline.state import InterviewState, QuestionAsked, Utterance
 
@@ -16,6 +18,7 @@ from pipeline.state import InterviewState, QuestionAsked, Utterance
 async def opened(
     state: InterviewState,
     configuration: SessionConfiguration,
+    strategies: Strategies,
     questioner: Questioner,
     now: datetime,
     sink: QuestionSink,
@@ -26,7 +29,8 @@ async def opened(
     if fixed is not None:
         output = await asking.verbatim(fixed, "concept")
     else:
-        output = await asking.ask(_request(state, configuration, "opening"))
+        request = question_request(state, configuration, strategies, "opening", turn_number=0)
+        output = await asking.ask(request)
     utterance = Utterance(
         id=derived_id(state.session_id, 0, "utterance", "interviewer"),
         turn_number=0,
@@ -59,6 +63,7 @@ async def opened(
 async def rephrased(
     state: InterviewState,
     configuration: SessionConfiguration,
+    strategies: Strategies,
     questioner: Questioner,
     now: datetime,
     sink: QuestionSink,
@@ -73,18 +78,16 @@ async def rephrased(
     if present is None:
         raise InvalidAnswer("There is no question to put differently.")
     earlier = sum(u.kind == "rephrase" and u.turn_number == present.turn_number for u in state.utterances)
-    request = _request(state, configuration, "rephrase").model_copy(
-        update={
-            "original": present.text,
-            "seed": state.seed + earlier + 1,
-            "strategy": (
-                configuration.methodology.strategy(present.strategy)
-                if present.strategy in {s.name for s in configuration.methodology.strategies}
-                else None
-            ),
-            "focus_label": present.focus_label,
-            "turn_number": present.turn_number,
-        }
+    request = question_request(
+        state,
+        configuration,
+        strategies,
+        "rephrase",
+        original=present.text,
+        seed=state.seed + earlier + 1,
+        strategy=strategies.find(present.strategy),
+        focus_label=present.focus_label,
+        turn_number=present.turn_number,
     )
     output = await questioner.asking(configuration.settings, sink, present.turn_number).ask(request)
     utterance = Utterance(
@@ -114,21 +117,3 @@ async def rephrased(
         "fallback": output.fallback,
     }
     return Outcome(state=after, events=(event,))
-
-
-def _request(state: InterviewState, configuration: SessionConfiguration, kind: str) -> QuestionRequest:
-    spoken = [utterance for utterance in state.utterances if utterance.text]
-    questions = [u.text for u in spoken if u.speaker == "interviewer"]
-    settings = configuration.settings
-    return QuestionRequest(
-        kind="opening" if kind == "opening" else "rephrase",
-        methodology=configuration.methodology,
-        topic=configuration.concept.name,
-        objective=configuration.concept.goal,
-        language=state.language,
-        seed=state.seed,
-        turn_number=0,
-        lines=tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-5:]),
-        recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
-        max_words=settings.question_max_words,
-    )

@@ -304,6 +304,8 @@ class QuestionRequest(Record):
     variant: int = 0
     """0 for the first try, 1 for the regeneration, 0–2 for self-selected candidates."""
     max_words: int = 25
+    instructions: tuple[str, ...] = ()
+    """What prompts say about the method and the research objective; a question must not repeat it."""
 
 
 class QuestionWriter(Protocol):

@@ -7,13 +7,11 @@ from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
 from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import KGNode
 from pipeline.methodology import Strategy
-from pipeline.ports import Line, QuestionRequest
 from pipeline.question.asking import Questioner
+from pipeline.question.request import question_request
 from pipeline.records import Record
 from pipeline.signals.base import SignalMatrix
 from pipeline.state import Directive, InterviewState
-
-LINES = 5
 
 
 class Preview(Record):
@@ -55,17 +53,12 @@ async def previewed(
         ProviderError: the writer failed.
     """
     strategy, node = _choice(state, configuration, engine, wish, signals)
-    spoken = [utterance for utterance in state.utterances if utterance.text]
-    questions = [u.text for u in spoken if u.speaker == "interviewer"]
-    settings = configuration.settings
     label = node.label if node is not None else configuration.concept.name if strategy.focus_mode == "topic" else None
-    request = QuestionRequest(
-        kind="closing" if strategy.generates_closing_question else "follow_up",
-        methodology=configuration.methodology,
-        topic=configuration.concept.name,
-        objective=configuration.concept.goal,
-        language=state.language,
-        seed=state.seed,
+    request = question_request(
+        state,
+        configuration,
+        engine.strategies(configuration),
+        "closing" if strategy.generates_closing_question else "follow_up",
         turn_number=state.turn_count + 1,
         strategy=strategy,
         focus_label=label,
@@ -73,11 +66,8 @@ async def previewed(
         focus_quote=node.mentions[-1].quote if node is not None and node.mentions else None,
         focus_is_jump=node is not None and node.last_mention_turn < state.turn_count,
         focus_said_earlier_turns=state.turn_count + 1 - node.last_mention_turn if node is not None else 0,
-        lines=tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-LINES:]),
-        recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
-        max_words=settings.question_max_words,
     )
-    written = await questioner.asking(settings, _DiscardingSink(), request.turn_number).ask(request)
+    written = await questioner.asking(configuration.settings, _DiscardingSink(), request.turn_number).ask(request)
     return Preview(
         question=written.text,
         strategy=strategy.name,
@@ -100,8 +90,9 @@ def _choice(
     if signals is not None:
         key = canonical.key_of(wanted.id) if wanted is not None else None
         decision = engine.decide(DecisionInputs(methodology, signals, strategy=wish.strategy, node_key=key))
-    name = wish.strategy or (decision.strategy if decision is not None else methodology.strategies[0].name)
-    strategy = methodology.strategy(name)
+    strategies = engine.strategies(configuration)
+    name = wish.strategy or (decision.strategy if decision is not None else strategies.names[0])
+    strategy = strategies[name]
     if strategy.node_binding == "none":
         return strategy, None
     if wanted is not None or decision is None or decision.node_key is None:

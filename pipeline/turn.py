@@ -12,7 +12,7 @@ from pipeline.concept import SessionConfiguration
 from pipeline.context import Answer, SlotNames, TurnContext, Wishes, no_names
 from pipeline.contracts import Contract
 from pipeline.engines.base import DecisionEngine
-from pipeline.engines.signal_pools import SignalPools
+from pipeline.engines.registry import ENGINES
 from pipeline.errors import PipelineError, PipelineMisbuilt
 from pipeline.naming import names_for
 from pipeline.opening import opened, rephrased
@@ -149,8 +149,7 @@ class TurnPipeline:
         Raises:
             PipelineMisbuilt: the stages don't fit together.
         """
-        pools = SignalPools()
-        self._engines = engines if engines is not None else {pools.name: pools}
+        self._engines = engines if engines is not None else ENGINES
         self._providers = providers
         self._clock = clock
         self._stages = list(stages if stages is not None else default_stages(providers, self._engines))
@@ -160,7 +159,8 @@ class TurnPipeline:
         self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
     ) -> Outcome:
         """The opening question: turn 0, without a focus. Raises ProviderError."""
-        return await opened(state, configuration, questioner(self._providers), now, sink)
+        strategies = self._engine_of(state).strategies(configuration)
+        return await opened(state, configuration, strategies, questioner(self._providers), now, sink)
 
     async def preview(
         self,
@@ -178,16 +178,15 @@ class TurnPipeline:
             wish: a strategy, a node, or both.
             signals: of the latest turn; None before the first one.
         """
-        engine = self._engines.get(state.engine)
-        if engine is None:
-            raise PipelineMisbuilt(f"there is no decision engine {state.engine}")
+        engine = self._engine_of(state)
         return await previewed(state, configuration, engine, questioner(self._providers), wish, signals)
 
     async def rephrase(
         self, state: InterviewState, configuration: SessionConfiguration, *, now: datetime, sink: QuestionSink
     ) -> Outcome:
         """The present question in other words; no turn. Raises ProviderError, InvalidAnswer without a question."""
-        return await rephrased(state, configuration, questioner(self._providers), now, sink)
+        strategies = self._engine_of(state).strategies(configuration)
+        return await rephrased(state, configuration, strategies, questioner(self._providers), now, sink)
 
     def defers_naming(self, configuration: SessionConfiguration) -> bool:
         """Whether slots get their names after the question was sent, by `name_slots`."""
@@ -281,6 +280,7 @@ class TurnPipeline:
             now=now,
             sink=sink,
             embeddings=embeddings,
+            strategies=self._engine_of(state).strategies(configuration),
             wishes=wishes if wishes is not None else lambda: state.directives,
             names=names,
         )
@@ -298,6 +298,12 @@ class TurnPipeline:
         """The stages from `question` on, and the outcome of the whole turn."""
         await self._lane(context, "speech")
         return outcome_of(context)
+
+    def _engine_of(self, state: InterviewState) -> DecisionEngine:
+        engine = self._engines.get(state.engine)
+        if engine is None:
+            raise PipelineMisbuilt(f"there is no decision engine {state.engine}")
+        return engine
 
     async def _lane(self, context: TurnContext, lane: Lane) -> None:
         for of_lane, stage in self._stages:

@@ -26,7 +26,6 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from config import settings as settings_module
-from config.files import ENGINES
 from config.loader import Library
 from config.roles import BASE_URLS
 from config.settings import LogSettings, Settings, catalogue, load
@@ -34,6 +33,7 @@ from pipeline import concept
 from pipeline.concept import EngineName, PipelineSettings
 from pipeline.contracts import Contract
 from pipeline.engines.base import Decision, DecisionInputs
+from pipeline.engines.registry import ENGINES
 from pipeline.engines.signal_pools import SignalPools
 from pipeline.errors import PipelineMisbuilt
 from pipeline.language.clients import base

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from pipeline.concept import SessionConfiguration
+from pipeline.engines.strategies import Strategies
 from pipeline.methodology import Methodology
 from pipeline.records import Record
 from pipeline.signals.base import SignalMatrix, SignalValue
@@ -73,6 +75,10 @@ class DecisionEngine(Protocol):
     name: ClassVar[str]
     closes_on_saturation: ClassVar[bool]
     """Whether the saturation rules of stage `continuation` apply; false for an engine that has its own."""
+
+    def strategies(self, configuration: SessionConfiguration) -> Strategies:
+        """What the engine chooses from in an interview with this configuration."""
+        ...
 
     def decide(self, inputs: DecisionInputs) -> Decision:
         """The choice and its reasons. Pure: the same inputs always give the same decision."""

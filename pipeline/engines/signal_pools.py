@@ -10,7 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import STORED_CANDIDATES, Decision, DecisionInputs, ScoredCandidate, SignalContribution
+from pipeline.engines.strategies import Strategies
 from pipeline.methodology import Methodology, PhaseProfile, Strategy
 from pipeline.signals.base import SignalMatrix, SignalValue
 from pipeline.signals.registry import HIGH, LOW, WeightKey, weight_key
@@ -163,6 +165,10 @@ class SignalPools:
 
     def __init__(self) -> None:
         self._compiled = lru_cache(maxsize=64)(_compiled_of)
+
+    def strategies(self, configuration: SessionConfiguration) -> Strategies:
+        """Those of the methodology."""
+        return Strategies(configuration.methodology.strategies)
 
     def decide(self, inputs: DecisionInputs) -> Decision:
         """The candidate with the highest score.

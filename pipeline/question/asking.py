@@ -91,7 +91,7 @@ class Asking:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
         if self._secrets:
-            self._secrets = (*self._secrets, *_prompt_texts(request))
+            self._secrets = (*self._secrets, *request.instructions)
         await self._sink.started(self._turn_number)
         try:
             return await self._ask(request)
@@ -253,10 +253,3 @@ def _own_words(request: QuestionRequest) -> tuple[str, ...]:
 def _is_whole(text: str) -> bool:
     """Whether a text ends with a question mark, so that it can be used although the writer failed after it."""
     return text.rstrip().endswith(("?", "؟"))
-
-
-def _prompt_texts(request: QuestionRequest) -> tuple[str, ...]:
-    """What prompts say about the method and the research objective; a question must not repeat it."""
-    method = request.methodology.method
-    strategies = (strategy.description for strategy in request.methodology.strategies)
-    return tuple(text for text in (method.goal, method.description, request.objective, *strategies) if text)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from pipeline.engines.strategies import Strategies
 from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
 from pipeline.graph.surface import SurfaceGraph
@@ -40,6 +41,7 @@ class SignalContext:
     """
 
     methodology: Methodology
+    strategies: Strategies
     turn_number: int
     max_turns: int
     graph: SurfaceGraph

@@ -22,7 +22,7 @@ class StrategyRepetitionCount(_PerStrategy):
 
     def detect(self, context: SignalContext) -> dict[str, float]:
         latest = list(context.strategy_history[-WINDOW:])
-        return {s.name: latest.count(s.name) / WINDOW for s in context.methodology.strategies}
+        return {s.name: latest.count(s.name) / WINDOW for s in context.strategies}
 
 
 class TurnsSinceStrategyChange(_PerStrategy):
@@ -35,7 +35,7 @@ class TurnsSinceStrategyChange(_PerStrategy):
         while run < len(history) and history[-1 - run] == history[-1]:
             run += 1
         last = history[-1] if history else None
-        return {s.name: min(1.0, run / WINDOW) if s.name == last else 0.0 for s in context.methodology.strategies}
+        return {s.name: min(1.0, run / WINDOW) if s.name == last else 0.0 for s in context.strategies}
 
 
 SIGNALS = (StrategyRepetitionCount(), TurnsSinceStrategyChange())

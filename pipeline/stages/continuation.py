@@ -67,7 +67,7 @@ class ContinuationStage:
         decision = chosen.decision
         turn = start.turn_number
         if start.closing and start.correcting and turn < start.max_turns:
-            closing = context.configuration.methodology.closing_strategy
+            closing = context.strategies.closing
             return self._output(context, "", strategy=closing.name if closing else MODERATOR, closing=True)
         if start.closing or turn >= start.max_turns:
             reason = MAXIMUM_TURNS if turn >= start.max_turns else CLOSING_ANSWERED
@@ -85,18 +85,17 @@ class ContinuationStage:
             reason_to_end = saturation_reason(metrics, chosen.tracker, settings, decision.saturated)
         if reason_to_end is None:
             return self._output(context, "", strategy=decision.strategy, focus=chosen.focus)
-        closing = context.configuration.methodology.closing_strategy
+        closing = context.strategies.closing
         if closing is None:
             return self._output(context, reason_to_end, complete=True)
         return self._output(context, reason_to_end, strategy=closing.name, closing=True)
 
     def _subject(self, context: TurnContext, strategy: str | None) -> str:
         """What a question without a node is about, by the strategy's `focus_mode`."""
-        configuration = context.configuration
-        modes = {known.name: known.focus_mode for known in configuration.methodology.strategies}
-        mode = modes.get(strategy) if strategy is not None else None
+        known = context.strategies.find(strategy)
+        mode = known.focus_mode if known is not None else None
         if mode == "topic":
-            return configuration.concept.name
+            return context.configuration.concept.name
         return SUMMARY.get(context.state.language[:2], SUMMARY["en"]) if mode == "summary" else ""
 
     def _output(

@@ -18,10 +18,10 @@ from pipeline.contracts import (
 )
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.asking import Questioner
+from pipeline.question.request import LINES, question_request
 
 SIMILAR_COSINE = 0.80
 REPEAT_FOCUS_WINDOW = 6
-LINES = 5
 
 
 class QuestionStage:
@@ -61,15 +61,13 @@ class QuestionStage:
         assert going.strategy is not None
         as_chosen = chosen.decision is not None and chosen.decision.strategy == going.strategy
         answered = Line(speaker="respondent", text=context.answer.text.strip())
-        return QuestionRequest(
-            kind="closing" if going.ask_closing else "follow_up",
-            methodology=configuration.methodology,
-            topic=configuration.concept.name,
-            objective=configuration.concept.goal,
-            language=context.state.language,
-            seed=context.state.seed,
+        return question_request(
+            context.state,
+            configuration,
+            context.strategies,
+            "closing" if going.ask_closing else "follow_up",
             turn_number=start.turn_number,
-            strategy=configuration.methodology.strategy(going.strategy),
+            strategy=context.strategies[going.strategy],
             focus_label=going.subject or None,
             focus_type=focus.node_type if focus else None,
             focus_quote=focus.quote if focus else None,
@@ -78,10 +76,8 @@ class QuestionStage:
             avoid_similar=await self._is_similar(context),
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],
-            recent_questions=start.recent_questions,
             signals=chosen.active_signals if as_chosen else (),
             rationale=chosen.rationale if as_chosen else going.reason,
-            max_words=configuration.settings.question_max_words,
         )
 
     async def _is_similar(self, context: TurnContext) -> bool:

@@ -49,7 +49,7 @@ class StrategyStage:
         self._engines = engines
 
     async def run(self, context: TurnContext) -> StrategyOutput:
-        """The choice, with all signals. Raises PipelineMisbuilt for an engine that is not there."""
+        """The choice, with all signals."""
         start = context.get(ContextOutput)
         measured = context.get(StateOutput)
         if measured.computed_for_turn != start.turn_number:
@@ -72,10 +72,7 @@ class StrategyStage:
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
             return StrategyOutput(None, matrix, tracker, depths, None, injected=directive.question, directive=directive)
-        engine = self._engines.get(context.state.engine)
-        if engine is None:
-            raise PipelineMisbuilt(f"there is no decision engine {context.state.engine}", stage=self.name)
-        decision = engine.decide(
+        decision = self._engines[context.state.engine].decide(
             DecisionInputs(
                 methodology,
                 matrix,
@@ -106,6 +103,7 @@ class StrategyStage:
         candidates = [state for state in tracker.states.values() if not state.declined and state.surface_ids]
         return SignalContext(
             methodology=methodology,
+            strategies=context.strategies,
             turn_number=start.turn_number,
             max_turns=start.max_turns,
             graph=changed.graph,

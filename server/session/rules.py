@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from pipeline.concept import SessionConfiguration
+from pipeline.engines.registry import strategies_of
 from pipeline.records import derived_id
 from pipeline.state import AppliedCommand, Consent, Directive, InterviewState, SessionStatus, Utterance
 from server.session.change import Change, Event
@@ -233,7 +234,7 @@ def check_directive(state: InterviewState, configuration: SessionConfiguration, 
             next answer is the last one.
     """
     _refuse_over(state)
-    names = [strategy.name for strategy in configuration.methodology.strategies]
+    names = strategies_of(state.engine, configuration).names
     if directive.strategy is not None and directive.strategy not in names:
         raise SessionProblem(
             "invalid_input", f"This interview has no strategy {directive.strategy}, only {', '.join(names)}."

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
+from pipeline.engines.registry import strategies_of
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import InterviewState
 from server.export.material import Row, utterance_rows
@@ -74,14 +75,14 @@ def _frame(
         "graph": surface_view(state, configuration),
         "canonical": canonical_view(state),
         "turns": _turns(public_rows(turns)),
-        **configuration_view(configuration),
+        **configuration_view(state.engine, configuration),
         **live,
     }
     return encode(Snapshot(session_id=state.session_id, state=view, question=question))
 
 
-def configuration_view(configuration: SessionConfiguration) -> dict[str, Any]:
-    """The stopping rule, node types and strategies of the configuration."""
+def configuration_view(engine: str, configuration: SessionConfiguration) -> dict[str, Any]:
+    """The stopping rule, node types and strategies of an interview with that engine and configuration."""
     settings, methodology = configuration.settings, configuration.methodology
     return {
         "limits": {
@@ -104,7 +105,7 @@ def configuration_view(configuration: SessionConfiguration) -> dict[str, Any]:
                 "node_binding": strategy.node_binding,
                 "closing": strategy.generates_closing_question,
             }
-            for strategy in methodology.strategies
+            for strategy in strategies_of(engine, configuration)
         ],
     }
 

@@ -1,0 +1,53 @@
+"""What a writer is asked for: the fields that all questions of an interview share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.concept import SessionConfiguration
+from pipeline.engines.strategies import Strategies
+from pipeline.ports import Line, QuestionKind, QuestionRequest
+from pipeline.state import InterviewState
+
+LINES = 5
+"""Latest utterances that a writer is given."""
+
+
+def question_request(
+    state: InterviewState,
+    configuration: SessionConfiguration,
+    strategies: Strategies,
+    kind: QuestionKind,
+    **fields: Any,
+) -> QuestionRequest:
+    """The request for a question that follows on what was said so far.
+
+    Args:
+        state: of the session, with everything that was said.
+        configuration: of the session.
+        strategies: of the session's engine.
+        kind: of the question.
+        fields: of the request, that say what this question is about or replace what all share.
+    """
+    spoken = [utterance for utterance in state.utterances if utterance.text]
+    questions = [u.text for u in spoken if u.speaker == "interviewer"]
+    settings = configuration.settings
+    shared = {
+        "methodology": configuration.methodology,
+        "topic": configuration.concept.name,
+        "objective": configuration.concept.goal,
+        "language": state.language,
+        "seed": state.seed,
+        "lines": tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-LINES:]),
+        "recent_questions": tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
+        "max_words": settings.question_max_words,
+        "instructions": _instructions(configuration, strategies),
+    }
+    return QuestionRequest(kind=kind, **{**shared, **fields})
+
+
+def _instructions(configuration: SessionConfiguration, strategies: Strategies) -> tuple[str, ...]:
+    """What prompts say about the method and the research objective."""
+    method = configuration.methodology.method
+    described = (strategy.description for strategy in strategies)
+    return tuple(text for text in (method.goal, method.description, configuration.concept.goal, *described) if text)
