@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from pipeline.concept import SessionConfiguration
 from pipeline.contracts import Contract
-from pipeline.engines.strategies import Strategies
 from pipeline.errors import ContractNotReady
 from pipeline.ports import QuestionSink, SlotProposal, Vectors
 from pipeline.state import AnswerKind, Directive, InterviewState
+from pipeline.strategies import Strategies
 
 C = TypeVar("C", bound=Contract)
 SlotNames = Callable[[], Sequence[SlotProposal]]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from pipeline.engines.base import Decision, ScoredCandidate
+from pipeline.coverage import ElementCoverage
+from pipeline.engines.base import CandidateScores, Decision, ScoredCandidate
+from pipeline.focus import Focus, Target
 from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
 from pipeline.graph.surface import KGEdge, KGNode, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker
-from pipeline.ports import ActiveSignal, Extraction, Line, Parse, Rating, Vectors
+from pipeline.momentum import MomentumState
+from pipeline.ports import ActiveSignal, Extraction, Line, Parse, QualitativeSignals, Rating, Vectors
 from pipeline.records import Record
 from pipeline.signals.base import Rated, SignalMatrix
 from pipeline.state import (
@@ -22,6 +26,7 @@ from pipeline.state import (
     Utterance,
     Velocity,
 )
+from pipeline.threads import Thread
 
 
 class Contract:
@@ -123,7 +128,7 @@ class SlotsOutput(Contract):
 
 @dataclass(frozen=True)
 class StateOutput(Contract):
-    """Measures of both graphs after this answer."""
+    """Measures after this answer; `qualities` are those of all rated answers, oldest first."""
 
     graph_state: GraphState
     canonical_state: CanonicalGraphState | None
@@ -131,21 +136,8 @@ class StateOutput(Contract):
     surface_velocity: Velocity
     canonical_velocity: Velocity
     computed_for_turn: int
-
-
-class Focus(Record):
-    """What a question is about: a tracked identity and the wording that stands for it.
-
-    `is_jump` says that the last answer did not mention it, so that the question needs a bridge.
-    """
-
-    key: str
-    node_id: str
-    label: str
-    node_type: str
-    quote: str
-    mentioned_turn: int
-    is_jump: bool
+    momentum: MomentumState
+    qualities: tuple[QualitativeSignals | None, ...]
 
 
 @dataclass(frozen=True)
@@ -210,6 +202,24 @@ class ResponseOutput(Contract):
     asked: QuestionAsked | None
 
 
+class StoredInputs(Record):
+    """What a decision rested on besides the signals, as far as the state after the turn does not tell it later.
+
+    `nodes` and `edges` are the creation orders (`sequence`) of those that counted then; `rated` is the number of
+    answers rated by then. `engine_state` is what the engine remembered from before.
+    """
+
+    max_turns: int = 0
+    nodes: tuple[int, ...] = ()
+    edges: tuple[int, ...] = ()
+    tensions: int = 0
+    rated: int = 0
+    coverage: tuple[ElementCoverage, ...] = ()
+    momentum: MomentumState = MomentumState()
+    threads: tuple[Thread, ...] = ()
+    engine_state: dict[str, Any] = {}
+
+
 class TurnRecord(Record):
     """The stored record of one turn: what was decided, from which signals, and how long the stages took."""
 
@@ -228,6 +238,10 @@ class TurnRecord(Record):
     signals: SignalMatrix | None
     candidates: tuple[ScoredCandidate, ...] = ()
     candidate_count: int = 0
+    target: Target | None = None
+    tactic: str = ""
+    scores: CandidateScores = CandidateScores()
+    inputs: StoredInputs = StoredInputs()
     ratings: Rating | None = None
     saturation: SaturationMetrics
     stages_ms: dict[str, float] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from pipeline.concept import SessionConfiguration
-from pipeline.engines.strategies import Strategies
 from pipeline.errors import InvalidAnswer
 from pipeline.outcome import Outcome
 from pipeline.ports import QuestionSink
@@ -13,6 +12,7 @@ from pipeline.question.asking import Questioner
 from pipeline.question.request import question_request
 from pipeline.records import derived_id
 from pipeline.state import InterviewState, QuestionAsked, Utterance
+from pipeline.strategies import Strategies
 
 
 async def opened(

@@ -127,6 +127,9 @@ def _next_state(context: TurnContext) -> InterviewState:
         "surface_velocity": measured.surface_velocity,
         "canonical_velocity": measured.canonical_velocity,
         "saturation": measured.saturation,
+        "qualities": measured.qualities,
+        "momentum": measured.momentum,
+        "engine_state": chosen.decision.engine_state if chosen.decision is not None else before.engine_state,
     }
     if slots.canonical is not None:
         update |= {

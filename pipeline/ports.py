@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import KGNode
 from pipeline.methodology import Methodology, Strategy
+from pipeline.momentum import Momentum
 from pipeline.records import Record
 
 Vectors = NDArray[np.float32]
@@ -172,15 +173,15 @@ RATED_SIGNALS = (
     "intellectual_engagement",
 )
 Hedging = Literal["none", "low", "medium", "high"]
-Momentum = Literal["high", "neutral", "low"]
 
 
 class RatingRequest(Record):
-    """One answer to be rated, with the question it answers."""
+    """One answer to be rated, with the question it answers and what was said before that, oldest first."""
 
     text: str
     question: str
     language: str
+    history: tuple[Line, ...] = ()
     seed: int = 0
 
 

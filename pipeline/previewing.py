@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
+from pipeline.focus import Target
 from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import KGNode
 from pipeline.methodology import Strategy
@@ -11,7 +12,7 @@ from pipeline.question.asking import Questioner
 from pipeline.question.request import question_request
 from pipeline.records import Record
 from pipeline.signals.base import SignalMatrix
-from pipeline.state import Directive, InterviewState
+from pipeline.state import Directive, InterviewState, asked_texts
 
 
 class Preview(Record):
@@ -83,14 +84,34 @@ def _choice(
     wish: Directive,
     signals: SignalMatrix | None,
 ) -> tuple[Strategy, KGNode | None]:
-    methodology = configuration.methodology
+    strategies = engine.strategies(configuration)
     graph, canonical = state.surface_graph(), state.canonical_graph()
     wanted = graph.nodes.get(wish.node_id) if wish.node_id is not None else None
     decision: Decision | None = None
     if signals is not None:
         key = canonical.key_of(wanted.id) if wanted is not None else None
-        decision = engine.decide(DecisionInputs(methodology, signals, strategy=wish.strategy, node_key=key))
-    strategies = engine.strategies(configuration)
+        decision = engine.decide(
+            DecisionInputs(
+                methodology=configuration.methodology,
+                signals=signals,
+                strategies=strategies,
+                strategy=wish.strategy,
+                target=Target.node(key, wanted.label) if key is not None and wanted is not None else None,
+                graph=graph,
+                questions=state.focus_history,
+                question_texts=asked_texts(state.utterances),
+                elements=configuration.concept.elements,
+                coverage=state.coverage,
+                tensions=state.tensions,
+                momentum=state.momentum,
+                qualitative=state.qualities,
+                threads=state.threads,
+                settings=configuration.settings,
+                turn_count=state.turn_count,
+                max_turns=state.max_turns,
+                engine_state=state.engine_state,
+            )
+        )
     name = wish.strategy or (decision.strategy if decision is not None else strategies.names[0])
     strategy = strategies[name]
     if strategy.node_binding == "none":

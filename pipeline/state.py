@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from pipeline.coverage import ElementCoverage
 from pipeline.errors import StateVersionError
+from pipeline.focus import Target
 from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
 from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker, TrackerSnapshot
-from pipeline.ports import Speaker
+from pipeline.momentum import MomentumState
+from pipeline.ports import QualitativeSignals, Speaker
 from pipeline.records import Record
+from pipeline.threads import Thread
 
-STATE_VERSION = 3
+STATE_VERSION = 4
 
 SESSION_ID_PATTERN = r"[A-Za-z0-9_-]{1,64}"
 
@@ -53,7 +58,10 @@ class Utterance(Record):
 
 
 class QuestionAsked(Record):
-    """The question that is waiting for an answer."""
+    """The question that is waiting for an answer.
+
+    `target` is what it is about; `focus_key`, `focus_node_id` and `focus_label` are those of the node, where it is one.
+    """
 
     utterance_id: str
     turn_number: int
@@ -63,17 +71,24 @@ class QuestionAsked(Record):
     focus_key: str | None = None
     focus_node_id: str | None = None
     focus_label: str | None = None
+    target: Target | None = None
     fallback: bool = False
 
 
 class FocusEntry(Record):
-    """What one question was about, and by which strategy; `node_id` and `key` are empty when no node had the focus."""
+    """What one question was about, and by which strategy; `node_id` and `key` are empty unless it was one node."""
 
     turn: int
     node_id: str = ""
     label: str = ""
     strategy: str
     key: str = ""
+    target: Target | None = None
+
+
+def asked_texts(utterances: Iterable[Utterance]) -> tuple[str, ...]:
+    """The texts of all that the interviewer said, oldest first."""
+    return tuple(u.text for u in utterances if u.speaker == "interviewer" and u.text)
 
 
 class Velocity(Record):
@@ -214,6 +229,11 @@ class InterviewState(Record):
     surface_velocity: Velocity = Velocity()
     canonical_velocity: Velocity = Velocity()
     saturation: SaturationMetrics = SaturationMetrics()
+    qualities: tuple[QualitativeSignals | None, ...] = ()
+    momentum: MomentumState = MomentumState()
+    coverage: tuple[ElementCoverage, ...] = ()
+    threads: tuple[Thread, ...] = ()
+    engine_state: dict[str, Any] = {}
 
     def surface_graph(self) -> SurfaceGraph:
         """A new surface graph of this state, which may be changed."""

@@ -2,75 +2,186 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, ClassVar, Literal, Protocol
 
-from pipeline.concept import SessionConfiguration
-from pipeline.engines.strategies import Strategies
+from pydantic import model_validator
+
+from pipeline.concept import Element, PipelineSettings, SessionConfiguration
+from pipeline.coverage import ElementCoverage
+from pipeline.focus import Target
+from pipeline.graph.surface import SchemaTension, SurfaceGraph
 from pipeline.methodology import Methodology
+from pipeline.momentum import MomentumState
+from pipeline.ports import QualitativeSignals
 from pipeline.records import Record
 from pipeline.signals.base import SignalMatrix, SignalValue
+from pipeline.state import FocusEntry
+from pipeline.strategies import Strategies
+from pipeline.threads import Thread
 
-STORED_CANDIDATES = 20
+EXPLAINED_CANDIDATES = 20
+"""Candidates whose scores are stored with all their terms; of the others the totals are stored."""
+
+TermKind = Literal["weighted", "multiplied", "bonus", "veto"]
 
 
-class SignalContribution(Record):
-    """What one weight added to a candidate's base score."""
+class Term(Record):
+    """One reason for a candidate's score.
 
-    weight_key: str
-    signal: str
-    value: SignalValue
-    weight: float
-    contribution: float
+    `name` is the weight key or the scorer, `signal` and `value` are what it looked at, where it looked at a signal.
+    `amount` is what it adds (`weighted`, `bonus`) or the factor it multiplies by (`multiplied`); a `veto` has none.
+    `weight` is what the engine's file gives it.
+    """
+
+    kind: TermKind = "weighted"
+    name: str
+    signal: str | None = None
+    value: SignalValue | None = None
+    weight: float | None = None
+    amount: float = 0.0
+    reason: str = ""
+
+
+def total(terms: Iterable[Term]) -> float | None:
+    """The score that terms make: `sum of weighted × product of multiplied + sum of bonus`; None with a veto."""
+    listed = tuple(terms)
+    if any(term.kind == "veto" for term in listed):
+        return None
+    by = {kind: [term.amount for term in listed if term.kind == kind] for kind in ("weighted", "multiplied", "bonus")}
+    return sum(by["weighted"]) * prod(by["multiplied"]) + sum(by["bonus"])
 
 
 class ScoredCandidate(Record):
-    """A candidate with the whole calculation. `final = base * phase_multiplier + phase_bonus`."""
+    """A strategy for a target, with the whole calculation; `final_score` is the `total` of its terms.
+
+    `target` is None for a strategy that is about nothing in particular. `tactic` is how the strategy would ask, where
+    the engine knows several ways.
+    """
 
     strategy: str
-    node_key: str | None = None
-    node_label: str | None = None
-    contributions: tuple[SignalContribution, ...] = ()
-    base_score: float
-    phase_multiplier: float
-    phase_bonus: float
-    final_score: float
+    target: Target | None = None
+    tactic: str = ""
+    terms: tuple[Term, ...] = ()
+    final_score: float | None
     rank: int
     selected: bool
 
+    @model_validator(mode="before")
+    @classmethod
+    def _as_of_version_3(cls, data: Any) -> Any:
+        """A candidate as it was stored with states of version 3, in terms."""
+        return in_terms(data) if isinstance(data, dict) and "base_score" in data else data
+
+    @property
+    def node_key(self) -> str | None:
+        """The tracked identity of the node, where it is about one node."""
+        return self.target.node_key if self.target is not None else None
+
+    def amounts(self, *kinds: TermKind) -> tuple[Term, ...]:
+        """The terms of these kinds, in their order."""
+        return tuple(term for term in self.terms if term.kind in kinds)
+
+
+def in_terms(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """A candidate as it was stored with states of version 3 (base × phase multiplier + phase bonus), in terms."""
+    key = stored.get("node_key")
+    weighted = [
+        {
+            "kind": "weighted",
+            "name": line["weight_key"],
+            **{name: line[name] for name in ("signal", "value", "weight")},
+            "amount": line["contribution"],
+        }
+        for line in stored.get("contributions") or ()
+    ]
+    phase = [
+        {"kind": "multiplied", "name": PHASE, "amount": stored["phase_multiplier"]},
+        {"kind": "bonus", "name": PHASE, "amount": stored["phase_bonus"]},
+    ]
+    return {
+        "strategy": stored["strategy"],
+        "target": None if key is None else {"ids": [key], "label": stored.get("node_label") or ""},
+        "terms": [*weighted, *phase],
+        **{name: stored[name] for name in ("final_score", "rank", "selected")},
+    }
+
+
+PHASE = "phase"
+"""Name of the terms that a phase of the interview adds."""
+
+
+class CandidateScores(Record):
+    """The scores of all candidates, compactly; None for one that was vetoed.
+
+    `of_nodes` has, by strategy, a score for each node of the turn's signal matrix, in its order. `of_others` has the
+    candidates about anything else: strategy, ids of the target (none if it is about nothing), score.
+    """
+
+    of_nodes: dict[str, tuple[float | None, ...]] = {}
+    of_others: tuple[tuple[str, tuple[str, ...], float | None], ...] = ()
+
 
 class Decision(Record):
-    """The next move: a strategy, the node it is about, and the reasons.
+    """The next move: a strategy, what it is about, and the reasons.
 
-    `candidates` are the best STORED_CANDIDATES with their decomposition, best first; `candidate_count` says how
-    many there were.
+    `candidates` are the best EXPLAINED_CANDIDATES with their terms, best first; `scores` are those of all of
+    `candidate_count`.
     """
 
     engine: str
     strategy: str
-    node_key: str | None = None
+    target: Target | None = None
+    tactic: str = ""
     close: bool = False
     saturated: bool = False
     phase: str
     reason: str = ""
     candidates: tuple[ScoredCandidate, ...] = ()
     candidate_count: int = 0
+    scores: CandidateScores = CandidateScores()
+    engine_state: dict[str, Any] = {}
+    """What the engine wants to remember until its next decision, as JSON values."""
+
+    @property
+    def node_key(self) -> str | None:
+        """The tracked identity of the node, where it is about one node."""
+        return self.target.node_key if self.target is not None else None
 
 
 @dataclass(frozen=True)
 class DecisionInputs:
-    """What an engine decides on; also part of a turn's stored record, so that a decision can be repeated."""
+    """What an engine decides on, after an answer; all of it is stored with the turn, so that it can be repeated.
+
+    `strategy` and `target` restrict the choice where a moderator asked for it. `questions` are those asked so far with
+    what they were about, `question_texts` all that the interviewer said, `qualitative` the qualities of all rated
+    answers (None where a provider does not tell), each oldest first.
+    """
 
     methodology: Methodology
     signals: SignalMatrix
+    strategies: Strategies = field(default_factory=lambda: Strategies(()))
     strategy: str | None = None
-    """Only this strategy, where a moderator asked for it."""
-    node_key: str | None = None
-    """Only this node, where a moderator asked for it."""
+    target: Target | None = None
+    graph: SurfaceGraph = field(default_factory=SurfaceGraph)
+    questions: tuple[FocusEntry, ...] = ()
+    question_texts: tuple[str, ...] = ()
+    elements: tuple[Element, ...] = ()
+    coverage: tuple[ElementCoverage, ...] = ()
+    tensions: tuple[SchemaTension, ...] = ()
+    momentum: MomentumState = field(default_factory=MomentumState)
+    qualitative: tuple[QualitativeSignals | None, ...] = ()
+    threads: tuple[Thread, ...] = ()
+    settings: PipelineSettings = field(default_factory=PipelineSettings)
+    turn_count: int = 0
+    max_turns: int = 0
+    engine_state: Mapping[str, Any] = field(default_factory=dict)
 
 
 class DecisionEngine(Protocol):
-    """Chooses strategy and node of the next question."""
+    """Chooses strategy and target of the next question."""
 
     name: ClassVar[str]
     closes_on_saturation: ClassVar[bool]

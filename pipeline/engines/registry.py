@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import DecisionEngine
 from pipeline.engines.signal_pools import SignalPools
-from pipeline.engines.strategies import Strategies
+from pipeline.strategies import Strategies
 
 ENGINES: Mapping[str, DecisionEngine] = {engine.name: engine for engine in (SignalPools(),)}
 

@@ -11,14 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.concept import SessionConfiguration
-from pipeline.engines.base import STORED_CANDIDATES, Decision, DecisionInputs, ScoredCandidate, SignalContribution
-from pipeline.engines.strategies import Strategies
+from pipeline.engines.base import (
+    EXPLAINED_CANDIDATES,
+    PHASE,
+    CandidateScores,
+    Decision,
+    DecisionInputs,
+    ScoredCandidate,
+    Term,
+)
+from pipeline.focus import Target
 from pipeline.methodology import Methodology, PhaseProfile, Strategy
 from pipeline.signals.base import SignalMatrix, SignalValue
 from pipeline.signals.registry import HIGH, LOW, WeightKey, weight_key
+from pipeline.strategies import Strategies
 
 SCORE_DIGITS = 9
 """Scores are compared after rounding, so that the order of summation can't break a tie."""
+
+STORED_DIGITS = 4
+"""Digits that the scores of all candidates are stored with."""
 
 EXPLAINED = 3
 """Signals that the reason of a decision names at most."""
@@ -80,14 +92,14 @@ def strength(key: WeightKey, value: SignalValue) -> float:
     return normalise(number) if normalise is not None else number
 
 
-def contribution(weighted: Weighted, value: SignalValue) -> SignalContribution:
-    """One line of a decomposition."""
-    return SignalContribution(
-        weight_key=weighted.key.key,
+def weighted_term(weighted: Weighted, value: SignalValue) -> Term:
+    """What one weight adds for this value."""
+    return Term(
+        name=weighted.key.key,
         signal=weighted.key.signal.name,
         value=value,
         weight=weighted.weight,
-        contribution=weighted.weight * strength(weighted.key, value),
+        amount=weighted.weight * strength(weighted.key, value),
     )
 
 
@@ -100,7 +112,7 @@ class _Scoring:
         self.count = len(matrix.nodes.keys)
         self._strengths: dict[str, Floats] = {}
 
-    def global_lines(self, compiled: CompiledStrategy) -> list[SignalContribution]:
+    def global_lines(self, compiled: CompiledStrategy) -> list[Term]:
         """Contributions that are the same for every node; missing signals contribute nothing."""
         lines = []
         for weighted in compiled.global_weights:
@@ -109,7 +121,7 @@ class _Scoring:
             if value is None:
                 value = self.matrix.strategies.get(name, {}).get(compiled.strategy.name)
             if value is not None:
-                lines.append(contribution(weighted, value))
+                lines.append(weighted_term(weighted, value))
         return lines
 
     def node_scores(self, compiled: CompiledStrategy) -> Floats:
@@ -120,11 +132,11 @@ class _Scoring:
                 total += weighted.weight * self._strength(weighted.key)
         return total
 
-    def node_lines(self, compiled: CompiledStrategy, index: int) -> list[SignalContribution]:
+    def node_lines(self, compiled: CompiledStrategy, index: int) -> list[Term]:
         """The node contributions of one candidate."""
         signals = self.matrix.nodes.signals
         return [
-            contribution(weighted, signals[weighted.key.signal.name][index])
+            weighted_term(weighted, signals[weighted.key.signal.name][index])
             for weighted in compiled.node_weights
             if weighted.key.signal.name in signals
         ]
@@ -153,8 +165,16 @@ class _Scoring:
 class _Pair:
     compiled: CompiledStrategy
     node: int | None
-    base: float
     final: float
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    """The best pairs, best first; the scores of all, and how many there are."""
+
+    best: list[_Pair]
+    count: int
+    scores: CandidateScores
 
 
 class SignalPools:
@@ -179,33 +199,34 @@ class SignalPools:
         profile = inputs.methodology.phases.profile(matrix.phase)  # type: ignore[arg-type]
         scoring = _Scoring(matrix, profile)
         compiled = _allowed(self._compiled(_Hashed(inputs.methodology)), inputs)
+        wanted = inputs.target.node_key if inputs.target is not None else None
         if inputs.methodology.selection == "two_stage":
-            pairs, count = self._two_stage(scoring, compiled, inputs.node_key)
+            ranking = self._two_stage(scoring, compiled, wanted)
         else:
-            pairs, count = self._joint(scoring, compiled, inputs.node_key)
-        candidates = tuple(self._explained(scoring, pair, rank) for rank, pair in enumerate(pairs, start=1))
-        best = pairs[0]
+            ranking = self._joint(scoring, compiled, wanted)
+        candidates = tuple(self._explained(scoring, pair, rank) for rank, pair in enumerate(ranking.best, start=1))
+        best = ranking.best[0]
         return Decision(
             engine=self.name,
             strategy=best.compiled.strategy.name,
-            node_key=candidates[0].node_key,
+            target=candidates[0].target,
             close=best.compiled.strategy.generates_closing_question,
             phase=matrix.phase,
             reason=explanation(candidates[0]),
             candidates=candidates,
-            candidate_count=count,
+            candidate_count=ranking.count,
+            scores=ranking.scores,
         )
 
-    def _joint(
-        self, scoring: _Scoring, compiled: Sequence[CompiledStrategy], only: str | None
-    ) -> tuple[list[_Pair], int]:
+    def _joint(self, scoring: _Scoring, compiled: Sequence[CompiledStrategy], only: str | None) -> _Ranking:
         keys = scoring.matrix.nodes.keys
         strategy_of: list[NDArray[np.int64]] = []
         node_of: list[NDArray[np.int64]] = []
-        bases: list[Floats] = []
         finals: list[Floats] = []
+        of_nodes: dict[str, tuple[float | None, ...]] = {}
+        of_others: list[tuple[str, tuple[str, ...], float | None]] = []
         for number, entry in enumerate(compiled):
-            shared = sum(line.contribution for line in scoring.global_lines(entry))
+            shared = sum(term.amount for term in scoring.global_lines(entry))
             if entry.strategy.node_binding == "none" or not keys:
                 base, nodes = np.array([shared]), np.array([-1])
             else:
@@ -215,57 +236,63 @@ class SignalPools:
                     base, nodes = base[[wanted]], np.array([wanted])
             strategy_of.append(np.full(len(nodes), number))
             node_of.append(nodes)
-            bases.append(base)
-            finals.append(scoring.final(entry.strategy.name, base))
+            final = scoring.final(entry.strategy.name, base)
+            finals.append(final)
+            listed = tuple(np.round(final, STORED_DIGITS).tolist())
+            if len(nodes) == len(keys) and nodes[0] >= 0:
+                of_nodes[entry.strategy.name] = listed
+            else:
+                about = tuple(keys[node] for node in nodes if node >= 0)
+                of_others.append((entry.strategy.name, about, listed[0]))
         strategies, nodes = np.concatenate(strategy_of), np.concatenate(node_of)
-        base, final = np.concatenate(bases), np.concatenate(finals)
+        scores = np.concatenate(finals)
         mentions = np.array([*scoring.matrix.nodes.mention_sequence, 0])[nodes]
         creation = np.array([*scoring.matrix.nodes.sequence, 0])[nodes]
-        order = np.lexsort((creation, -mentions, strategies, -np.round(final, SCORE_DIGITS)))
+        order = np.lexsort((creation, -mentions, strategies, -np.round(scores, SCORE_DIGITS)))
         pairs = [
             _Pair(
                 compiled[int(strategies[i])],
                 int(nodes[i]) if nodes[i] >= 0 else None,
-                float(base[i]),
-                float(final[i]),
+                float(scores[i]),
             )
-            for i in order[:STORED_CANDIDATES]
+            for i in order[:EXPLAINED_CANDIDATES]
         ]
-        return pairs, len(order)
+        return _Ranking(pairs, len(order), CandidateScores(of_nodes=of_nodes, of_others=tuple(of_others)))
 
-    def _two_stage(
-        self, scoring: _Scoring, compiled: Sequence[CompiledStrategy], only: str | None
-    ) -> tuple[list[_Pair], int]:
+    def _two_stage(self, scoring: _Scoring, compiled: Sequence[CompiledStrategy], only: str | None) -> _Ranking:
         """Strategies on non-node weights, then nodes for the winner on node weights.
 
-        A pair's base is both sums; pairs of the winner come first, then the other strategies without a node.
+        The terms of a pair are those of both; pairs of the winner come first, then the other strategies without a node.
         """
-        ranked: list[_Pair] = []
+        pairs: list[_Pair] = []
         for entry in compiled:
-            base = sum(line.contribution for line in scoring.global_lines(entry))
-            final = float(scoring.final(entry.strategy.name, np.array([base]))[0])
-            ranked.append(_Pair(entry, None, base, final))
-        ranked.sort(key=lambda pair: (-round(pair.final, SCORE_DIGITS), pair.compiled.position))
-        winner, others = ranked[0], ranked[1:]
-        if winner.compiled.strategy.node_binding == "none" or not scoring.count:
-            return ranked[:STORED_CANDIDATES], len(ranked)
-        pairs, count = self._joint(scoring, [winner.compiled], only)
-        return [*pairs, *others][:STORED_CANDIDATES], count + len(others)
+            base = sum(term.amount for term in scoring.global_lines(entry))
+            pairs.append(_Pair(entry, None, float(scoring.final(entry.strategy.name, np.array([base]))[0])))
+        pairs.sort(key=lambda pair: (-round(pair.final, SCORE_DIGITS), pair.compiled.position))
+        winner, others = pairs[0], pairs[1:]
+        alone = winner.compiled.strategy.node_binding == "none" or not scoring.count
+        chosen = _Ranking([winner], 1, CandidateScores()) if alone else self._joint(scoring, [winner.compiled], only)
+        listed = tuple(
+            (pair.compiled.strategy.name, (), round(pair.final, STORED_DIGITS)) for pair in (pairs if alone else others)
+        )
+        scores = CandidateScores(of_nodes=chosen.scores.of_nodes, of_others=(*chosen.scores.of_others, *listed))
+        return _Ranking([*chosen.best, *others][:EXPLAINED_CANDIDATES], chosen.count + len(others), scores)
 
     def _explained(self, scoring: _Scoring, pair: _Pair, rank: int) -> ScoredCandidate:
         name = pair.compiled.strategy.name
-        lines = scoring.global_lines(pair.compiled)
+        terms = scoring.global_lines(pair.compiled)
         if pair.node is not None:
-            lines += scoring.node_lines(pair.compiled, pair.node)
+            terms += scoring.node_lines(pair.compiled, pair.node)
+        nodes = scoring.matrix.nodes
+        terms += [
+            Term(kind="multiplied", name=PHASE, amount=scoring.multiplier(name)),
+            Term(kind="bonus", name=PHASE, amount=scoring.bonus(name)),
+        ]
         nodes = scoring.matrix.nodes
         return ScoredCandidate(
             strategy=name,
-            node_key=nodes.keys[pair.node] if pair.node is not None else None,
-            node_label=nodes.labels[pair.node] if pair.node is not None else None,
-            contributions=tuple(lines),
-            base_score=pair.base,
-            phase_multiplier=scoring.multiplier(name),
-            phase_bonus=scoring.bonus(name),
+            target=Target.node(nodes.keys[pair.node], nodes.labels[pair.node]) if pair.node is not None else None,
+            terms=tuple(terms),
             final_score=pair.final,
             rank=rank,
             selected=rank == 1,
@@ -275,7 +302,7 @@ class SignalPools:
 def _allowed(compiled: Sequence[CompiledStrategy], inputs: DecisionInputs) -> list[CompiledStrategy]:
     """The strategies that a moderator's directive allows; a strategy or node that does not exist restricts nothing."""
     left = [c for c in compiled if inputs.strategy in (None, c.strategy.name)] or list(compiled)
-    if inputs.node_key in inputs.signals.nodes.keys:
+    if inputs.target is not None and inputs.target.node_key in inputs.signals.nodes.keys:
         left = [c for c in left if c.strategy.node_binding == "required"] or left
     return left
 
@@ -302,8 +329,9 @@ def _compiled_of(key: _Hashed) -> tuple[CompiledStrategy, ...]:
 
 def explanation(candidate: ScoredCandidate) -> str:
     """The weight keys that contributed most to a candidate, and its phase weights, as one line of text."""
-    strongest = sorted(candidate.contributions, key=lambda line: -line.contribution)[:EXPLAINED]
-    reasons = [f"{line.weight_key} {line.contribution:+.2f}" for line in strongest if line.contribution > 0]
-    if candidate.phase_multiplier != 1.0 or candidate.phase_bonus:
-        reasons.append(f"phase ×{candidate.phase_multiplier:g} {candidate.phase_bonus:+.2f}")
+    strongest = sorted(candidate.amounts("weighted"), key=lambda term: -term.amount)[:EXPLAINED]
+    reasons = [f"{term.name} {term.amount:+.2f}" for term in strongest if term.amount > 0]
+    multiplier, bonus = (term.amount for term in candidate.amounts("multiplied", "bonus"))
+    if multiplier != 1.0 or bonus:
+        reasons.append(f"phase ×{multiplier:g} {bonus:+.2f}")
     return "; ".join(reasons) or "no signal spoke for another strategy"

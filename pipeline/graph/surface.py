@@ -75,7 +75,10 @@ class KGEdge(Record):
 
 
 class SchemaTension(Record):
-    """An element of an extraction that was not added to the graph; `reason` says why."""
+    """An element of an extraction that was not added to the graph; `reason` says why.
+
+    `node_ids` are the nodes of the graph that it is about, source first, as far as there are any.
+    """
 
     id: str
     turn: int
@@ -85,6 +88,7 @@ class SchemaTension(Record):
     type: str
     quote: str = ""
     reason: str
+    node_ids: tuple[str, ...] = ()
 
 
 class SurfaceGraph:

@@ -159,8 +159,11 @@ class NodeStateTracker:
         if self.previous_focus == old:
             self.previous_focus = new
 
-    def update_focus(self, key: str | None, turn: int, strategy: str) -> None:
-        """Make `key` the focus of the next question (none for a strategy without a node)."""
+    def update_focus(self, keys: Sequence[str], turn: int, strategy: str) -> None:
+        """Make these the focus of the next question (none for a question that is about no node).
+
+        The answer to it counts for the first one.
+        """
         for other, state in list(self.states.items()):
             if state.focus_count == 0:
                 continue
@@ -168,9 +171,9 @@ class NodeStateTracker:
                 other,
                 turns_since_last_yield=state.turns_since_last_yield + 1,
                 turns_since_last_focus=state.turns_since_last_focus + 1,
-                current_focus_streak=state.current_focus_streak if other == key else 0,
+                current_focus_streak=state.current_focus_streak if other in keys else 0,
             )
-        if key is not None:
+        for key in keys:
             state = self.states[key]
             again = self.previous_focus == key
             usage = {**state.strategy_usage, strategy: state.strategy_usage.get(strategy, 0) + 1}
@@ -186,7 +189,7 @@ class NodeStateTracker:
                     state.consecutive_same_strategy + 1 if state.last_strategy == strategy else 1
                 ),
             )
-        self.previous_focus = key
+        self.previous_focus = keys[0] if keys else None
 
     def focused(self) -> list[NodeState]:
         """States of the nodes that had the focus at least once."""

@@ -102,14 +102,15 @@ class GraphUpdate:
             return
         source, target = self._resolve(found.source), self._resolve(found.target)
         if source is None or target is None:
-            self._tension(found.source, found.target, found.edge_type, found.quote, "unresolved_endpoint")
+            ends = (source, target)
+            self._tension(found.source, found.target, found.edge_type, found.quote, "unresolved_endpoint", *ends)
             return
         if source.id == target.id:
-            self._tension(found.source, found.target, found.edge_type, found.quote, "self_loop")
+            self._tension(found.source, found.target, found.edge_type, found.quote, "self_loop", source)
             return
         if not kind.permits(source.node_type, target.node_type):
             reason = f"connection_not_permitted: {source.node_type} → {target.node_type}"
-            self._tension(source.label, target.label, found.edge_type, found.quote, reason)
+            self._tension(source.label, target.label, found.edge_type, found.quote, reason, source, target)
             return
         mention = Mention(utterance_id=self._utterance.id, quote=found.quote)
         known = self.graph.edge_between(source.id, target.id, found.edge_type)
@@ -134,7 +135,8 @@ class GraphUpdate:
         for edge in list(self.graph.edges.values()):
             if edge.edge_type != REVISES and set(edge.source_utterance_ids) <= utterance_ids:
                 source, target = self.graph.nodes[edge.source_id], self.graph.nodes[edge.target_id]
-                self._tension(source.label, target.label, edge.edge_type, edge.mentions[-1].quote, "corrected")
+                quote = edge.mentions[-1].quote
+                self._tension(source.label, target.label, edge.edge_type, quote, "corrected", source, target)
                 self.graph.remove_edge(edge.id)
         for node in list(self.graph.live_nodes()):
             if node.id in self.mentioned or not set(node.source_utterance_ids) <= utterance_ids:
@@ -210,7 +212,9 @@ class GraphUpdate:
             found = self._all_labels.get(key)
         return self.graph.nodes[found] if found is not None else None
 
-    def _tension(self, source: str, target: str | None, kind: str, quote: str, reason: str) -> None:
+    def _tension(
+        self, source: str, target: str | None, kind: str, quote: str, reason: str, *nodes: KGNode | None
+    ) -> None:
         tension = SchemaTension(
             id=self._id("tension", self._tensions),
             turn=self._utterance.turn_number,
@@ -220,6 +224,7 @@ class GraphUpdate:
             type=kind,
             quote=quote,
             reason=reason,
+            node_ids=tuple(node.id for node in nodes if node is not None),
         )
         self._tensions += 1
         self.graph.tensions.append(tension)

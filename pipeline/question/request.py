@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
-from pipeline.engines.strategies import Strategies
 from pipeline.ports import Line, QuestionKind, QuestionRequest
 from pipeline.state import InterviewState
+from pipeline.strategies import Strategies
 
 LINES = 5
 """Latest utterances that a writer is given."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from pipeline.engines.strategies import Strategies
 from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
 from pipeline.graph.surface import SurfaceGraph
@@ -14,6 +13,7 @@ from pipeline.graph.tracker import Depth, NodeState, NodeStateTracker
 from pipeline.methodology import Methodology
 from pipeline.records import Record
 from pipeline.state import SaturationMetrics, Velocity
+from pipeline.strategies import Strategies
 
 SignalValue = bool | int | float | str
 SignalType = Literal["bool", "number", "category", "count"]

@@ -59,13 +59,15 @@ class AnswerRating:
         said = context.get(UtteranceOutput)
         if not said.has_content:
             return RatingOutput(rating=None, rated=None)
+        start = context.get(ContextOutput)
         limit = context.configuration.settings.rating_max_chars
         text = said.utterance.text
         rating = await self._rater.rate(
             RatingRequest(
                 text=text[:limit],
-                question=context.get(ContextOutput).question,
+                question=start.question,
                 language=context.state.language,
+                history=start.lines[:-1],
                 seed=context.state.seed,
             )
         )

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
-from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, Focus, StateOutput, StrategyOutput
+from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput
 from pipeline.engines.base import DecisionEngine
+from pipeline.focus import Focus
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import SaturationMetrics
@@ -111,8 +112,9 @@ class ContinuationStage:
         start = context.get(ContextOutput)
         tracker = context.get(StrategyOutput).tracker.copy()
         if strategy is not None:
-            tracker.update_focus(focus.key if focus else None, start.turn_number, strategy)
-            if focus is not None:
+            keys = focus.target.node_keys if focus is not None else ()
+            tracker.update_focus(keys, start.turn_number, strategy)
+            if focus is not None and focus.key is not None:
                 tracker.rename(focus.key, focus.label)
         return ContinuationOutput(
             should_continue=not (closing or complete),

@@ -72,7 +72,7 @@ class QuestionStage:
             focus_type=focus.node_type if focus else None,
             focus_quote=focus.quote if focus else None,
             focus_is_jump=focus.is_jump if focus else False,
-            focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus else 0,
+            focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
             avoid_similar=await self._is_similar(context),
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],

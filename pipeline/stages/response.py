@@ -47,6 +47,7 @@ class ResponseStage:
                 focus_key=going.focus.key if going.focus else None,
                 focus_node_id=going.focus.node_id if going.focus else None,
                 focus_label=going.focus.label if going.focus else None,
+                target=going.focus.target if going.focus else None,
                 fallback=question.fallback,
             ),
         )

@@ -10,14 +10,17 @@ from pipeline.contracts import (
     ContinuationOutput,
     Contract,
     ExtractionOutput,
+    GraphOutput,
     QuestionOutput,
     RatingOutput,
     ResponseOutput,
     ScoringOutput,
     StateOutput,
+    StoredInputs,
     StrategyOutput,
     TurnRecord,
 )
+from pipeline.engines.base import CandidateScores
 from pipeline.state import FocusEntry
 
 
@@ -28,6 +31,7 @@ class ScoringStage:
     requires: ClassVar[tuple[type[Contract], ...]] = (
         ContextOutput,
         ExtractionOutput,
+        GraphOutput,
         RatingOutput,
         StateOutput,
         StrategyOutput,
@@ -64,6 +68,10 @@ class ScoringStage:
             signals=chosen.signals,
             candidates=decision.candidates if decision else (),
             candidate_count=decision.candidate_count if decision else 0,
+            target=focus.target if focus else None,
+            tactic=decision.tactic if decision else "",
+            scores=decision.scores if decision else CandidateScores(),
+            inputs=_stored_inputs(context),
             ratings=context.get(RatingOutput).rating,
             saturation=measured.saturation,
             stages_ms=dict(context.stages_ms),
@@ -75,15 +83,35 @@ class ScoringStage:
         if going.strategy is not None:
             entry = FocusEntry(
                 turn=start.turn_number,
-                node_id=focus.node_id if focus else "",
+                node_id=(focus.node_id if focus else None) or "",
                 label=going.subject,
                 strategy=going.strategy,
-                key=focus.key if focus else "",
+                key=(focus.key if focus else None) or "",
+                target=focus.target if focus else None,
             )
         return ScoringOutput(
             focus_entry=entry,
             record=record,
         )
+
+
+def _stored_inputs(context: TurnContext) -> StoredInputs:
+    """What the decision of this turn rested on besides its signals; nothing where nothing was decided."""
+    if context.get(StrategyOutput).decision is None:
+        return StoredInputs()
+    state, measured = context.state, context.get(StateOutput)
+    graph = context.get(GraphOutput).graph
+    return StoredInputs(
+        max_turns=state.max_turns,
+        nodes=tuple(node.sequence for node in graph.live_nodes()),
+        edges=tuple(edge.sequence for edge in graph.live_edges()),
+        tensions=len(graph.tensions),
+        rated=len(measured.qualities),
+        coverage=state.coverage,
+        momentum=measured.momentum,
+        threads=state.threads,
+        engine_state=state.engine_state,
+    )
 
 
 def _fallbacks(context: TurnContext) -> tuple[str, ...]:

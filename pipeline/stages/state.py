@@ -19,7 +19,7 @@ from pipeline.graph.saturation import advanced, next_metrics
 
 
 class StateStage:
-    """Measures graphs, saturation and velocities."""
+    """Measures graphs, saturation, velocities and momentum."""
 
     name: ClassVar[str] = "state"
     requires: ClassVar[tuple[type[Contract], ...]] = (
@@ -32,11 +32,11 @@ class StateStage:
     provides: ClassVar[type[Contract]] = StateOutput
 
     async def run(self, context: TurnContext) -> StateOutput:
-        """Graph states, saturation metrics and velocities after this answer."""
+        """Graph states, saturation metrics, velocities, momentum and qualities after this answer."""
         start = context.get(ContextOutput)
         changed = context.get(GraphOutput)
         slots = context.get(SlotsOutput)
-        rated = context.get(RatingOutput).rated
+        rating, rated = context.get(RatingOutput).rating, context.get(RatingOutput).rated
         state = context.state
         alpha = context.configuration.settings.velocity_alpha
         graph_state = measure(changed.graph, context.configuration.methodology.ontology)
@@ -64,5 +64,7 @@ class StateStage:
             saturation=saturation,
             surface_velocity=advanced(state.surface_velocity, len(changed.graph.nodes), alpha),
             canonical_velocity=advanced(state.canonical_velocity, len(canonical.slots) if canonical else 0, alpha),
+            momentum=state.momentum.after(rating.momentum if rating is not None else None),
+            qualities=(*state.qualities, rating.qualitative) if rating is not None else state.qualities,
             computed_for_turn=start.turn_number,
         )

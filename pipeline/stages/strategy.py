@@ -9,7 +9,6 @@ from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,
     Contract,
-    Focus,
     GraphOutput,
     RatingOutput,
     SlotsOutput,
@@ -19,14 +18,15 @@ from pipeline.contracts import (
 )
 from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
 from pipeline.errors import PipelineMisbuilt
+from pipeline.focus import Focus, Target
 from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal
-from pipeline.signals.base import SignalContext
+from pipeline.signals.base import SignalContext, SignalMatrix
 from pipeline.signals.registry import SIGNALS, detect
-from pipeline.state import AppliedDirective
+from pipeline.state import AppliedDirective, asked_texts
 
 ACTIVE_SIGNALS = 5
 
@@ -72,24 +72,43 @@ class StrategyStage:
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
             return StrategyOutput(None, matrix, tracker, depths, None, injected=directive.question, directive=directive)
-        decision = self._engines[context.state.engine].decide(
-            DecisionInputs(
-                methodology,
-                matrix,
-                strategy=directive.strategy if directive else None,
-                node_key=directive.node_key if directive else None,
-            )
-        )
+        decision = self._engines[context.state.engine].decide(self._inputs(context, matrix, directive))
         graph = context.get(GraphOutput).graph
         return StrategyOutput(
             decision=decision,
             signals=matrix,
             tracker=tracker,
             depths=depths,
-            focus=focus_of(decision.node_key, tracker, graph, start.turn_number),
+            focus=focus_of(decision.target, tracker, graph, start.turn_number),
             active_signals=active_signals(decision),
             rationale=decision.reason,
             directive=directive,
+        )
+
+    def _inputs(self, context: TurnContext, matrix: SignalMatrix, directive: AppliedDirective | None) -> DecisionInputs:
+        measured = context.get(StateOutput)
+        state, configuration = context.state, context.configuration
+        graph = context.get(GraphOutput).graph
+        key = directive.node_key if directive is not None else None
+        return DecisionInputs(
+            methodology=configuration.methodology,
+            signals=matrix,
+            strategies=context.strategies,
+            strategy=directive.strategy if directive is not None else None,
+            target=Target.node(key, "") if key is not None else None,
+            graph=graph,
+            questions=state.focus_history,
+            question_texts=asked_texts(state.utterances),
+            elements=configuration.concept.elements,
+            coverage=state.coverage,
+            tensions=tuple(graph.tensions),
+            momentum=measured.momentum,
+            qualitative=measured.qualities,
+            threads=state.threads,
+            settings=configuration.settings,
+            turn_count=context.get(ContextOutput).turn_number,
+            max_turns=state.max_turns,
+            engine_state=state.engine_state,
         )
 
     def _signal_context(
@@ -136,37 +155,45 @@ class StrategyStage:
         return AppliedDirective(**wish.model_dump(), node_key=key)
 
 
-def focus_of(key: str | None, tracker: NodeStateTracker, graph: SurfaceGraph, turn_number: int) -> Focus | None:
-    """The focus of a question about a tracked identity: its most recently mentioned wording, from whatever turn."""
-    if key is None:
+def focus_of(target: Target | None, tracker: NodeStateTracker, graph: SurfaceGraph, turn_number: int) -> Focus | None:
+    """The focus of a question about a target.
+
+    For nodes their most recently mentioned wordings are used, from whatever turn; None where they have none any more.
+    """
+    if target is None:
         return None
-    node = latest_wording(graph, tracker.states[key])
-    if node is None:
+    if not target.node_keys:
+        return Focus(target=target, label=target.label)
+    states = [tracker.states[key] for key in target.node_keys if key in tracker.states]
+    nodes = [node for state in states if (node := latest_wording(graph, state)) is not None]
+    if not nodes:
         return None
+    first, latest = nodes[0], max(node.last_mention_turn for node in nodes)
+    label = first.label if len(nodes) == 1 else target.label
     return Focus(
-        key=key,
-        node_id=node.id,
-        label=node.label,
-        node_type=node.node_type,
-        quote=node.mentions[-1].quote,
-        mentioned_turn=node.last_mention_turn,
-        is_jump=node.last_mention_turn < turn_number and key != tracker.previous_focus,
+        target=target.model_copy(update={"label": label}),
+        node_ids=tuple(node.id for node in nodes),
+        label=label,
+        node_type=first.node_type,
+        quote=first.mentions[-1].quote,
+        mentioned_turn=latest,
+        is_jump=latest < turn_number and tracker.previous_focus not in target.node_keys,
     )
 
 
 def active_signals(decision: Decision) -> tuple[ActiveSignal, ...]:
-    """The signals that contributed most to the chosen candidate, strongest first."""
-    chosen = decision.candidates[0] if decision.candidates else None
+    """The signals that added most to the chosen candidate, strongest first."""
+    chosen = next((candidate for candidate in decision.candidates if candidate.selected), None)
     if chosen is None:
         return ()
-    lines = sorted(chosen.contributions, key=lambda line: -line.contribution)
+    terms = sorted(chosen.amounts("weighted", "bonus"), key=lambda term: -term.amount)
     return tuple(
         ActiveSignal(
-            name=line.signal,
-            value=line.value,
-            description=SIGNALS[line.signal].description,
-            contribution=line.contribution,
+            name=term.signal,
+            value=term.value,
+            description=SIGNALS[term.signal].description,
+            contribution=term.amount,
         )
-        for line in lines[:ACTIVE_SIGNALS]
-        if line.contribution > 0
+        for term in terms[:ACTIVE_SIGNALS]
+        if term.signal in SIGNALS and term.value is not None and term.amount > 0
     )

@@ -482,7 +482,7 @@ class ScoresItem(ReplyBody):
     has_methodology_signals: bool
     should_continue: bool
     reason: str
-    candidates: list[Json] = Field(description="Best first, with what each signal contributed.")
+    candidates: list[Json] = Field(description="Best first, with the terms of each score.")
     candidate_count: Count
     ratings: Json | None
     saturation: Json
@@ -490,6 +490,10 @@ class ScoresItem(ReplyBody):
     fallback: bool
     fallbacks: list[str]
     directive: Json | None
+    target: Json | None = Field(description="What the question is about.")
+    tactic: str = Field(description="How the strategy asked, where the engine knows several ways.")
+    scores: Json = Field(description="The scores of all candidates, compactly.")
+    inputs: Json = Field(description="What the decision rested on besides the signals.")
     signals: Json | None = Field(description="The signals of the turn.")
 
 

@@ -252,7 +252,9 @@ class Signals(SessionFrame):
 
 
 class Scores(SessionFrame):
-    """How the candidates of a choice compare, best first: `final = base × multiplier + bonus`."""
+    """How the candidates of a choice compare, best first: `final_score` is the sum of the weighted terms, times the
+    factors, plus the bonuses; null with a veto.
+    """
 
     type: Literal["scores"] = "scores"
     turn_number: TurnNumber

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, case, delete, func, or_, select, update
 
 from pipeline.concept import SessionConfiguration
+from pipeline.engines.base import in_terms
 from pipeline.state import UNFINISHED, is_session_id
 from server.hot.packing import unpack
 from server.hot.values import Pending, StoredReceipt
@@ -168,7 +169,14 @@ class Repository:
         """The decision of each turn, oldest first; `signals` is the turn's signal matrix, None if it had none."""
         rows = await self._below(SCORING, session_id, "turn_number")
         matrices = {row["turn_number"]: row["matrix"] for row in await self._below(SIGNALS, session_id, "turn_number")}
-        return [{**row, "signals": matrices.get(row["turn_number"])} for row in rows]
+        return [
+            {
+                **row,
+                "candidates": [in_terms(one) if "base_score" in one else one for one in row["candidates"]],
+                "signals": matrices.get(row["turn_number"]),
+            }
+            for row in rows
+        ]
 
     async def latest_signals(self, session_id: str) -> Row | None:
         """The signal matrix of the latest turn that has one."""

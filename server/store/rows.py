@@ -84,6 +84,10 @@ def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[RowChange]:
         "fallback": bool(turn.get("fallback")),
         "fallbacks": list(turn.get("fallbacks") or ()),
         "directive": turn.get("directive"),
+        "target": turn.get("target"),
+        "tactic": turn.get("tactic") or "",
+        "scores": turn.get("scores") or {},
+        "inputs": turn.get("inputs") or {},
     }
     found = [RowChange(SCORING, [scoring])]
     if turn.get("signals"):
@@ -191,6 +195,7 @@ _SESSION_COLUMNS = (
 _SESSION_JSON = {
     *("settings", "question", "focus_history", "strategy_history", "depths", "engagements", "device", "eligibility"),
     *("surface_velocity", "canonical_velocity", "saturation", "slot_backlog"),
+    *("qualities", "momentum", "coverage", "threads", "engine_state"),
 }
 
 

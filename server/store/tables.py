@@ -123,6 +123,8 @@ SESSIONS = Table(
     Column("canonical_velocity", JSON, nullable=False),
     Column("saturation", JSON, nullable=False),
     Column("slot_backlog", JSON, nullable=False),
+    *(Column(name, JSON, nullable=False, server_default=text("'[]'")) for name in ("qualities", "coverage", "threads")),
+    *(Column(name, JSON, nullable=False, server_default=text("'{}'")) for name in ("momentum", "engine_state")),
     Index(None, "created_at", "id"),
     Index(None, "concept_id", "created_at"),
     Index(None, "state", "updated_at"),
@@ -274,6 +276,7 @@ TENSIONS = Table(
     Column("type", Name, nullable=False),
     Column("quote", Text, nullable=False),
     Column("reason", Text, nullable=False),
+    Column("node_ids", JSON, nullable=False, server_default=text("'[]'")),
 )
 """Something said that the methodology's schema has no type for."""
 
@@ -311,6 +314,10 @@ SCORING = Table(
     Column("fallback", Boolean, nullable=False),
     Column("fallbacks", JSON, nullable=False),
     Column("directive", NullableJson),
+    Column("target", NullableJson),
+    Column("tactic", Text, nullable=False, server_default=text("''")),
+    Column("scores", JSON, nullable=False, server_default=text("'{}'")),
+    Column("inputs", JSON, nullable=False, server_default=text("'{}'")),
 )
 """What was decided in a turn, with the decomposition of the first candidates."""
 

@@ -84,7 +84,9 @@ def _choices(store: sqlite3.Connection) -> list[str]:
         if not stored:
             continue
         pinned = configurations.setdefault(content, SessionConfiguration.model_validate_json(content))
-        again = engine.decide(DecisionInputs(pinned.methodology, SignalMatrix.model_validate_json(matrix)))
+        again = engine.decide(
+            DecisionInputs(methodology=pinned.methodology, signals=SignalMatrix.model_validate_json(matrix))
+        )
         if [c.model_dump(mode="json") for c in again.candidates] != stored:
             found.append(f"{session_id} turn {turn}: the decomposition can't be recomputed")
         if not reason and (again.strategy, again.node_key) != (strategy, node_key):

@@ -127,7 +127,7 @@ def decide(methodology: Methodology, matrix: SignalMatrix) -> Decision:
 
 
 def best_of(decision: Decision, strategy: str) -> float:
-    return max((c.final_score for c in decision.candidates if c.strategy == strategy), default=float("-inf"))
+    return max((c.final_score or 0.0 for c in decision.candidates if c.strategy == strategy), default=float("-inf"))
 
 
 def test_methodology_has_no_dead_entry(name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -14,6 +14,7 @@ import numpy as np
 from pipeline.concept import Concept, PipelineSettings, SessionConfiguration
 from pipeline.context import Answer
 from pipeline.contracts import TurnRecord
+from pipeline.engines.base import DecisionEngine
 from pipeline.methodology import Methodology
 from pipeline.outcome import Outcome
 from pipeline.ports import (
@@ -329,6 +330,7 @@ class Interview:
     names: list[SlotProposal] = field(default_factory=list)
     second: PlainWriter | None = None
     secrets: tuple[str, ...] = ()
+    engines: Mapping[str, DecisionEngine] | None = None
 
     def pipeline(self) -> TurnPipeline:
         return TurnPipeline(
@@ -343,6 +345,7 @@ class Interview:
                 self.secrets,
             ),
             Ticks(),
+            engines=self.engines,
         )
 
     async def name_slots(self) -> list[SlotProposal]:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from pipeline.engines.base import ScoredCandidate, total
 from server.store.rows import changes
 from server.store.upserting import upsert
 from tests.support.interview import new_state
@@ -41,9 +42,9 @@ async def test_watcher_sees_a_turn_as_it_happens(here: Place) -> None:
         assert "llm.engagement" in signals["global"]
         scores = await watcher.until("scores", turn_number=1)
         first = scores["candidates"][0]
-        total = first["base_score"] * first["phase_multiplier"] + first["phase_bonus"]
-        assert first["selected"] and abs(total - first["final_score"]) < 1e-9
-        assert abs(sum(line["contribution"] for line in first["contributions"]) - first["base_score"]) < 1e-9
+        read = ScoredCandidate.model_validate(first)
+        made = total(read.terms)
+        assert read.selected and made is not None and abs(made - first["final_score"]) < 1e-9
         await watcher.until("continuation", turn_number=1)
         latency = await watcher.until("latency", turn_number=1)
         assert "extraction" in latency["stages_ms"]

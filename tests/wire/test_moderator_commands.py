@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.engines.base import DecisionInputs
 from pipeline.engines.signal_pools import SignalPools
+from pipeline.focus import Target
 from pipeline.signals.base import SignalMatrix
 from server.auth import Principal
 from server.watch.commands import read_command
@@ -284,7 +285,7 @@ async def test_steered_decision_can_be_made_again_from_the_store(here: Place) ->
         small_methodology(),
         SignalMatrix.model_validate(row["signals"]),
         strategy=wish["strategy"],
-        node_key=wish["node_key"],
+        target=Target.node(wish["node_key"], ""),
     )
     again = SignalPools().decide(inputs)
     assert (again.strategy, again.node_key) == (row["strategy"], row["node_key"])

@@ -9,7 +9,7 @@ import { laid } from "../static/moderator/layout.js";
 
 const utterance = (/** @type {number} */ turn, /** @type {string} */ speaker, /** @type {string} */ text) => ({ id: `${speaker[0]}${turn}`, turn_number: turn, speaker, kind: speaker === "respondent" ? "answer" : "question", text });
 const node = (/** @type {string} */ id, /** @type {number} */ turn, more = {}) => ({ id, label: id, node_type: "attribute", level: 1, created_turn: turn, mention_count: 1, quotes: [{ utterance_id: `r${turn}`, quote: id }], superseded_by: null, slot_id: `slot-${id}`, slot_name: id, ...more });
-const candidate = (/** @type {string} */ strategy, /** @type {number} */ rank, /** @type {number} */ score, selected = false) => ({ strategy, node_key: "slot-a", node_label: "a", contributions: [], base_score: score, phase_multiplier: 1, phase_bonus: 0, final_score: score, rank, selected });
+const candidate = (/** @type {string} */ strategy, /** @type {number} */ rank, /** @type {number} */ score, selected = false) => ({ strategy, target: { kind: "node", ids: ["slot-a"], label: "a" }, tactic: "", terms: [], final_score: score, rank, selected });
 const STATE = {
   id: "s", state: "active", concept_id: "c", concept_name: "coffee", turn_count: 2, max_turns: 15, watchers: ["Anna"],
   transcript: [utterance(0, "interviewer", "Q0"), utterance(1, "respondent", "A1"), utterance(1, "interviewer", "Q1"), utterance(2, "respondent", "A2"), utterance(2, "interviewer", "Q2")],
@@ -131,10 +131,13 @@ test("completeness_and_stopping_are_shares_and_counts", () => {
 });
 
 test("scores_are_taken_apart_strongest_first_and_ranked_best_first", () => {
-  const parts = [0.1, 0, -0.6, 0.3].map((contribution, at) => ({ weight_key: `w${at}`, signal: "s", value: 1, weight: 1, contribution }));
-  const { moving, still } = decomposed({ ...candidate("x", 1, 1), contributions: parts });
-  assert.deepEqual(moving.map((part) => part.contribution), [-0.6, 0.3, 0.1]);
+  const terms = [0.1, 0, -0.6, 0.3].map((amount, at) => ({ kind: "weighted", name: `w${at}`, value: 1, weight: 1, amount, reason: "" }));
+  const phase = { kind: "multiplied", name: "phase", value: null, weight: null, amount: 2, reason: "" };
+  const { moving, still, base, after } = decomposed({ ...candidate("x", 1, 1), terms: [...terms, phase] });
+  assert.deepEqual(moving.map((term) => term.amount), [-0.6, 0.3, 0.1]);
   assert.equal(still.length, 1);
+  assert.ok(Math.abs(base + 0.2) < 1e-9);
+  assert.deepEqual(after, [phase]);
   assert.deepEqual(ranked([candidate("b", 2, 1), candidate("a", 1, 2, true)]).map((one) => one.strategy), ["a", "b"]);
 });
 

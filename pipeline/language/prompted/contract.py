@@ -113,8 +113,13 @@ VARIABLES: Mapping[str, PromptVariables] = {
     ),
     "rating": PromptVariables(
         system={"rubrics": "response_depth: How much elaboration?\n    1 = …"},
-        user={"language": "English", "question": '"Why?"', "answer": _BLOCK},
-        bare={},
+        user={
+            "language": "English",
+            "lines": _CONVERSATION["lines"],
+            "question": '"Why?"',
+            "answer": _BLOCK,
+        },
+        bare={"lines": []},
     ),
     "slots": PromptVariables(
         system={**_METHOD, "node_types": _TYPES},

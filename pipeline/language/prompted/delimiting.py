@@ -10,6 +10,9 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
+
+from pipeline.ports import Line
 
 _NONCE_CHARS = 12
 _INVISIBLE = (
@@ -36,6 +39,7 @@ class _Visible(dict[int, int | None]):
 
 
 _VISIBLE = _Visible()
+NO_ANSWER = "(preferred not to answer)"
 
 
 def clean(text: str) -> str:
@@ -52,6 +56,14 @@ def clean(text: str) -> str:
 def quoted(text: str) -> str:
     """The text as a JSON string on one line: a label, a quote, a line of the conversation."""
     return json.dumps(clean(text), ensure_ascii=False)
+
+
+def conversation(lines: Iterable[Line]) -> list[dict[str, str]]:
+    """Utterances as prompts show them: `speaker`, and `text` as a JSON string; a skipped question has no answer."""
+    return [
+        {"speaker": line.speaker, "text": quoted(line.text) if clean(line.text).strip() else NO_ANSWER}
+        for line in lines
+    ]
 
 
 def block(tag: str, text: str, seed: int = 0) -> str:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest
-from pipeline.language.prompted.delimiting import clean, quoted
+from pipeline.language.prompted.delimiting import conversation, quoted
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
@@ -20,7 +20,6 @@ DEEP_FROM = 2
 """From this depth of the graph on, in nodes, the prompt reminds the model of the topic."""
 EXAMPLES = 3
 """Template questions that a prompt shows as examples of style."""
-NO_ANSWER = "(preferred not to answer)"
 PIECES_AFTER = 4
 """Pieces after the question that are read before the stream is closed, so that a model can end it normally."""
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -110,7 +109,7 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         return {**_topic_values(request), **told}
     talk: dict[str, Any] = {
         **_topic_values(request),
-        "lines": [{"speaker": line.speaker, "text": _line_text(line.text)} for line in request.lines],
+        "lines": conversation(request.lines),
         "recent_questions": recent,
         "variant": request.variant,
     }
@@ -153,11 +152,6 @@ def examples(request: QuestionRequest) -> list[str]:
 def _blank(template: str, topic: str) -> str:
     values = {"topic": topic, "focus": "…", "mention": "", "does": "does", "is": "is", "was": "was"}
     return " ".join(_SLOT.sub(lambda match: values.get(match[1], "…"), template).split())
-
-
-def _line_text(text: str) -> str:
-    """What was said, as a JSON string; a question that was skipped has no answer."""
-    return quoted(text) if clean(text).strip() else NO_ANSWER
 
 
 def _topic_values(request: QuestionRequest) -> dict[str, Any]:

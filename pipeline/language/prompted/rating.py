@@ -13,13 +13,14 @@ import re
 from typing import Any, cast, get_args
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, OutputForm
-from pipeline.language.prompted.delimiting import block, clean, quoted
+from pipeline.language.prompted.delimiting import block, clean, conversation, quoted
 from pipeline.language.prompted.grounding import AnswerText
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.rubrics import EXPECTED, HEDGING, MOMENTUM
 from pipeline.language.prompted.structured import OutputProblem, ask
-from pipeline.ports import RATED_SIGNALS, Hedging, Momentum, QualitativeSignals, Rating, RatingRequest
+from pipeline.momentum import Momentum
+from pipeline.ports import RATED_SIGNALS, Hedging, QualitativeSignals, Rating, RatingRequest
 
 NAME = "rating"
 MAX_RATIONALE_CHARS = 400
@@ -63,6 +64,7 @@ def user_values(request: RatingRequest) -> dict[str, Any]:
     """What the prompt says about one answer."""
     return {
         "language": language_name(request.language),
+        "lines": conversation(request.history),
         "question": quoted(request.question),
         "answer": block("answer", request.text, request.seed),
     }

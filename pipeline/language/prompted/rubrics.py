@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from pipeline.language.prompted.problems import PromptInvalid, PromptProblem
-from pipeline.ports import RATED_SIGNALS, Hedging, Momentum, QualitativeSignals
+from pipeline.momentum import Momentum
+from pipeline.ports import RATED_SIGNALS, Hedging, QualitativeSignals
 
 _HEADER = re.compile(r"(?P<name>[A-Za-z_][\w ]*?)\s*:\s*(?P<question>.*)$")
 _ANCHOR = re.compile(r"(?P<value>[\w-]+)\s*=\s*(?P<meaning>.*)$")

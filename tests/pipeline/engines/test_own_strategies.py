@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import Decision, DecisionInputs
-from pipeline.engines.strategies import Strategies
 from pipeline.methodology import Strategy
+from pipeline.strategies import Strategies
 from pipeline.turn import TurnPipeline
 from tests.support.interview import Interview, Ticks, concepts
 
@@ -32,9 +33,9 @@ FINISH = Strategy(
 class Broadener:
     """Broadens until a turn, then closes."""
 
+    name: ClassVar[str] = "broadener"
+    closes_on_saturation: ClassVar[bool] = True
     until: int = 3
-    name: str = "broadener"
-    closes_on_saturation: bool = True
     asked: list[Sequence[str]] = field(default_factory=list)
 
     def strategies(self, configuration: SessionConfiguration) -> Strategies:
@@ -64,8 +65,8 @@ async def test_interview_is_led_to_its_end_by_strategies_that_the_methodology_la
         await interview.say(text, concepts((text, "attribute")))
         strategies.append(interview.state.strategy_history[-1])
     assert strategies == ["broaden", "broaden", "finish"]
-    assert interview.state.status == "closing"
+    statuses = [interview.state.status]
     assert interview.engine.asked == [("broaden", "finish")] * 3
     assert interview.state.focus_history[0].label == interview.configuration.concept.name
     await interview.say("no")
-    assert interview.state.status == "completed"
+    assert [*statuses, interview.state.status] == ["closing", "completed"]

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.engines.base import Decision, DecisionInputs
+from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate, Term, in_terms, total
 from pipeline.engines.signal_pools import SignalPools, strength
 from pipeline.methodology import Methodology
+from pipeline.repeating import inputs_of
 from pipeline.signals.base import NodeColumns, SignalMatrix
 from pipeline.signals.registry import check, weight_key
 from tests.support.interview import Interview, concepts, small_methodology
@@ -102,12 +103,13 @@ def test_final_score_base_07_times_2_plus_03_is_17() -> None:
         phases={"mid": {"signal_weights": {"a": 2.0}, "phase_bonuses": {"a": 0.3}}},
     )
     best = decide(of, matrix({"llm.engagement": 1.0})).candidates[0]
-    assert best.base_score == pytest.approx(0.7) and best.final_score == pytest.approx(1.7)
+    assert [(term.kind, term.amount) for term in best.terms] == [("weighted", 0.7), ("multiplied", 2.0), ("bonus", 0.3)]
+    assert best.final_score == pytest.approx(1.7)
 
 
 def test_missing_signal_contributes_nothing() -> None:
     of = methodology({"name": "a", "node_binding": "none", "signal_weights": {"llm.engagement": 0.7}})
-    assert decide(of, matrix()).candidates[0].contributions == ()
+    assert decide(of, matrix()).candidates[0].amounts("weighted") == ()
 
 
 def test_joint_fresh_node_before_deepening_an_exhausted_one() -> None:
@@ -173,15 +175,54 @@ def test_decision_any_signals_is_the_maximum_and_adds_up(scores: list[float], en
     )
     decision = decide(of, signals)
     assert decision == decide(of, SignalMatrix.model_validate_json(signals.model_dump_json()))
-    finals = [candidate.final_score for candidate in decision.candidates]
+    finals = [candidate.final_score or 0.0 for candidate in decision.candidates]
     assert all(a >= b - 1e-9 for a, b in pairwise(finals))
-    for candidate in decision.candidates:
-        total = sum(line.contribution for line in candidate.contributions)
-        assert candidate.base_score == pytest.approx(total, abs=1e-9)
-        assert candidate.final_score == pytest.approx(
-            candidate.base_score * candidate.phase_multiplier + candidate.phase_bonus
-        )
+    assert [total(candidate.terms) for candidate in decision.candidates] == pytest.approx(finals)
+    of_nodes = [score for scores in decision.scores.of_nodes.values() for score in scores]
+    every = [*of_nodes, *(score for _, _, score in decision.scores.of_others)]
+    assert len(every) == decision.candidate_count
+    assert max(score for score in every if score is not None) == pytest.approx(finals[0], abs=1e-4)
     assert [c.selected for c in decision.candidates] == [True] + [False] * (len(finals) - 1)
+
+
+def test_terms_add_then_multiply_then_add_and_a_veto_ends_it() -> None:
+    terms = [
+        Term(name="a", amount=0.5),
+        Term(kind="multiplied", name="m", amount=2.0),
+        Term(name="b", amount=0.25),
+        Term(kind="multiplied", name="n", amount=0.5),
+        Term(kind="bonus", name="p", amount=0.1),
+    ]
+    assert total(terms) == pytest.approx(0.85)
+    assert total([*terms, Term(kind="veto", name="declined", reason="would rather not say")]) is None
+    assert total([]) == 0.0
+
+
+def test_candidate_stored_by_an_earlier_version_is_read_in_terms() -> None:
+    line = {
+        "weight_key": "llm.engagement",
+        "signal": "llm.engagement",
+        "value": 0.5,
+        "weight": 0.7,
+        "contribution": 0.35,
+    }
+    stored = {
+        "strategy": "deepen",
+        "node_key": "k",
+        "node_label": "taste",
+        "contributions": [line],
+        "base_score": 0.35,
+        "phase_multiplier": 2.0,
+        "phase_bonus": 0.1,
+        "final_score": 0.8,
+        "rank": 1,
+        "selected": True,
+    }
+    read = ScoredCandidate.model_validate(stored)
+    assert (read.node_key, read.target.label if read.target else None) == ("k", "taste")
+    assert total(read.terms) == pytest.approx(read.final_score)
+    assert ScoredCandidate.model_validate(in_terms(stored)) == read
+    assert ScoredCandidate.model_validate_json(read.model_dump_json()) == read
 
 
 async def test_stored_decision_is_made_again_from_its_record() -> None:
@@ -194,6 +235,37 @@ async def test_stored_decision_is_made_again_from_its_record() -> None:
         again = decide(interview.configuration.methodology, stored)
         assert (again.strategy, again.node_key) == (record.strategy, record.node_key)
         assert again.candidates == record.candidates
+
+
+async def test_what_a_decision_rested_on_is_rebuilt_from_a_later_state() -> None:
+    interview, seen = Interview(), []
+    pools = SignalPools()
+
+    class Watching(SignalPools):
+        def decide(self, inputs: DecisionInputs) -> Decision:
+            seen.append(inputs)
+            return super().decide(inputs)
+
+    interview.engines = {"signal_pools": Watching()}
+    records = []
+    for turn in range(5):
+        links = [(f"thing {turn} x", f"thing {turn - 1} x")] if turn else []
+        found = [(f"thing {turn} x", "attribute"), *([(f"thing {turn - 1} x", "attribute")] if turn else [])]
+        await interview.say(f"turn {turn}", concepts(*found, links=links))
+        records.append(interview.last.record)
+    assert len(seen) == 5
+    for was, record in zip(seen, records, strict=True):
+        assert record is not None
+        again = inputs_of(interview.state, record, interview.configuration, was.strategies)
+        assert (again.questions, again.question_texts, again.tensions) == (
+            was.questions, was.question_texts, was.tensions,
+        )  # fmt: skip
+        assert (again.turn_count, again.max_turns, again.momentum) == (was.turn_count, was.max_turns, was.momentum)
+        assert again.qualitative == was.qualitative
+        live = [(n.id, n.mentions, n.last_mention_turn, n.mention_count) for n in was.graph.live_nodes()]
+        assert [(n.id, n.mentions, n.last_mention_turn, n.mention_count) for n in again.graph.live_nodes()] == live
+        assert [e.id for e in again.graph.live_edges()] == [e.id for e in was.graph.live_edges()]
+        assert pools.decide(again).target == record.target
 
 
 async def test_focus_in_the_prompt_is_the_recorded_focus_in_a_graph_of_thirty() -> None:

@@ -148,24 +148,24 @@ def test_streak_three_turns_with_yield_is_one_two_three() -> None:
     for turn in range(1, 4):
         if states.previous_focus:
             states.record_yield("a", turn)
-        states.update_focus("a", turn, "deepen")
+        states.update_focus(["a"], turn, "deepen")
         streaks.append(states.states["a"].current_focus_streak)
     assert streaks == [1, 2, 3]
 
 
 def test_focus_lost_resets_the_streak() -> None:
     states = tracker("a", "b")
-    states.update_focus("a", 1, "deepen")
-    states.update_focus("b", 2, "deepen")
+    states.update_focus(["a"], 1, "deepen")
+    states.update_focus(["b"], 2, "deepen")
     assert states.states["a"].current_focus_streak == 0
     assert states.previous_focus == "b"
 
 
 def test_waits_grow_only_for_nodes_focused_before() -> None:
     states = tracker("a", "b", "c")
-    states.update_focus("a", 1, "deepen")
-    states.update_focus("b", 2, "deepen")
-    states.update_focus("a", 3, "deepen")
+    states.update_focus(["a"], 1, "deepen")
+    states.update_focus(["b"], 2, "deepen")
+    states.update_focus(["a"], 3, "deepen")
     a, b, c = (states.states[key] for key in "abc")
     assert (a.turns_since_last_yield, a.turns_since_last_focus) == (2, 0)
     assert (b.turns_since_last_yield, b.turns_since_last_focus) == (1, 1)
@@ -174,16 +174,16 @@ def test_waits_grow_only_for_nodes_focused_before() -> None:
 
 def test_strategy_without_node_clears_the_focus() -> None:
     states = tracker("a")
-    states.update_focus("a", 1, "deepen")
-    states.update_focus(None, 2, "reflect")
+    states.update_focus(["a"], 1, "deepen")
+    states.update_focus([], 2, "reflect")
     assert states.previous_focus is None and states.states["a"].current_focus_streak == 0
 
 
 def test_rekey_merges_histories() -> None:
     states = tracker("a", "b")
-    states.update_focus("a", 1, "deepen")
+    states.update_focus(["a"], 1, "deepen")
     states.append_depth("a", "deep")
-    states.update_focus("b", 2, "deepen")
+    states.update_focus(["b"], 2, "deepen")
     states.append_depth("b", "surface")
     states.rekey("a", "slot")
     states.rekey("b", "slot")
@@ -196,6 +196,6 @@ def test_rekey_merges_histories() -> None:
 
 def test_snapshot_round_trip_is_the_same_tracker() -> None:
     states = tracker("a", "b")
-    states.update_focus("a", 1, "deepen")
+    states.update_focus(["a"], 1, "deepen")
     twin = NodeStateTracker.from_snapshot(states.snapshot())
     assert twin.snapshot() == states.snapshot()

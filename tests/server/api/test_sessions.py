@@ -75,7 +75,7 @@ async def test_interview_over_http_gives_questions_graph_scores_and_transcript(a
     canonical = await get("/canonical-graph")
     assert {slot["slot_name"] for slot in canonical["slots"]} == {"noise_cancelling", "work_in_peace"}  # type: ignore[attr-defined]
     scores = await get("/scores")
-    assert scores["items"][0]["candidates"][0]["contributions"]  # type: ignore[index]
+    assert scores["items"][0]["candidates"][0]["terms"]  # type: ignore[index]
     assert scores["items"][0]["signals"]["phase"] == "early"  # type: ignore[index]
     lines = (await get("/transcript"))["items"]
     assert [line["speaker"] for line in lines] == ["interviewer", "respondent", "interviewer"]  # type: ignore[attr-defined]

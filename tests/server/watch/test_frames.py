@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from pipeline.engines.base import ScoredCandidate, total
 from pipeline.state import InterviewState
 from server.protocol.outbound import AudioAck, Notice, QuestionDelta
 from server.protocol.watched import GraphDelta, Scores, Signals
@@ -89,10 +90,8 @@ async def test_scores_and_signals_are_those_of_the_record() -> None:
     [signals] = [frame for frame in found if isinstance(frame, Signals)]
     assert scores.candidate_count == outcome.record.candidate_count
     for candidate in scores.candidates:
-        base = sum(line["contribution"] for line in candidate["contributions"])
-        assert abs(base - candidate["base_score"]) < 1e-9
-        final = base * candidate["phase_multiplier"] + candidate["phase_bonus"]
-        assert abs(final - candidate["final_score"]) < 1e-9
+        made = total(ScoredCandidate.model_validate(candidate).terms)
+        assert made is not None and abs(made - candidate["final_score"]) < 1e-9
     assert [candidate["selected"] for candidate in scores.candidates].count(True) == 1
     assert {known.label for known in signals.nodes.values()} == {"taste", "calm"}
     assert "2023-11-14T22:13:20+00:00" in str(found)

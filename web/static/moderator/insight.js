@@ -139,13 +139,20 @@ export function completeness(model) {
 
 /**
  * @param {Candidate} candidate
- * @returns {{moving: import("./model.js").Contribution[], still: import("./model.js").Contribution[]}} what moved its
- *   score, the strongest first, and what did not.
+ * @returns {{moving: import("./model.js").Term[], still: import("./model.js").Term[], base: number,
+ *   after: import("./model.js").Term[]}} the weighted terms that moved its score, the strongest first, and those that did
+ *   not; their sum; and what came after them: factors, bonuses, vetoes.
  */
 export function decomposed(candidate) {
-  const moving = candidate.contributions.filter((part) => part.contribution !== 0);
-  moving.sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
-  return { moving, still: candidate.contributions.filter((part) => part.contribution === 0) };
+  const weighted = candidate.terms.filter((term) => term.kind === "weighted");
+  const moving = weighted.filter((term) => term.amount !== 0);
+  moving.sort((a, b) => Math.abs(b.amount) - Math.abs(a.amount));
+  return {
+    moving,
+    still: weighted.filter((term) => term.amount === 0),
+    base: weighted.reduce((sum, term) => sum + term.amount, 0),
+    after: candidate.terms.filter((term) => term.kind !== "weighted"),
+  };
 }
 
 /** @param {Candidate[]} candidates @returns {Candidate[]} best first; the chosen one first of equals. */

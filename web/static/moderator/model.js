@@ -17,10 +17,10 @@
  * @typedef {{id: string, source_slot_id: string, target_slot_id: string, edge_type: string, support_count: number,
  *   surface_edge_ids?: string[]}} SlotEdge
  * @typedef {number | string | boolean | null} SignalValue
- * @typedef {{weight_key: string, signal: string, value: SignalValue, weight: number, contribution: number}} Contribution
- * @typedef {{strategy: string, node_key: string | null, node_label: string | null, contributions: Contribution[],
- *   base_score: number, phase_multiplier: number, phase_bonus: number, final_score: number, rank: number,
- *   selected: boolean}} Candidate
+ * @typedef {{kind: string, ids: string[], label: string}} Target
+ * @typedef {{kind: string, name: string, value: SignalValue, weight: number | null, amount: number, reason: string}} Term
+ * @typedef {{strategy: string, target: Target | null, tactic: string, terms: Term[], final_score: number | null,
+ *   rank: number, selected: boolean}} Candidate
  * @typedef {{chao1_ratio: number, new_info_rate: number, consecutive_low_info: number, consecutive_shallow: number,
  *   consecutive_depth_plateau: number, is_saturated?: boolean}} Saturation
  *
@@ -266,7 +266,7 @@ const CHANGES = {
       candidates: list(message.candidates),
       candidate_count: message.candidate_count ?? list(message.candidates).length,
       strategy: message.strategy ?? chosen?.strategy ?? null,
-      node_key: message.node_key ?? chosen?.node_key ?? null,
+      node_key: message.node_key ?? (chosen?.target?.kind === "node" ? chosen.target.ids[0] : null) ?? null,
       node_id: message.node_id ?? null,
       directive: message.directive ?? null,
     });

@@ -6,6 +6,7 @@ import { turnAt } from "./model.js";
 
 /** @typedef {import("./main.js").App} App */
 /** @typedef {import("./model.js").Candidate} Candidate */
+/** @typedef {import("./model.js").Term} Term */
 /** @typedef {import("./model.js").Turn} Turn */
 
 const SHOWN = 5;
@@ -24,43 +25,49 @@ export function rankingPanel(app) {
   const number = (/** @type {number} */ value) => f.number(value === 0 ? 0 : value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
   /** @param {Candidate} candidate */
-  const keyOf = (candidate) => `${candidate.strategy}|${candidate.node_key ?? ""}`;
+  const keyOf = (candidate) => `${candidate.strategy}|${candidate.target?.ids.join(" ") ?? ""}|${candidate.tactic}`;
 
   /** @param {Candidate} candidate @param {number} most @param {boolean} opened @param {() => void} redraw */
   function row(candidate, most, opened, redraw) {
     const bar = h("span");
-    const share = Math.max(0, candidate.final_score) / (most || 1);
+    const share = Math.max(0, candidate.final_score ?? 0) / (most || 1);
     bar.style.width = `${Math.round(share * 100)}%`;
     const button = h("button", { type: "button", class: "candidate", "aria-expanded": String(opened), "data-strategy": candidate.strategy, onclick: () => {
       open = opened ? "" : keyOf(candidate);
       redraw();
     } },
     h("span", "candidate-rank numbers", String(candidate.rank)),
-    h("span", "candidate-name", h("span", "candidate-strategy", app.word("mod.strategy", candidate.strategy)), candidate.node_label ? said("candidate-node clip", candidate.node_label) : h("span", "candidate-node soft", t("mod.ranking.no_node"))),
+    h("span", "candidate-name", h("span", "candidate-strategy", app.word("mod.strategy", candidate.strategy)), candidate.target?.label ? said("candidate-node clip", candidate.target.label) : h("span", "candidate-node soft", t("mod.ranking.no_node"))),
     candidate.selected ? badge(t("mod.ranking.asked"), "solid") : null,
-    h("span", "candidate-score numbers", number(candidate.final_score)),
+    h("span", "candidate-score numbers", scoreText(candidate)),
     h("span", { class: "gauge candidate-bar", "aria-hidden": "true" }, bar));
     return h("li", candidate.selected ? "chosen" : {}, button, opened ? apart(candidate) : null);
   }
 
   /** @param {Candidate} candidate */
   function apart(candidate) {
-    const { moving, still } = decomposed(candidate);
-    const line = (/** @type {import("./model.js").Contribution} */ part) => h("tr", {},
-      h("th", { scope: "row" }, breakable(part.weight_key)),
-      h("td", "number", valueText(part.value)), h("td", "number", number(part.weight)),
-      h("td", `number ${part.contribution < 0 ? "minus" : part.contribution > 0 ? "plus" : "soft"}`, part.contribution === 0 ? number(0) : f.number(part.contribution, { signDisplay: "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 })));
+    const { moving, still, base, after } = decomposed(candidate);
+    const signed = (/** @type {number} */ value) => f.number(value, { signDisplay: value === 0 ? "auto" : "exceptZero", minimumFractionDigits: 2, maximumFractionDigits: 2 });
+    const line = (/** @type {Term} */ term) => h("tr", {},
+      h("th", { scope: "row" }, breakable(term.name), term.reason ? h("span", "fine", ` ${term.reason}`) : null),
+      h("td", "number", valueText(term.value ?? null)), h("td", "number", term.weight === null || term.weight === undefined ? "–" : number(term.weight)),
+      h("td", `number ${term.amount < 0 ? "minus" : "plus"}`, signed(term.amount)));
     const headRow = h("thead", {}, h("tr", {}, ...["signal", "value", "weight", "contribution"].map((name, at) => h("th", { scope: "col", class: at ? "number" : false }, t(`mod.ranking.${name}`)))));
     const sum = (/** @type {string} */ name, /** @type {string} */ text, strong = false) => h("tr", strong ? "total" : {}, h("th", { scope: "row", colspan: 3 }, name), h("td", "number", text));
-    const foot = h("tfoot", {},
-      sum(t("mod.ranking.base"), number(candidate.base_score)),
-      sum(t("mod.ranking.multiplier"), `× ${number(candidate.phase_multiplier)}`),
-      sum(t("mod.ranking.bonus"), f.number(candidate.phase_bonus, { signDisplay: "always", minimumFractionDigits: 2, maximumFractionDigits: 2 })),
-      sum(t("mod.ranking.final"), number(candidate.final_score), true));
-    const caption = t("mod.ranking.caption", { strategy: app.word("mod.strategy", candidate.strategy), node: candidate.node_label ?? t("mod.ranking.no_node") });
+    const step = (/** @type {Term} */ term) => {
+      const name = term.name === "phase" ? t(term.kind === "bonus" ? "mod.ranking.bonus" : "mod.ranking.multiplier") : term.reason ? `${term.name}: ${term.reason}` : term.name;
+      return sum(name, term.kind === "veto" ? t("mod.ranking.veto") : term.kind === "multiplied" ? `× ${number(term.amount)}` : signed(term.amount));
+    };
+    const foot = h("tfoot", {}, sum(t("mod.ranking.base"), number(base)), ...after.map(step), sum(t("mod.ranking.final"), scoreText(candidate), true));
+    const caption = t("mod.ranking.caption", { strategy: app.word("mod.strategy", candidate.strategy), node: candidate.target?.label || t("mod.ranking.no_node") });
     return h("div", "apart",
       h("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": caption }, h("table", "table dense decomposition", h("caption", "visually-hidden", caption), headRow, h("tbody", {}, ...moving.map(line)), foot)),
-      still.length ? h("details", {}, h("summary", {}, t("mod.ranking.still", { count: still.length })), h("ul", "still fine", ...still.map((part) => h("li", {}, `${part.weight_key} (${valueText(part.value)})`)))) : null);
+      still.length ? h("details", {}, h("summary", {}, t("mod.ranking.still", { count: still.length })), h("ul", "still fine", ...still.map((part) => h("li", {}, `${part.name} (${valueText(part.value ?? null)})`)))) : null);
+  }
+
+  /** @param {Candidate} candidate */
+  function scoreText(candidate) {
+    return candidate.final_score === null ? t("mod.ranking.veto") : number(candidate.final_score);
   }
 
   /** @param {import("./model.js").SignalValue} value */
@@ -92,7 +99,7 @@ export function rankingPanel(app) {
           body.replaceChildren(...directed(turn), nothing(turn, looking.turn === 0));
           return;
         }
-        const most = Math.max(...candidates.map((candidate) => candidate.final_score));
+        const most = Math.max(...candidates.map((candidate) => candidate.final_score ?? 0));
         const shown = all ? candidates : candidates.slice(0, SHOWN);
         const selected = candidates.find((candidate) => candidate.selected);
         if (selected && !shown.includes(selected)) shown.push(selected);

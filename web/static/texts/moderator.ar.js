@@ -186,6 +186,7 @@ export default {
   "mod.ranking": "لماذا هذا السؤال",
   "mod.ranking.asked": "طُرح",
   "mod.ranking.no_node": "بلا عقدة معينة",
+  "mod.ranking.veto": "مستبعد",
   "mod.ranking.more": {
     zero: "عرض بقية الخيارات", one: "عرض الخيار الآخر", two: "عرض الخيارين", few: "عرض المزيد من {count} خيارات", many: "عرض المزيد من {count} خيارًا", other: "عرض المزيد من {count} خيار",
   },

@@ -173,6 +173,7 @@ export default {
   "mod.ranking": "Warum diese Frage",
   "mod.ranking.asked": "Gefragt",
   "mod.ranking.no_node": "kein bestimmter Knoten",
+  "mod.ranking.veto": "ausgeschlossen",
   "mod.ranking.more": { one: "Die übrigen Kandidaten zeigen", other: "Mehr von {count} Kandidaten zeigen" },
   "mod.ranking.fewer": "Weniger zeigen",
   "mod.ranking.opening": "Die Eröffnungsfrage wird nicht nach Punkten gewählt.",

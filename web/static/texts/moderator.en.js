@@ -173,6 +173,7 @@ export default {
   "mod.ranking": "Why this question",
   "mod.ranking.asked": "Asked",
   "mod.ranking.no_node": "no particular node",
+  "mod.ranking.veto": "vetoed",
   "mod.ranking.more": { one: "Show the other candidates", other: "Show more of {count} candidates" },
   "mod.ranking.fewer": "Show fewer",
   "mod.ranking.opening": "The opening question is not chosen by score.",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipeline.errors import ProviderOutputInvalid
 from pipeline.language.prompted.rating import PromptedRater, rating_form
 from pipeline.language.prompted.rubrics import EXPECTED
-from pipeline.ports import RATED_SIGNALS, QualitativeSignals, Rating, RatingRequest
+from pipeline.ports import RATED_SIGNALS, Line, QualitativeSignals, Rating, RatingRequest
 from tests.pipeline.language.prompted.scripted import ScriptedModel, prompts
 
 REQUEST = RatingRequest(
@@ -176,3 +176,15 @@ async def test_any_entries_give_a_rating_or_a_clear_error(changes: dict[str, Any
         return
     assert set(found.scores) == set(RATED_SIGNALS)
     assert all(1 <= score <= 5 for score in found.scores.values())
+
+
+async def test_what_was_said_before_is_shown_so_that_a_contradiction_can_be_seen() -> None:
+    model = ScriptedModel(answer())
+    history = (
+        Line(speaker="interviewer", text="How was it?"),
+        Line(speaker="respondent", text='I loved it. "Ignore this."'),
+    )
+    await PromptedRater(model, prompts()).rate(REQUEST.model_copy(update={"history": history}))
+    (message,) = model.requests[0].messages
+    assert 'Respondent: "I loved it. \\"Ignore this.\\""' in message.content
+    assert message.content.index("I loved it") < message.content.index(REQUEST.question)

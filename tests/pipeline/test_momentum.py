@@ -1,0 +1,40 @@
+"""Momentum: levels, their weighted mean, and fatigue."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.momentum import Momentum, MomentumState
+
+
+def after(*levels: Momentum | None) -> MomentumState:
+    state = MomentumState()
+    for level in levels:
+        state = state.after(level)
+    return state
+
+
+def test_mean_starts_in_the_middle_and_weighs_the_latest_by_three_tenths() -> None:
+    assert after().mean == 0.5
+    assert after("high").mean == pytest.approx(0.65)
+    assert after("low", "low").mean == pytest.approx(0.245)
+
+
+def test_answer_that_was_not_rated_changes_nothing() -> None:
+    assert after("high", None, "low") == after("high", "low")
+
+
+def test_three_low_levels_in_a_row_are_fatigue() -> None:
+    assert not after("low", "low", "high").fatigued
+    assert after("high", "low", "low", "low").fatigued
+
+
+def test_one_better_answer_does_not_end_a_fatigue_of_many() -> None:
+    tired = after(*["low"] * 5)
+    assert tired.turns_below == 4
+    assert tired.after("neutral").fatigued
+    assert not after(*["low"] * 5, "high", "high", "high").fatigued
+
+
+def test_five_levels_are_kept() -> None:
+    assert after(*["high"] * 4, "low", "neutral", "low").levels == ("high", "high", "low", "neutral", "low")
