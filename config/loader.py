@@ -15,6 +15,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Self
 
+from config.conduct import ConductFiles, replaced_wrongly
 from config.files import (
     Folder,
     Texts,
@@ -64,6 +65,8 @@ class Library:
 
     prompt_files: PromptFiles
     """The prompts, with what is wrong with them."""
+    conduct_files: ConductFiles
+    """What interviewers do about acts, with what is wrong with it."""
 
     def __init__(
         self,
@@ -96,6 +99,7 @@ class Library:
         self._concepts = Folder("concepts", roots, read_concept)
         self._texts = Folder("texts", roots, read_texts)
         self.prompt_files = PromptFiles(roots)
+        self.conduct_files = ConductFiles(roots)
         self.refresh()
 
     def refresh(self) -> None:
@@ -214,6 +218,7 @@ class Library:
             settings=self._settings,
             closing_text=_closing_in(concept, language) or texts.text("closing_text"),
             withdrawn_text=texts.text("withdrawn_text"),
+            conduct=self.conduct_files.policy(concept, language),
             prompts=self.prompts() if self._is_remote(concept) else {},
         )
 
@@ -270,6 +275,7 @@ class Library:
         found = [*self._methodologies.problems(), *self._concepts.problems(), *self._texts.problems(), *crossing]
         if any(self._is_remote(concept) for concept in self._concepts.values().values()):
             found += self.prompt_files.problems()
+        found += self.conduct_files.problems()
         found += [problem for concept in self._concepts.values().values() for problem in self._model_problems(concept)]
         return tuple(sorted(found))
 
@@ -320,6 +326,7 @@ class Library:
             for j, name in enumerate(element.connection_requirements)
             if name not in known
         ]
+        problems += [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
         strategies = [strategy.name for strategy in methodology.strategies]
         for phase, part, name in _phase_strategies(concept):
             if name not in strategies:

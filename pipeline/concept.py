@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from pipeline.conduct.policy import ConductPolicy
 from pipeline.methodology import Methodology, Phases, Spec
 
 EngineName = Literal["signal_pools", "two_tier", "arbitration"]
@@ -91,6 +92,7 @@ class Translation(Spec):
     closing_text: str | None = Field(default=None, description="The thank-you at the end.")
     stimulus: str | None = Field(default=None, description="The text that the respondent is shown.")
     helpline_text: str | None = Field(default=None, description="Where to find help.")
+    facts: dict[str, str] | None = Field(default=None, description="Answers to what respondents ask.")
 
 
 KioskMode = Literal["text", "voice"]
@@ -166,7 +168,22 @@ class Concept(Spec):
         "who gives no consent, or whose consent has the choice `recording` set to false, is not recorded.",
     )
     review_transcript: bool = Field(default=False, description="Whether a transcript is shown for correction.")
-    helpline_text: str | None = Field(default=None, description="Where to find help, for sensitive topics.")
+    helpline_text: str | None = Field(
+        default=None, description="Where to find help; shown to anybody who may come to harm or is upset."
+    )
+    facts: dict[str, str] = Field(
+        default={},
+        description="Truthful answers to what respondents ask about the interview, in the concept's first language, by "
+        "subject: machine, person, readers, recording, length, left, purpose, why_ask, help, name, language, "
+        "incentive, other. Those that are missing are the ones of `conduct.yaml`.",
+    )
+    conduct: dict[str, dict[str, Any]] = Field(
+        default={},
+        description="Texts of `conduct.yaml` that this concept replaces, per language; not those of safety.",
+    )
+    minimum_age: int = Field(
+        default=18, ge=0, le=120, description="Least age of respondents; 0 where anybody may take part."
+    )
     llm: ModelOverrides = Field(
         default=ModelOverrides(), description="Per role: what differs from the settings of language models."
     )
@@ -217,6 +234,8 @@ class SessionConfiguration(Spec):
     settings: PipelineSettings
     closing_text: str
     withdrawn_text: str = ""
+    conduct: ConductPolicy | None = None
+    """What the interviewer does about acts; None in sessions begun before there was one, until they are loaded."""
     prompts: dict[str, str] = {}
     """Prompts by file name without `.md`; empty where no role asks a language model: such a session stays offline."""
 

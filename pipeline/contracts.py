@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from pipeline.acts import HeardAct
+from pipeline.conduct.moves import Move
 from pipeline.coverage import ElementCoverage
 from pipeline.engines.base import CandidateScores, Decision, ScoredCandidate
 from pipeline.focus import Focus, Target
@@ -61,11 +63,17 @@ class ContextOutput(Contract):
 
 @dataclass(frozen=True)
 class UtteranceOutput(Contract):
-    """The respondent's utterance, checked and with its id; `has_content` is false for a skip."""
+    """The respondent's utterance, checked and with its id.
+
+    `acts` are what was heard in it; `content` is what of it tells, with what a correction says is right; `has_content`
+    is false where there is nothing of that, as for a skip.
+    """
 
     utterance: Utterance
     kind: AnswerKind
     has_content: bool
+    content: str
+    acts: tuple[HeardAct, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -159,6 +167,8 @@ class StrategyOutput(Contract):
     injected: str | None = None
     directive: AppliedDirective | None = None
     """The moderator's directive that was followed."""
+    move: Move | None = None
+    """What the interviewer does about an act; the engine was asked only if it goes on with its question."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +200,8 @@ class QuestionOutput(Contract):
     attempts: int
     refusals: tuple[str, ...] = ()
     """Why earlier wordings were refused."""
+    asked: str = ""
+    """What of the text is the question, where it begins with a reply."""
     by_second: bool = False
     """The fallback writer wrote it, because the configured one failed."""
 

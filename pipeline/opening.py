@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from pipeline.concept import SessionConfiguration
-from pipeline.errors import InvalidAnswer
 from pipeline.outcome import Outcome
 from pipeline.ports import QuestionSink
 from pipeline.question.asking import Questioner
-from pipeline.question.request import question_request
+from pipeline.question.request import question_request, rephrase_request, rephrased_before
 from pipeline.records import derived_id
 from pipeline.state import InterviewState, QuestionAsked, Utterance
 from pipeline.strategies import Strategies
@@ -74,21 +73,9 @@ async def rephrased(
         InvalidAnswer: there is no unanswered question.
         ProviderError: the writer failed before anything was out.
     """
-    present = state.question
-    if present is None:
-        raise InvalidAnswer("There is no question to put differently.")
-    earlier = sum(u.kind == "rephrase" and u.turn_number == present.turn_number for u in state.utterances)
-    request = question_request(
-        state,
-        configuration,
-        strategies,
-        "rephrase",
-        original=present.text,
-        seed=state.seed + earlier + 1,
-        strategy=strategies.find(present.strategy),
-        focus_label=present.focus_label,
-        turn_number=present.turn_number,
-    )
+    request = rephrase_request(state, configuration, strategies)
+    present, earlier = state.question, rephrased_before(state)
+    assert present is not None
     output = await questioner.asking(configuration.settings, sink, present.turn_number).ask(request)
     utterance = Utterance(
         id=derived_id(state.session_id, present.turn_number, "rephrase", earlier),

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from pipeline.conduct.memory import remembered
+from pipeline.conduct.moves import Move
 from pipeline.context import Answer, TurnContext
 from pipeline.contracts import (
     ContinuationOutput,
@@ -24,6 +26,11 @@ from pipeline.ports import Vectors
 from pipeline.state import InterviewState, Receipt, SessionStatus
 
 Event = dict[str, Any]
+STOPPING = "stopping"
+"""The respondent wants to stop, and may still take it back."""
+STOPPED = "stopped_by_respondent"
+HELD_BACK = "under_age"
+WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True)
@@ -47,23 +54,38 @@ def progress(turn_count: int, max_turns: int, status: SessionStatus) -> float:
 
 
 def outcome_of(context: TurnContext) -> Outcome:
-    """The outcome of a turn whose stages have all run."""
-    state = _next_state(context)
-    said = state.last_answer()
+    """The outcome of a turn, or of a reply that uses none, whose stages have all run."""
+    move = context.get(StrategyOutput).move
+    counts = move is None or move.counts
+    state = _next_state(context, move, counts=counts)
+    said = context.get(UtteranceOutput).utterance
     public = {
-        "should_continue": state.status != "completed",
+        "should_continue": state.status != "completed" and state.conduct.stopping_until is None,
         "turn_number": state.turn_count,
         "max_turns": state.max_turns,
         "progress": progress(state.turn_count, state.max_turns, state.status),
-        "utterance_id": (said or context.get(UtteranceOutput).utterance).id,
+        "utterance_id": said.id if counts and said.text else (state.last_answer() or said).id,
     }
     receipt = Receipt(
         turn_key=context.answer.turn_key,
-        turn_number=state.turn_count,
+        turn_number=state.turn_count if counts else said.turn_number,
         digest=answer_digest(context.answer),
         result=public,
     )
     state = state.model_copy(update={"receipts": (*state.receipts, receipt)})
+    events = _turn_events(context, state, public) if counts else [_replied(context, state, public)]
+    if state.status != context.state.status:
+        events.append({"type": "session.state", "state": state.status, "reason": state.status_reason})
+    slots = context.get(SlotsOutput)
+    return Outcome(
+        state=state,
+        events=tuple(events),
+        record=context.get(ScoringOutput).record if counts else None,
+        embeddings={**context.get(GraphOutput).embeddings, **slots.embeddings},
+    )
+
+
+def _turn_events(context: TurnContext, state: InterviewState, public: dict[str, Any]) -> list[Event]:
     question = context.get(QuestionOutput)
     asked: Event = {
         "type": "question.completed",
@@ -71,7 +93,7 @@ def outcome_of(context: TurnContext) -> Outcome:
         "text": question.text,
         "fallback": question.fallback,
     }
-    events: list[Event] = [
+    return [
         {**asked, "closing": True} if state.status == "completed" else asked,
         {
             "type": "turn.completed",
@@ -80,35 +102,43 @@ def outcome_of(context: TurnContext) -> Outcome:
             "result": public,
         },
     ]
-    if state.status != context.state.status:
-        events.append({"type": "session.state", "state": state.status, "reason": state.status_reason})
-    slots = context.get(SlotsOutput)
-    return Outcome(
-        state=state,
-        events=tuple(events),
-        record=context.get(ScoringOutput).record,
-        embeddings={**context.get(GraphOutput).embeddings, **slots.embeddings},
-    )
 
 
-def _next_state(context: TurnContext) -> InterviewState:
+def _replied(context: TurnContext, state: InterviewState, public: dict[str, Any]) -> Event:
+    """The event of a reply that uses no turn; `open` says whether a question waits for an answer."""
+    move = context.get(StrategyOutput).move
+    assert move is not None
+    return {
+        "type": "interviewer.replied",
+        "turn_number": context.get(UtteranceOutput).utterance.turn_number,
+        "turn_key": context.answer.turn_key,
+        "act": move.act,
+        "text": context.get(QuestionOutput).text,
+        "help": move.help,
+        "offers": _offers(context, state),
+        "open": state.question is not None,
+        "result": public,
+    }
+
+
+def _offers(context: TurnContext, state: InterviewState) -> list[dict[str, str]]:
+    policy = context.configuration.conduct
+    labels = policy.texts.offers if policy is not None else {}
+    return [{"name": name, "label": labels[name]} for name in state.conduct.offers if name in labels]
+
+
+def _next_state(context: TurnContext, move: Move | None, *, counts: bool) -> InterviewState:
     before = context.state
     said = context.get(UtteranceOutput).utterance
     changed = context.get(GraphOutput)
     slots = context.get(SlotsOutput)
-    measured = context.get(StateOutput)
-    chosen = context.get(StrategyOutput)
     going = context.get(ContinuationOutput)
     response = context.get(ResponseOutput)
     entry = context.get(ScoringOutput).focus_entry
-    rated = context.get(RatingOutput).rated
+    chosen = context.get(StrategyOutput)
     followed = chosen.directive.command_id if chosen.directive else None
-    status: SessionStatus = "completed" if going.complete else "closing" if going.ask_closing else before.status
     update: dict[str, Any] = {
-        "status": status,
-        "status_reason": before.status_reason if before.status == "closing" else going.reason or before.status_reason,
         "rev": before.rev + 1,
-        "turn_count": before.turn_count + 1,
         "updated_at": context.now,
         "utterances": (*before.utterances, said, response.utterance),
         "question": response.asked,
@@ -120,6 +150,45 @@ def _next_state(context: TurnContext) -> InterviewState:
         "tracker": going.tracker.snapshot(),
         "strategy_history": (*before.strategy_history, going.strategy) if going.strategy else before.strategy_history,
         "focus_history": (*before.focus_history, entry) if entry else before.focus_history,
+        **_status(before, going, move),
+        **(_measured(context) if counts else {}),
+    }
+    if slots.canonical is not None:
+        update |= {
+            "slots": tuple(slots.canonical.slots.values()),
+            "mappings": tuple(slots.canonical.mappings.values()),
+            "canonical_edges": tuple(slots.canonical.edges.values()),
+        }
+    policy = context.configuration.conduct
+    if policy is not None:
+        turn = context.get(UtteranceOutput).utterance.turn_number
+        update["conduct"] = remembered(before.conduct, move, turn_number=turn, now=context.now, policy=policy)
+    return before.model_copy(update=update)
+
+
+def _status(before: InterviewState, going: ContinuationOutput, move: Move | None) -> dict[str, Any]:
+    """Status and its reason after the turn, and what is kept for a stop that is taken back."""
+    if move is not None and move.then == "stop":
+        kept = {"stopped_question": before.question, "resume_status": before.status}
+        return {"status": "closing", "status_reason": STOPPING, "directives": (), **kept}
+    if move is not None and move.then in ("hold", "withdraw"):
+        return {
+            "status": "completed",
+            "status_reason": HELD_BACK if move.then == "hold" else WITHDRAWN,
+            "directives": (),
+        }
+    status: SessionStatus = "completed" if going.complete else "closing" if going.ask_closing else before.status
+    reason = before.status_reason if before.status == "closing" else going.reason or before.status_reason
+    return {"status": status, "status_reason": reason}
+
+
+def _measured(context: TurnContext) -> dict[str, Any]:
+    """What only a turn changes: its number, and the measures of the answer."""
+    before = context.state
+    measured, chosen = context.get(StateOutput), context.get(StrategyOutput)
+    rated = context.get(RatingOutput).rated
+    return {
+        "turn_count": before.turn_count + 1,
         "depths": chosen.depths,
         "engagements": before.engagements if rated is None else (*before.engagements, rated.engagement),
         "phase": chosen.signals.phase,
@@ -131,10 +200,3 @@ def _next_state(context: TurnContext) -> InterviewState:
         "momentum": measured.momentum,
         "engine_state": chosen.decision.engine_state if chosen.decision is not None else before.engine_state,
     }
-    if slots.canonical is not None:
-        update |= {
-            "slots": tuple(slots.canonical.slots.values()),
-            "mappings": tuple(slots.canonical.mappings.values()),
-            "canonical_edges": tuple(slots.canonical.edges.values()),
-        }
-    return before.model_copy(update=update)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
+from pipeline.acts import HeardAct
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import KGNode
 from pipeline.methodology import Methodology, Strategy
@@ -67,6 +68,14 @@ class Parser(Protocol):
 
     async def lemmas(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
         """Content lemmas of each label, lower case, in order; stop words left out, negations kept as "not"."""
+        ...
+
+
+class ActReader(Protocol):
+    """Hears dialogue acts."""
+
+    def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+        """The acts of a message, in order, covering all of its words; `()` where everything tells. Never raises."""
         ...
 
 
@@ -302,6 +311,8 @@ class QuestionRequest(Record):
     rationale: str = ""
     original: str | None = None
     """For a rephrase: the question to put in other words."""
+    follows_reply: bool = False
+    """The question comes right behind a reply, which has acknowledged what was said."""
     variant: int = 0
     """0 for the first try, 1 for the regeneration, 0–2 for self-selected candidates."""
     max_words: int = 25

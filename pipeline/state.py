@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from pipeline.acts import Act, HeardAct
+from pipeline.conduct.state import ConductState
 from pipeline.coverage import ElementCoverage
 from pipeline.errors import StateVersionError
 from pipeline.focus import Target
@@ -17,7 +19,7 @@ from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker, TrackerSnapshot
 from pipeline.momentum import MomentumState
 from pipeline.ports import QualitativeSignals, Speaker
-from pipeline.records import Record
+from pipeline.records import Record, derived_id
 from pipeline.threads import Thread
 
 STATE_VERSION = 4
@@ -28,7 +30,9 @@ SessionStatus = Literal["created", "active", "paused", "closing", "completed", "
 UNFINISHED: frozenset[SessionStatus] = frozenset({"created", "active", "paused", "closing"})
 """States of interviews that are not over."""
 AnswerKind = Literal["answer", "skip", "correct"]
-UtteranceKind = Literal["opening", "question", "rephrase", "closing_question", "closing", "answer", "skip", "correct"]
+UtteranceKind = Literal[
+    "opening", "question", "rephrase", "reply", "closing_question", "closing", "answer", "skip", "correct"
+]
 
 
 def is_session_id(text: str) -> bool:
@@ -39,7 +43,9 @@ def is_session_id(text: str) -> bool:
 class Utterance(Record):
     """One utterance, with its turn and time. `text` is empty for a skip.
 
-    `spoken`: transcribed from speech, with the mean `confidence` of its words, in [0, 1], and its length `speech_ms`.
+    `acts` are those of a respondent's message, empty where all of it tells; `replies_to` is the act that a reply of the
+    interviewer answers. `spoken`: transcribed from speech, with the mean `confidence` of its words, in [0, 1], and its
+    length `speech_ms`.
     """
 
     id: str
@@ -55,6 +61,8 @@ class Utterance(Record):
     spoken: bool = False
     confidence: float | None = None
     speech_ms: int | None = None
+    acts: tuple[HeardAct, ...] = ()
+    replies_to: Act | None = None
 
 
 class QuestionAsked(Record):
@@ -84,6 +92,12 @@ class FocusEntry(Record):
     strategy: str
     key: str = ""
     target: Target | None = None
+
+
+def utterance_id(state: InterviewState, turn_number: int, speaker: Speaker) -> str:
+    """The id of what the speaker says next in that turn, which may have had other words before: a reply, or more."""
+    said = sum(u.turn_number == turn_number and u.speaker == speaker for u in state.utterances)
+    return derived_id(state.session_id, turn_number, "utterance", f"{speaker}-{said}" if said else speaker)
 
 
 def asked_texts(utterances: Iterable[Utterance]) -> tuple[str, ...]:
@@ -196,6 +210,7 @@ class InterviewState(Record):
     status: SessionStatus = "created"
     status_reason: str = ""
     resume_status: SessionStatus | None = None
+    stopped_question: QuestionAsked | None = None
     paused_by: Literal["respondent", "moderator"] | None = None
     claimed_by: str | None = None
     rev: int = 0
@@ -234,6 +249,7 @@ class InterviewState(Record):
     coverage: tuple[ElementCoverage, ...] = ()
     threads: tuple[Thread, ...] = ()
     engine_state: dict[str, Any] = {}
+    conduct: ConductState = ConductState()
 
     def surface_graph(self) -> SurfaceGraph:
         """A new surface graph of this state, which may be changed."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from pipeline.acts import Act
 from pipeline.concept import SessionConfiguration
 from pipeline.context import Answer, SlotNames, TurnContext, Wishes, no_names
 from pipeline.contracts import Contract
@@ -18,6 +19,7 @@ from pipeline.naming import names_for
 from pipeline.opening import opened, rephrased
 from pipeline.outcome import Outcome, answer_digest, outcome_of
 from pipeline.ports import (
+    ActReader,
     Clock,
     Embedder,
     Extractor,
@@ -51,6 +53,8 @@ from pipeline.state import Directive, InterviewState
 
 __all__ = ["Answer", "Outcome", "Providers", "TurnPipeline", "answer_digest", "check_answer"]
 
+URGENT: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "wants_withdrawal", "distress", "risk"})
+
 Lane = Literal["before", "knowledge", "rating", "decision", "speech"]
 
 
@@ -64,6 +68,7 @@ class Providers:
     writer: QuestionWriter
     embedder: Embedder
     parser: Parser
+    act_reader: ActReader
     fallback_writer: QuestionWriter | None = None
     """Writes the question where `writer` fails before any of it was sent; None where the turn then fails."""
     secrets: tuple[str, ...] = ()
@@ -94,7 +99,7 @@ def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) 
     """
     return [
         ("before", ContextStage()),
-        ("before", UtteranceStage()),
+        ("before", UtteranceStage(providers.act_reader)),
         ("knowledge", SrlStage(providers.parser)),
         ("knowledge", ExtractionStage(providers.extractor)),
         ("knowledge", GraphStage(providers.embedder, providers.parser)),
@@ -259,6 +264,14 @@ class TurnPipeline:
             state, answer, configuration, now=now, sink=sink, embeddings=embeddings, names=names, wishes=wishes
         )
         return await self.speak(context)
+
+    def is_urgent(self, state: InterviewState, answer: Answer) -> bool:
+        """Whether the message asks for something that must not wait for anybody: to stop, a pause, help."""
+        if answer.kind != "answer":
+            return False
+        asked = state.question.text if state.question is not None else ""
+        heard = self._providers.act_reader.read(answer.text, asked, state.language)
+        return any(act.act in URGENT and act.sure for act in heard)
 
     async def decide(
         self,

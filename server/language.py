@@ -18,6 +18,7 @@ from config.roles import ModelMisconfigured, Models, describe, host_of, is_local
 from config.settings import PREFIX, ROLES, Settings
 from pipeline.calls import LLMCall, Role
 from pipeline.concept import FailurePolicy, ModelOverrides, SessionConfiguration
+from pipeline.language.acts.reading import RuleReader
 from pipeline.language.fallback import (
     CountedWriter,
     FallbackExtractor,
@@ -77,6 +78,7 @@ async def load_providers(settings: Settings, executor: Executor, methodologies: 
         writer=offline.writer,
         embedder=offline.embedder,
         parser=offline.parser,
+        act_reader=RuleReader(),
     )
 
 
@@ -212,6 +214,7 @@ class Language:
             writer=writer,
             embedder=offline.embedder,
             parser=offline.parser,
+            act_reader=offline.act_reader,
             fallback_writer=CountedWriter(offline.writer, self._on_fallback) if falls_back and not is_offline else None,
             secrets=() if is_offline else tuple(prompts.texts.values()),
         )

@@ -20,6 +20,7 @@ from config.speech import NO_MODEL
 from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
 from server.bounds import connection_limits
+from server.errors import ApiError
 from server.export import FORMATS
 from server.inventory import unverified
 from server.language import cautions, role_lines
@@ -188,9 +189,11 @@ async def export(settings: Settings, session_id: str, name: str) -> bytes:
     """A session in one of the export formats, where no server runs.
 
     Raises:
-        ApiError: `not_found`.
+        ApiError: `not_found`, `forbidden` where it is held back.
     """
     async with open_storage(settings) as storage:
         await storage.writer.drain(EXPORT_DRAIN_S)
         material = await storage.reader.material(session_id, Principal("moderator"))
+        if material.state.conduct.held_back:
+            raise ApiError("forbidden", "This interview is held back: the respondent seems to be under age.")
         return FORMATS[name].write(material)

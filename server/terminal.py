@@ -260,6 +260,8 @@ class Chat:
                 self._output.stream(event["text"])
             case "question.completed":
                 self._question(event["text"], closing=event.get("closing", False))
+            case "interviewer.replied":
+                self._replied(event)
             case "turn.completed":
                 self._talk.answer_id = event["result"]["utterance_id"]
                 self._settle(may_type=event["result"]["should_continue"])
@@ -316,6 +318,15 @@ class Chat:
         self._talk.shown.add(("interviewer", text))
         if not closing and self._talk.kept is None:
             self._settle()
+
+    def _replied(self, event: dict[str, Any]) -> None:
+        """A reply that is no question of its own: the message is done, and may be followed by another one."""
+        self._output.complete("askwell: ", event["text"])
+        self._talk.shown.add(("interviewer", event["text"]))
+        for offer in event["offers"]:
+            command = {"resume": "/resume", "withdraw": "/withdraw"}.get(offer["name"])
+            self._output.say(f"  – {offer['label']}" + (f" ({command})" if command else ""))
+        self._settle()
 
     def _settle(self, *, may_type: bool = True) -> None:
         self._talk.pending = None

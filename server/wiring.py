@@ -340,7 +340,7 @@ def _library(settings: Settings, overrides: Overrides) -> Library:
     return library
 
 
-def _hub(settings: Settings, storage: Storage, pipelines: Pipelines) -> Hub:
+def _hub(settings: Settings, library: Library, storage: Storage, pipelines: Pipelines) -> Hub:
     """The sessions of this process."""
     services = SessionServices(
         hot=storage.hot,
@@ -352,13 +352,14 @@ def _hub(settings: Settings, storage: Storage, pipelines: Pipelines) -> Hub:
         new_id=_new_id,
         turn_deadline_s=pipelines.deadline_s,
         on_turn=measuring.turns(storage.metrics),
+        conduct_of=library.conduct_files.plain,
     )
     return Hub(services, drain_s=HUB_DRAIN_S)
 
 
 def _parts(settings: Settings, library: Library, storage: Storage, speech: Speech, pipelines: Pipelines) -> Parts:
     """What answers requests, nothing of it running yet."""
-    hub, metrics, recorder = _hub(settings, storage, pipelines), storage.metrics, storage.recorder
+    hub, metrics, recorder = _hub(settings, library, storage, pipelines), storage.metrics, storage.recorder
     heard = measuring.spoken_answers(metrics)
     watch = WatchService(
         hub,

@@ -80,7 +80,7 @@ class SlotAssignment:
         self._turn = turn
         self._threshold = threshold
         self._min_support = min_support
-        self._created = 0
+        self._created = sum(slot.first_seen_turn == turn for slot in canonical.slots.values())
 
     def apply(self, proposal: SlotProposal, vector: Vectors, vectors: MutableMapping[str, Vectors]) -> None:
         """Map the proposal's nodes to the slot of that name, the most similar slot, or a new candidate.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 
 from pipeline.graph.dedup import Deduplicator, MentionQuery
 from pipeline.graph.surface import REVISES, KGEdge, KGNode, Mention, SchemaTension, SurfaceGraph, label_key
@@ -30,8 +30,16 @@ class GraphUpdate:
     """
 
     def __init__(
-        self, graph: SurfaceGraph, dedup: Deduplicator, ontology: Ontology, utterance: Utterance, session_id: str
+        self,
+        graph: SurfaceGraph,
+        dedup: Deduplicator,
+        ontology: Ontology,
+        utterance: Utterance,
+        session_id: str,
+        part: int = 0,
     ) -> None:
+        """Args: part: how many messages of the respondent the turn had before; ids of what they brought stay theirs."""
+        self._part = part
         self.graph = graph
         self.nodes_added: list[KGNode] = []
         self.edges_added: list[KGEdge] = []
@@ -150,6 +158,33 @@ class GraphUpdate:
                 self._add_edge(replacement, node, REVISES, mention, replacement.confidence, 0)
             self._supersede(node.id, replacement.id)
 
+    def retract(self, words: Collection[str], utterance_ids: Set[str], focus: str | None) -> None:
+        """Take back what was understood wrongly.
+
+        A node is meant that has all of these content words in its label or in a quote; without words, the one that the
+        question was about. It loses the mentions of those utterances, and where none is left it counts no more.
+
+        Args:
+            words: content lemmas of what was wrong.
+            utterance_ids: of the latest answers.
+            focus: the surface node that the question was about.
+        """
+        wanted = frozenset(words)
+        for node in list(self.graph.live_nodes()):
+            if node.id in self.mentioned:
+                continue
+            if wanted and not wanted <= set(node.lemmas):
+                continue
+            if not wanted and node.id != focus:
+                continue
+            left = tuple(mention for mention in node.mentions if mention.utterance_id not in utterance_ids)
+            if len(left) == len(node.mentions):
+                continue
+            if left:
+                self.graph.put_node(node.model_copy(update={"mentions": left, "mention_count": len(left)}))
+            else:
+                self._supersede(node.id, self._utterance.id)
+
     def _revise(self, source: KGNode, target: KGNode) -> None:
         """What was said first is superseded; where neither or both are new, the edge says it: source revises target."""
         new = {node.id for node in self.nodes_added}
@@ -230,4 +265,5 @@ class GraphUpdate:
         self.graph.tensions.append(tension)
 
     def _id(self, kind: str, ordinal: int) -> str:
-        return derived_id(self._session_id, self._utterance.turn_number, kind, ordinal)
+        which = f"{self._part}.{ordinal}" if self._part else ordinal
+        return derived_id(self._session_id, self._utterance.turn_number, kind, which)

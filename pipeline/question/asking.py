@@ -76,6 +76,7 @@ class Asking:
         self._turn_number = turn_number
         self._refused: list[str] = []
         self._attempts = 0
+        self._before = ""
 
     async def verbatim(self, text: str, provider: str) -> QuestionOutput:
         """Send a fixed text, unchecked."""
@@ -84,15 +85,18 @@ class Asking:
             await self._sink.delta(piece)
         return QuestionOutput(text=text, fallback=False, provider=provider, attempts=1)
 
-    async def ask(self, request: QuestionRequest) -> QuestionOutput:
-        """Write, check and send a question.
+    async def ask(self, request: QuestionRequest, *, before: str = "") -> QuestionOutput:
+        """Write, check and send a question, behind a reply that is sent as it is.
 
         Raises:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
         if self._secrets:
             self._secrets = (*self._secrets, *request.instructions)
-        await self._sink.started(self._turn_number)
+        if before:
+            request = request.model_copy(update={"follows_reply": True})
+        self._before = before
+        await self._begin()
         try:
             return await self._ask(request)
         except ProviderError as error:
@@ -150,9 +154,14 @@ class Asking:
         self._note(verdict.refusals)
         if verdict.action == "retract":
             await self._sink.retracted()
-            await self._sink.started(self._turn_number)
+            await self._begin()
             return None
         return None if verdict.action == "rewrite" else await self._mend(guard, request)
+
+    async def _begin(self) -> None:
+        await self._sink.started(self._turn_number)
+        for piece in in_words(self._before + " " if self._before else ""):
+            await self._sink.delta(piece)
 
     async def _mend(self, guard: StreamGuard, request: QuestionRequest) -> QuestionOutput:
         """Complete a question of which the beginning was sent, with an acceptable rest."""
@@ -236,12 +245,18 @@ class Asking:
 
     def _output(self, text: str, *, fallback: bool) -> QuestionOutput:
         return QuestionOutput(
-            text=text,
+            text=in_one(self._before, text),
+            asked=text if self._before else "",
             fallback=fallback,
             provider=type(self._writer).__name__,
             attempts=max(1, self._attempts),
             refusals=tuple(self._refused),
         )
+
+
+def in_one(*parts: str) -> str:
+    """The parts that are not empty, as one text."""
+    return " ".join(part for part in parts if part)
 
 
 def _own_words(request: QuestionRequest) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
+from pipeline.errors import InvalidAnswer
 from pipeline.ports import Line, QuestionKind, QuestionRequest
 from pipeline.state import InterviewState
 from pipeline.strategies import Strategies
@@ -44,6 +45,34 @@ def question_request(
         "instructions": _instructions(configuration, strategies),
     }
     return QuestionRequest(kind=kind, **{**shared, **fields})
+
+
+def rephrase_request(
+    state: InterviewState, configuration: SessionConfiguration, strategies: Strategies
+) -> QuestionRequest:
+    """The request for the present question in other words. Raises InvalidAnswer without one."""
+    present = state.question
+    if present is None:
+        raise InvalidAnswer("There is no question to put differently.")
+    return question_request(
+        state,
+        configuration,
+        strategies,
+        "rephrase",
+        original=present.text,
+        seed=state.seed + rephrased_before(state) + 1,
+        strategy=strategies.find(present.strategy),
+        focus_label=present.focus_label,
+        turn_number=present.turn_number,
+    )
+
+
+def rephrased_before(state: InterviewState) -> int:
+    """How often the present question was put in other words before."""
+    number = state.question.turn_number if state.question is not None else None
+    return sum(
+        u.turn_number == number and (u.kind == "rephrase" or u.replies_to == "asks_back") for u in state.utterances
+    )
 
 
 def _instructions(configuration: SessionConfiguration, strategies: Strategies) -> tuple[str, ...]:

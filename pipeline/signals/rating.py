@@ -61,7 +61,7 @@ class AnswerRating:
             return RatingOutput(rating=None, rated=None)
         start = context.get(ContextOutput)
         limit = context.configuration.settings.rating_max_chars
-        text = said.utterance.text
+        text = said.content
         rating = await self._rater.rate(
             RatingRequest(
                 text=text[:limit],

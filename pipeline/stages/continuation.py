@@ -55,6 +55,7 @@ class ContinuationStage:
     async def run(self, context: TurnContext) -> ContinuationOutput:
         """Go on, ask the closing question, or end; the first rule that applies decides.
 
+        0. The interviewer replies to an act, and no new question follows: nothing changes here.
         1. A correction of the answer to the closing question: the closing question again, if turns are left.
         2. The closing question was answered, or this was the last turn: the end.
         3. A moderator's question: go on with it.
@@ -67,6 +68,8 @@ class ContinuationStage:
         chosen = context.get(StrategyOutput)
         decision = chosen.decision
         turn = start.turn_number
+        if chosen.move is not None and chosen.move.then != "engine":
+            return self._output(context, "")
         if start.closing and start.correcting and turn < start.max_turns:
             closing = context.strategies.closing
             return self._output(context, "", strategy=closing.name if closing else MODERATOR, closing=True)

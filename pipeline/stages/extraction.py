@@ -27,7 +27,7 @@ class ExtractionStage:
         start = context.get(ContextOutput)
         configuration = context.configuration
         request = ExtractionRequest(
-            text=said.utterance.text,
+            text=said.content,
             utterance_id=said.utterance.id,
             question=start.question,
             topic=configuration.concept.name,

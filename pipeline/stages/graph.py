@@ -14,6 +14,8 @@ from pipeline.graph.update import GraphUpdate, corrected_chain
 from pipeline.ports import Embedder, ExtractedConcept, Parser, Vectors
 
 REMEMBERED_TABLES = 64
+CORRECTED_ANSWERS = 3
+"""A correction in passing is looked for in so many of the latest answers."""
 
 
 class GraphStage:
@@ -46,7 +48,15 @@ class GraphStage:
             cosine=settings.surface_similarity_threshold,
         )
         update = GraphUpdate(
-            graph, dedup, context.configuration.methodology.ontology, said.utterance, context.state.session_id
+            graph,
+            dedup,
+            context.configuration.methodology.ontology,
+            said.utterance,
+            context.state.session_id,
+            part=sum(
+                u.turn_number == said.utterance.turn_number and u.speaker == "respondent"
+                for u in context.state.utterances
+            ),
         )
         for concept, own_lemmas, vector in zip(concepts, lemmas, vectors, strict=True):
             update.add_concept(concept, own_lemmas, vector)
@@ -55,6 +65,7 @@ class GraphStage:
         update.keep_dropped(extraction.dropped)
         if said.utterance.corrects is not None:
             update.supersede_corrected(corrected_chain(context.state.utterances, said.utterance.corrects))
+        await self._retract(context, update)
 
         tracker = start.tracker.copy()
         key_of = start.canonical.key_of
@@ -80,6 +91,20 @@ class GraphStage:
             edges_added=tuple(graph.edges[edge.id] for edge in update.edges_added),
             embeddings={**known, **update.vectors},
         )
+
+    async def _retract(self, context: TurnContext, update: GraphUpdate) -> None:
+        """Take back what the respondent says was understood wrongly."""
+        corrections = [act for act in context.get(UtteranceOutput).acts if act.act == "corrects" and act.sure]
+        if not corrections:
+            return
+        answers = [u for u in context.state.utterances if u.speaker == "respondent" and u.text]
+        latest = frozenset(answer.id for answer in answers[-CORRECTED_ANSWERS:])
+        wrongs = [act.details.get("wrong", "") for act in corrections]
+        lemmas = await self._parser.lemmas(wrongs)
+        asked = context.state.question
+        for act, words in zip(corrections, lemmas, strict=True):
+            if words or not act.details.get("right"):
+                update.retract(words, latest, asked.focus_node_id if asked is not None else None)
 
     async def _describe(
         self, context: TurnContext, graph: SurfaceGraph, concepts: Sequence[ExtractedConcept]

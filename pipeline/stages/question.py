@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
+from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,
@@ -15,10 +17,11 @@ from pipeline.contracts import (
     SlotsOutput,
     StateOutput,
     StrategyOutput,
+    UtteranceOutput,
 )
 from pipeline.ports import Line, QuestionRequest
-from pipeline.question.asking import Questioner
-from pipeline.question.request import LINES, question_request
+from pipeline.question.asking import Asking, Questioner, in_one
+from pipeline.question.request import LINES, question_request, rephrase_request
 
 SIMILAR_COSINE = 0.80
 REPEAT_FOCUS_WINDOW = 6
@@ -30,6 +33,7 @@ class QuestionStage:
     name: ClassVar[str] = "question"
     requires: ClassVar[tuple[type[Contract], ...]] = (
         ContextOutput,
+        UtteranceOutput,
         SlotsOutput,
         StateOutput,
         StrategyOutput,
@@ -43,14 +47,29 @@ class QuestionStage:
     async def run(self, context: TurnContext) -> QuestionOutput:
         """The question as it was sent. Raises ProviderError if nothing could be written."""
         going = context.get(ContinuationOutput)
+        chosen = context.get(StrategyOutput)
         turn = context.get(ContextOutput).turn_number
         asking = self._questioner.asking(context.configuration.settings, context.sink, turn)
-        injected = context.get(StrategyOutput).injected
+        move = chosen.move
+        if move is not None and move.then != "engine":
+            return await self._reply(context, asking, move)
+        before = move.text if move is not None else ""
         if going.complete:
-            return await asking.verbatim(context.configuration.closing_text, "closing_text")
-        if injected is not None:
-            return await asking.verbatim(injected, "moderator")
-        return await asking.ask(await self._request(context))
+            return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
+        if chosen.injected is not None:
+            return await asking.verbatim(in_one(before, chosen.injected), "moderator")
+        return await asking.ask(await self._request(context), before=before)
+
+    async def _reply(self, context: TurnContext, asking: Asking, move: Move) -> QuestionOutput:
+        """What the interviewer says about an act, with the present question where it is asked again."""
+        present = context.state.question
+        if move.then == "simpler" and present is not None:
+            return await asking.ask(
+                rephrase_request(context.state, context.configuration, context.strategies), before=move.text
+            )
+        again = present.text if move.then == "again" and present is not None else ""
+        said = await asking.verbatim(in_one(move.text, move.help, again), "conduct")
+        return replace(said, asked=again or (move.text if move.then == "easier" else ""))
 
     async def _request(self, context: TurnContext) -> QuestionRequest:
         start = context.get(ContextOutput)
@@ -60,7 +79,7 @@ class QuestionStage:
         focus = going.focus
         assert going.strategy is not None
         as_chosen = chosen.decision is not None and chosen.decision.strategy == going.strategy
-        answered = Line(speaker="respondent", text=context.answer.text.strip())
+        answered = Line(speaker="respondent", text=context.get(UtteranceOutput).content or context.answer.text.strip())
         return question_request(
             context.state,
             configuration,

@@ -24,4 +24,4 @@ class SrlStage:
         said = context.get(UtteranceOutput)
         if not context.configuration.settings.enable_srl or not said.has_content:
             return SrlOutput(parse=None)
-        return SrlOutput(parse=await self._parser.parse(said.utterance.text))
+        return SrlOutput(parse=await self._parser.parse(said.content))

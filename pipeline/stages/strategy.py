@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from pipeline.conduct.moment import move_of
+from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,
@@ -64,14 +66,20 @@ class StrategyStage:
                 tracker.append_depth(previous, rated.depth)
         if context.get(UtteranceOutput).kind == "skip" and previous is not None:
             tracker.decline(previous)
-        configuration = context.configuration
-        methodology = configuration.methodology
+        move = move_of(context)
+        if move is not None:
+            tracker = _left(tracker, move)
+        methodology = context.configuration.methodology
         matrix = detect(self._signal_context(context, tracker, methodology), methodology.signal_names)
+        if move is not None and move.then != "engine":
+            return StrategyOutput(None, matrix, tracker, depths, None, move=move)
         if start.closing or start.turn_number >= start.max_turns:
-            return StrategyOutput(None, matrix, tracker, depths, None)
+            return StrategyOutput(None, matrix, tracker, depths, None, move=move)
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
-            return StrategyOutput(None, matrix, tracker, depths, None, injected=directive.question, directive=directive)
+            return StrategyOutput(
+                None, matrix, tracker, depths, None, injected=directive.question, directive=directive, move=move
+            )
         decision = self._engines[context.state.engine].decide(self._inputs(context, matrix, directive))
         graph = context.get(GraphOutput).graph
         return StrategyOutput(
@@ -83,6 +91,7 @@ class StrategyStage:
             active_signals=active_signals(decision),
             rationale=decision.reason,
             directive=directive,
+            move=move,
         )
 
     def _inputs(self, context: TurnContext, matrix: SignalMatrix, directive: AppliedDirective | None) -> DecisionInputs:
@@ -153,6 +162,16 @@ class StrategyStage:
         if key is not None and canonical is not None:
             key = canonical.key_of(key)
         return AppliedDirective(**wish.model_dump(), node_key=key)
+
+
+def _left(tracker: NodeStateTracker, move: Move) -> NodeStateTracker:
+    """The tracker with the subject of the present question closed, where the move leaves it."""
+    focus = tracker.previous_focus
+    if focus is None or not (move.declines_focus or move.leaves_focus):
+        return tracker
+    after = tracker.copy()
+    after.decline(focus)
+    return after
 
 
 def focus_of(target: Target | None, tracker: NodeStateTracker, graph: SurfaceGraph, turn_number: int) -> Focus | None:

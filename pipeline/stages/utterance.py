@@ -5,11 +5,14 @@ from __future__ import annotations
 import unicodedata
 from typing import ClassVar
 
+from pipeline.acts import HeardAct, told
+from pipeline.conduct.moment import moment_of
+from pipeline.conduct.moves import chosen_act, put_right
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
 from pipeline.errors import InvalidAnswer
-from pipeline.records import derived_id
-from pipeline.state import Utterance
+from pipeline.ports import ActReader
+from pipeline.state import Utterance, utterance_id
 
 
 def check_answer(text: str, max_chars: int) -> str:
@@ -37,16 +40,19 @@ def check_answer(text: str, max_chars: int) -> str:
 
 
 class UtteranceStage:
-    """Makes the utterance; a skip has no text."""
+    """Makes the utterance and hears its acts; a skip has no text, an amendment is content."""
 
     name: ClassVar[str] = "utterance"
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput,)
     provides: ClassVar[type[Contract]] = UtteranceOutput
 
+    def __init__(self, reader: ActReader) -> None:
+        self._reader = reader
+
     async def run(self, context: TurnContext) -> UtteranceOutput:
         """The utterance of this turn. Raises InvalidAnswer."""
         answer = context.answer
-        turn = context.get(ContextOutput).turn_number
+        start = context.get(ContextOutput)
         text = ""
         if answer.kind != "skip":
             text = check_answer(answer.text, context.configuration.settings.max_answer_chars)
@@ -54,17 +60,32 @@ class UtteranceStage:
             last = context.state.last_answer()
             if last is None or last.id != answer.corrects:
                 raise InvalidAnswer("Only the last answer can be corrected.")
+        acts = self._acts(context, text, start.question)
         utterance = Utterance(
-            id=derived_id(context.state.session_id, turn, "utterance", "respondent"),
-            turn_number=turn,
+            id=utterance_id(context.state, start.turn_number, "respondent"),
+            turn_number=start.turn_number,
             speaker="respondent",
             kind=answer.kind,
             text=text,
             recorded_at=context.now,
-            focus_key=context.get(ContextOutput).focus_key,
+            focus_key=start.focus_key,
             corrects=answer.corrects if answer.kind == "correct" else None,
             spoken=answer.spoken,
             confidence=answer.confidence,
             speech_ms=answer.speech_ms,
+            acts=acts,
         )
-        return UtteranceOutput(utterance=utterance, kind=answer.kind, has_content=bool(text))
+        rights = [put_right(text, act) for act in acts if act.act == "corrects" and act.sure]
+        content = "\n\n".join(part for part in (told(text, acts), *rights) if part)
+        return UtteranceOutput(
+            utterance=utterance, kind=answer.kind, has_content=bool(content), content=content, acts=acts
+        )
+
+    def _acts(self, context: TurnContext, text: str, question: str) -> tuple[HeardAct, ...]:
+        moment = moment_of(context, ())
+        if moment is None or not text:
+            return ()
+        chosen = chosen_act(moment)
+        if chosen is not None:
+            return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
+        return self._reader.read(text, question, context.state.language)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from tempfile import SpooledTemporaryFile
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -62,16 +63,15 @@ async def post_audio(request: Request) -> Response:
 
 
 async def _answered(parts: Parts, session_id: str, receipt: Receipt, *, complete: bool) -> Response:
-    async def look(owner: SessionOwner) -> InterviewState:
-        return owner.state
+    async def look(owner: SessionOwner) -> tuple[InterviewState, dict[str, Any]]:
+        return owner.state, turn_view(owner.state, receipt, owner.context.configuration)
 
-    state = await parts.hub.use(session_id, look)
-    said = next(
-        (u for u in state.utterances if u.speaker == "respondent" and u.turn_number == receipt.turn_number), None
-    )
+    state, view = await parts.hub.use(session_id, look)
+    spoken = (u for u in reversed(state.utterances) if u.speaker == "respondent")
+    said = next((u for u in spoken if u.turn_number == receipt.turn_number), None)
     return json_response(
         {
-            **turn_view(state, receipt),
+            **view,
             "transcript": said.text if said is not None else "",
             "complete": complete,
         }

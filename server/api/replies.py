@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from pipeline.acts import Act
 from pipeline.concept import ConsentText, Element, EngineName, KioskMode, Patience
 from pipeline.graph.canonical import CanonicalEdge, SlotStatus
 from pipeline.graph.surface import Mention, SchemaTension
@@ -23,7 +24,7 @@ from pipeline.state import (
     SessionStatus,
     UtteranceKind,
 )
-from server.protocol.outbound import TurnResultView
+from server.protocol.outbound import Offer, TurnResultView
 from server.protocol.watched import PreviewView
 from server.sync.service import SyncState
 from server.usage import SessionUsage
@@ -189,6 +190,11 @@ class TurnReply(SessionNow):
     turn_key: str
     turn_number: Count
     result: TurnResultView
+    replies_to: Act | None = Field(
+        description="What was heard, if the message was no answer: then `question` is the interviewer's reply, and no "
+        "turn was used."
+    )
+    offers: list[Offer] = Field(description="What can be chosen now instead of writing: send its label as an answer.")
 
 
 class SpokenTurnReply(TurnReply):
@@ -295,6 +301,7 @@ class RespondentSession(ReplyBody):
     progress: Share
     closing_text: str
     withdrawn_text: str
+    offers: list[Offer] = Field(description="What can be chosen now instead of writing.")
     helpline_text: str | None
     stimulus: str | None
     question: str | None
@@ -359,6 +366,7 @@ class ModeratorSession(ReplyBody):
     updated_at: AwareDatetime
     node_count: Count
     edge_count: Count
+    held_back: bool = Field(description="Whether it is kept from exports: somebody seemed to be under age.")
     progress: Share
     config_hash: str
     seed: str
@@ -517,6 +525,10 @@ class UtteranceRow(UtteranceShown):
     confidence: Share | None = Field(description="Of a spoken answer: the mean of its words.")
     speech_ms: int | None
     clock_set_back: bool = Field(description="Whether it is later than what stands before it, whatever its time says.")
+    acts: list[Json] = Field(
+        description="What was heard in a message: acts with their places; none where it all tells."
+    )
+    replies_to: Act | None = Field(description="The act that a reply of the interviewer answers.")
 
 
 class TranscriptReply(ReplyBody):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, StringConstraints
 from starlette.concurrency import run_in_threadpool
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from config.loader import content_hash
-from pipeline.state import Device, InterviewState, Receipt, SessionStatus
+from pipeline.state import Device, InterviewState, SessionStatus
 from pipeline.turn import Answer
 from server.api.access import (
     enrolment_is_open,
@@ -141,11 +141,11 @@ async def post_turn(request: Request) -> Response:
     session_id = await respondent(request)
     body = await read_body(request, PostTurn)
 
-    async def say(owner: SessionOwner) -> tuple[Receipt, InterviewState]:
-        return await owner.submit(Answer(turn_key=body.turn_key, text=body.text)), owner.state
+    async def say(owner: SessionOwner) -> dict[str, Any]:
+        receipt = await owner.submit(Answer(turn_key=body.turn_key, text=body.text))
+        return turn_view(owner.state, receipt, owner.context.configuration)
 
-    receipt, state = await parts.hub.use(session_id, say)
-    return json_response(turn_view(state, receipt))
+    return json_response(await parts.hub.use(session_id, say))
 
 
 async def list_sessions(request: Request) -> Response:
@@ -252,6 +252,11 @@ async def export_session(request: Request) -> Response:
     if chosen is None:
         raise ApiError("invalid_input", f"format: should be one of {', '.join(FORMATS)}.")
     material = await parts_of(request).reader.material(session_id_of(request), principal)
+    if material.state.conduct.held_back:
+        raise ApiError(
+            "forbidden",
+            "This interview is held back: the respondent seems to be under age. A moderator can release it.",
+        )
     content = await run_in_threadpool(chosen.write, material)
     filename = f"askwell-{material.state.concept_id}-{material.state.session_id[:8]}.{chosen.suffix}"
     headers = {"cache-control": "no-store", "content-disposition": f'attachment; filename="{filename}"'}

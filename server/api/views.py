@@ -55,11 +55,18 @@ def respondent_view(parts: Parts, state: InterviewState, configuration: SessionC
         "closing_text": configuration.closing_text,
         "withdrawn_text": configuration.withdrawn_text,
         "helpline_text": concept.helpline_text,
+        "offers": offers_view(state, configuration),
         "stimulus": concept.stimulus,
         "question": state.question.text if state.question else None,
         "transcript": public_utterance_rows(state),
         "speech": speech_view(parts, state, configuration),
     }
+
+
+def offers_view(state: InterviewState, configuration: SessionConfiguration) -> list[dict[str, str]]:
+    """What the respondent may choose now instead of writing."""
+    labels = configuration.conduct.texts.offers if configuration.conduct is not None else {}
+    return [{"name": name, "label": labels[name]} for name in state.conduct.offers if name in labels]
 
 
 def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict[str, Any]:
@@ -101,11 +108,19 @@ def now_view(state: InterviewState, turn_number: int | None = None) -> dict[str,
     return {"session_id": state.session_id, "state": state.status, "question": question}
 
 
-def turn_view(state: InterviewState, receipt: Receipt) -> dict[str, Any]:
+def turn_view(state: InterviewState, receipt: Receipt, configuration: SessionConfiguration) -> dict[str, Any]:
     """The result of a committed answer, and the question that follows it."""
     return {
         "turn_key": receipt.turn_key,
         "turn_number": receipt.turn_number,
         "result": receipt.result,
+        "replies_to": _replied_to(state, receipt.turn_number),
+        "offers": offers_view(state, configuration),
         **now_view(state, receipt.turn_number),
     }
+
+
+def _replied_to(state: InterviewState, turn_number: int) -> str | None:
+    """The act that the latest words of that turn reply to; None if they are a question."""
+    said = [u for u in state.utterances if u.turn_number == turn_number and u.speaker == "interviewer"]
+    return said[-1].replies_to if said and said[-1].kind == "reply" else None

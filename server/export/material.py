@@ -65,6 +65,7 @@ def session_row(state: InterviewState) -> Row:
         "updated_at": iso(state.updated_at),
         "node_count": len(state.nodes),
         "edge_count": len(state.edges),
+        "held_back": state.conduct.held_back,
     }
 
 
@@ -92,6 +93,8 @@ def utterance_rows(state: InterviewState) -> list[Row]:
             "spoken": u.spoken,
             "confidence": u.confidence,
             "speech_ms": u.speech_ms,
+            "acts": [act.model_dump() for act in u.acts],
+            "replies_to": u.replies_to,
         }
         for before, u in zip([None, *times], state.utterances, strict=False)
     ]

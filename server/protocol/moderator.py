@@ -127,6 +127,21 @@ class WriteNote(ModeratorCommand):
     turn_number: NotedTurn | None = None
 
 
+class AcknowledgeAlerts(ModeratorCommand):
+    """You have seen that somebody may come to harm, is upset, or is under age; the alert goes away."""
+
+    type: Literal["acknowledge"]
+
+
+class ReleaseHeld(ModeratorCommand):
+    """Let an interview go that is held back because somebody seemed to be under age.
+
+    It is neither kept from exports nor erased any more.
+    """
+
+    type: Literal["release_held"]
+
+
 class SetForSession(ModeratorCommand):
     """Change how long a pause may be when speaking."""
 
@@ -145,6 +160,8 @@ AnyCommand = (
     | ReleaseSession
     | WriteNote
     | SetForSession
+    | AcknowledgeAlerts
+    | ReleaseHeld
 )
 Command = Annotated[AnyCommand, Field(discriminator="type")]
 COMMANDS: TypeAdapter[AnyCommand] = TypeAdapter(Command)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from pipeline.acts import Act
 from server.protocol.base import Attempt, EventId, Message, SessionStatus, TurnNumber
 from server.protocol.codes import NOTICES, RETRYABLE, SENTENCES, ErrorCode, NoticeCode
 
@@ -76,6 +77,31 @@ class TurnCompleted(Message):
     id: EventId
     turn_number: TurnNumber
     turn_key: str
+    result: TurnResultView
+
+
+class Offer(Message):
+    """Something the respondent may choose instead of writing: send its label as an answer."""
+
+    name: str
+    label: str
+
+
+class InterviewerReplied(Message):
+    """The interviewer replies to a message that was no answer, or not only one; no turn of the interview is used.
+
+    The deltas of the last attempt, concatenated, equal `text`. The message with `turn_key` is done.
+    """
+
+    type: Literal["interviewer.replied"]
+    id: EventId
+    turn_number: TurnNumber
+    turn_key: str
+    act: Act = Field(description="What was heard, such as `asks_back`, `wants_pause` or `wants_stop`.")
+    text: str = Field(description="The whole reply, with the question where it is asked again, and with help.")
+    help: str = Field(description="Where to find help, as it stands in `text`; empty otherwise. Keep it in sight.")
+    offers: tuple[Offer, ...] = Field(description="What can be chosen now; typing is always possible as well.")
+    open: bool = Field(description="Whether a question still waits for an answer.")
     result: TurnResultView
 
 
@@ -205,7 +231,9 @@ class Pong(Message):
     t: int | float
 
 
-Durable = QuestionCompleted | TurnStarted | TranscriptFinal | TurnCompleted | TurnFailed | SessionState
+Durable = (
+    QuestionCompleted | InterviewerReplied | TurnStarted | TranscriptFinal | TurnCompleted | TurnFailed | SessionState
+)
 Ephemeral = (
     Ready
     | QuestionStarted

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from pipeline.acts import Act
 from server.protocol.base import Attempt, Message, SessionStatus, TurnNumber
 from server.protocol.codes import ErrorCode
 from server.protocol.outbound import Error, Pong
@@ -20,6 +21,9 @@ AlertCode = Literal[
     "disconnected",
     "waiting_for_moderator",
     "kiosk_offline",
+    "risk",
+    "distress",
+    "minor",
 ]
 
 
@@ -131,6 +135,16 @@ class Snapshot(SessionFrame):
         "`ontology`, `strategies`, `watchers`, `respondent`, `partial`, `alerts`, `waiting`, `held_answer`."
     )
     question: RunningQuestion | None = Field(description="The question that is being written, if there is one.")
+
+
+class WatchedReply(SessionFrame):
+    """The interviewer replied to a message that was no answer, or not only one; no turn was used."""
+
+    type: Literal["interviewer.replied"] = "interviewer.replied"
+    turn_number: TurnNumber
+    act: Act = Field(description="What was heard.")
+    text: str
+    open: bool = Field(description="Whether a question still waits for an answer.")
 
 
 class WatchedTurnStarted(SessionFrame):
@@ -358,6 +372,7 @@ ModeratorServerMessage = Annotated[
     | OverviewGone
     | Kiosks
     | Snapshot
+    | WatchedReply
     | WatchedTurnStarted
     | WatchedTurnFailed
     | WatchedQuestionStarted

@@ -21,12 +21,14 @@ from server.protocol.codec import ProtocolProblem, parse
 from server.protocol.codes import ErrorCode
 from server.protocol.moderator import (
     COMMANDS,
+    AcknowledgeAlerts,
     AnyCommand,
     ClaimSession,
     EndSession,
     ExtendSession,
     InjectQuestion,
     PauseSession,
+    ReleaseHeld,
     ReleaseSession,
     ResumeSession,
     SetForSession,
@@ -290,5 +292,9 @@ class Commands:
                 return rules.release(state, now)
             case WriteNote():
                 return Change(state)
+            case AcknowledgeAlerts():
+                return rules.acknowledge(state, queued.who, now)
+            case ReleaseHeld():
+                return rules.release_held(state, queued.who, now)
             case SetForSession(patience=patience):
                 return rules.change_settings(state, {"patience": patience}, now)

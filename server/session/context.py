@@ -9,6 +9,7 @@ from datetime import datetime
 import structlog
 
 from pipeline.concept import SessionConfiguration
+from pipeline.conduct.policy import ConductPolicy
 from pipeline.ports import SlotProposal
 from pipeline.state import InterviewState
 from pipeline.turn import TurnPipeline
@@ -40,6 +41,7 @@ class SessionServices:
         new_id: makes ids of owners and commands.
         turn_deadline_s: longest run of the pipeline for one answer of a session with that configuration, in seconds.
         on_turn: called after every run of a turn.
+        conduct_of: what an interviewer does about acts, by language, for sessions begun before it was pinned.
         speculation: limits speculative turns.
     """
 
@@ -52,6 +54,7 @@ class SessionServices:
     new_id: Callable[[], str]
     turn_deadline_s: Callable[[SessionConfiguration], float]
     on_turn: Callable[[TurnMeasure], None]
+    conduct_of: Callable[[str], ConductPolicy | None] = lambda language: None
     speculation: SpeculationLimiter = field(default_factory=SpeculationLimiter)
 
 

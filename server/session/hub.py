@@ -270,10 +270,13 @@ class Hub:
 
     async def sweep(self) -> None:
         """Let go of sessions that nobody uses here, mark those that were left alone as abandoned, erase those that
-        never began.
+        never began, and those that were held back for as long as they are kept.
         """
         self._release_idle(self.settings.idle_release_s)
         await self._keep_hot()
+        for session_id in await self._services.store.held_back(self._services.now(), SWEEP_LIMIT):
+            log.info("session.held_too_long", session=session_id)
+            await self.erase(session_id)
         if not await self._knows_who_was_silent():
             return
         await self._abandon_quiet()

@@ -88,9 +88,12 @@ class SessionLoader:
                 log.error("configuration.missing", config_hash=config_hash)
                 raise SessionProblem("internal", "The configuration of this interview is missing.")
             await self._pin(config_hash, known)
-        return known
+        return self._pinned[config_hash]
 
     async def _pin(self, config_hash: str, configuration: SessionConfiguration) -> None:
         """Keep a configuration here, and in hot storage, from where a lost store gets it again."""
         await self._services.hot.keep_configuration(config_hash, configuration.model_dump_json().encode())
+        if configuration.conduct is None:
+            language = configuration.concept.languages[0]
+            configuration = configuration.model_copy(update={"conduct": self._services.conduct_of(language)})
         self._pinned[config_hash] = configuration

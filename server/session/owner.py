@@ -29,6 +29,7 @@ from server.session.ledger import Ledger
 from server.session.naming import SlotNaming
 from server.session.outbox import Outbox
 from server.session.problems import Moved, SessionProblem, error_frame
+from server.session.stopping import Aftermath
 from server.session.turns import Turns
 
 log = structlog.get_logger("askwell.session")
@@ -53,6 +54,7 @@ class SessionOwner:
         """Takes answers."""
         self.commands = Commands(self.context, self.turns)
         """Applies commands."""
+        self._aftermath = Aftermath(self.context, self.commands)
         self._opening = False
         self._uses = 0
         self._tasks: asyncio.TaskGroup | None = None
@@ -95,11 +97,15 @@ class SessionOwner:
         """Work until it is time to leave."""
         try:
             async with asyncio.TaskGroup() as self._tasks:
-                naming = self._tasks.create_task(self.naming.run(), name=f"naming {self.session_id}")
+                beside = [
+                    self._tasks.create_task(self.naming.run(), name=f"naming {self.session_id}"),
+                    self._tasks.create_task(self._aftermath.run(), name=f"aftermath {self.session_id}"),
+                ]
                 try:
                     await self.context.worker.run()
                 finally:
-                    naming.cancel()
+                    for task in beside:
+                        task.cancel()
                     self.context.tell(SessionReleased())
             await self._record_last_calls()
         finally:

@@ -17,7 +17,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from pipeline.concept import SessionConfiguration
+from pipeline.conduct.memory import acknowledged
 from pipeline.engines.registry import strategies_of
+from pipeline.outcome import STOPPED
 from pipeline.records import derived_id
 from pipeline.state import AppliedCommand, Consent, Directive, InterviewState, SessionStatus, Utterance
 from server.session.change import Change, Event
@@ -42,6 +44,11 @@ def is_over(state: InterviewState) -> bool:
     return state.status in TERMINAL
 
 
+def is_stopping(state: InterviewState) -> bool:
+    """Whether the respondent wants to stop and may still take it back."""
+    return state.conduct.stopping_until is not None and not is_over(state)
+
+
 def may_open(state: InterviewState, configuration: SessionConfiguration) -> bool:
     """Whether the opening question is due."""
     return state.status == "created" and state.question is None and not consent_missing(state, configuration)
@@ -61,6 +68,8 @@ def check_turn(state: InterviewState, configuration: SessionConfiguration) -> No
         raise SessionProblem("consent_required")
     if state.status == "paused":
         raise SessionProblem("session_paused")
+    if is_stopping(state):
+        raise SessionProblem("session_completed")
     if state.question is None:
         raise SessionProblem("turn_in_progress", "The first question is still on its way. Please wait a moment.")
 
@@ -147,6 +156,8 @@ def resume(state: InterviewState, by: Side, now: datetime, resume_until: timedel
             the interview is over or was left alone for longer than `resume_until`.
     """
     _refuse_over(state)
+    if is_stopping(state):
+        return _stop_taken_back(state, now)
     if state.status == "abandoned":
         return _return(state, now, resume_until)
     if state.status != "paused":
@@ -154,6 +165,61 @@ def resume(state: InterviewState, by: Side, now: datetime, resume_until: timedel
     if state.paused_by == "moderator" and by == "respondent":
         raise SessionProblem("session_paused", "The interviewer has paused this interview and will resume it.")
     return _changed(state, now, state.resume_status or "active", f"resumed_by_{by}", paused_by=None, resume_status=None)
+
+
+def _stop_taken_back(state: InterviewState, now: datetime) -> Change:
+    conduct = state.conduct.model_copy(update={"stopping_until": None, "offers": (), "asked": ""})
+    return _changed(
+        state,
+        now,
+        state.resume_status or "active",
+        "stop_taken_back",
+        resume_status=None,
+        question=state.stopped_question,
+        stopped_question=None,
+        conduct=conduct,
+    )
+
+
+def complete_stop(state: InterviewState, now: datetime) -> Change:
+    """Complete an interview that the respondent wanted to stop, once it can't be taken back any more.
+
+    Too early, or not stopping, is no change. Nothing more is said: the reply to the wish has said it.
+    """
+    until = state.conduct.stopping_until
+    if is_over(state) or until is None or now < until:
+        return Change(state)
+    return _changed(
+        state,
+        now,
+        "completed",
+        STOPPED,
+        resume_status=None,
+        paused_by=None,
+        claimed_by=None,
+        question=None,
+        stopped_question=None,
+        directives=(),
+        conduct=state.conduct.model_copy(update={"offers": (), "asked": ""}),
+    )
+
+
+def acknowledge(state: InterviewState, who: str, now: datetime) -> Change:
+    """Note that a moderator has seen the alerts of care; also when the interview is over."""
+    conduct = acknowledged(state.conduct, who)
+    return Change(state) if conduct == state.conduct else Change(_next(state, now, conduct=conduct))
+
+
+def release_held(state: InterviewState, who: str, now: datetime) -> Change:
+    """Let an interview go that is held back because somebody seemed to be under age.
+
+    Raises:
+        SessionProblem: `invalid_input` where it is not held back.
+    """
+    if not state.conduct.held_back:
+        raise SessionProblem("invalid_input", "This interview is not held back.")
+    conduct = state.conduct.model_copy(update={"released_by": who})
+    return _changed(state, now, state.status, "released_by_moderator", conduct=conduct)
 
 
 def _return(state: InterviewState, now: datetime, resume_until: timedelta) -> Change:
@@ -171,6 +237,8 @@ def last_sign_of_life(state: InterviewState) -> datetime:
 
 def abandon(state: InterviewState, now: datetime, abandon_after: timedelta) -> Change:
     """Mark a session whose respondent did not come back as abandoned; it can be resumed. Too early is no change."""
+    if is_stopping(state):
+        return complete_stop(state, now)
     if is_over(state) or state.status == "abandoned" or now - last_sign_of_life(state) < abandon_after:
         return Change(state)
     left = state.model_copy(

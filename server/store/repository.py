@@ -16,7 +16,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, case, delete, func, or_, select, update
 
 from pipeline.concept import SessionConfiguration
+from pipeline.conduct.state import ConductState
 from pipeline.engines.base import in_terms
+from pipeline.outcome import HELD_BACK
 from pipeline.state import UNFINISHED, is_session_id
 from server.hot.packing import unpack
 from server.hot.values import Pending, StoredReceipt
@@ -266,6 +268,17 @@ class Repository:
         never_asked = and_(c.state.in_(("created", "abandoned")), c.turn_count == 0, c.question.is_(None))
         query = select(c.id).where(never_asked, c.updated_at < before).order_by(c.updated_at).limit(limit)
         return [row["id"] for row in await self.database.rows(query)]
+
+    async def held_back(self, before: datetime, limit: int) -> list[str]:
+        """Ids of sessions with somebody under age that were to be erased before that time and nobody released."""
+        c = SESSIONS.c
+        rows = await self.database.rows(select(c.id, c.conduct).where(c.state_reason == HELD_BACK).limit(limit))
+        found = ((row["id"], ConductState.model_validate(row["conduct"])) for row in rows)
+        return [
+            session_id
+            for session_id, conduct in found
+            if conduct.held_back and conduct.held_until is not None and conduct.held_until < before
+        ]
 
     async def dead_letter_count(self) -> int:
         """How many journal records could not be stored."""

@@ -125,6 +125,8 @@ SESSIONS = Table(
     Column("slot_backlog", JSON, nullable=False),
     *(Column(name, JSON, nullable=False, server_default=text("'[]'")) for name in ("qualities", "coverage", "threads")),
     *(Column(name, JSON, nullable=False, server_default=text("'{}'")) for name in ("momentum", "engine_state")),
+    Column("conduct", JSON, nullable=False, server_default=text("'{}'")),
+    Column("stopped_question", NullableJson),
     Index(None, "created_at", "id"),
     Index(None, "concept_id", "created_at"),
     Index(None, "state", "updated_at"),
@@ -149,6 +151,8 @@ UTTERANCES = Table(
     Column("confidence", Double),
     Column("speech_ms", Integer),
     Column("recorded_at", UtcTime, nullable=False),
+    Column("acts", JSON, nullable=False, server_default=text("'[]'")),
+    Column("replies_to", String(30)),
 )
 """Something said. `speaker` is interviewer, respondent or moderator; `position` counts from 0.
 

@@ -39,8 +39,8 @@ class Facts:
 
 def codes_of(state: InterviewState, facts: Facts, settings: AlertSettings, now: datetime) -> set[AlertCode]:
     """What about the session needs a person now."""
-    found: set[AlertCode] = set()
-    if state.status not in UNFINISHED:
+    found: set[AlertCode] = {alert.code for alert in state.conduct.alerts if alert.acknowledged_by is None}
+    if state.status not in UNFINISHED or state.conduct.stopping_until is not None:
         return found
     since = now - facts.changed_at
     if response_trend(state.depths) == "fatigued":
@@ -56,6 +56,7 @@ def codes_of(state: InterviewState, facts: Facts, settings: AlertSettings, now: 
     going = state.status in ("active", "closing")
     if (
         going
+        and not state.conduct.waiting
         and facts.connected
         and facts.activity == "thinking"
         and since >= timedelta(seconds=settings.alert_stuck_s)

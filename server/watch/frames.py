@@ -23,6 +23,7 @@ from server.protocol.watched import (
     WatchedQuestionCompleted,
     WatchedQuestionDelta,
     WatchedQuestionStarted,
+    WatchedReply,
     WatchedState,
     WatchedTranscriptPartial,
     WatchedTurnFailed,
@@ -59,6 +60,14 @@ def of_event(session_id: str, event: Mapping[str, Any]) -> Message | None:
                 text=event["text"],
                 fallback=event["fallback"],
                 closing=event.get("closing", False),
+            )
+        case "interviewer.replied":
+            return WatchedReply(
+                session_id=session_id,
+                turn_number=event["turn_number"],
+                act=event["act"],
+                text=event["text"],
+                open=event["open"],
             )
         case "turn.started":
             return WatchedTurnStarted(session_id=session_id, turn_number=event["turn_number"], attempt=event["attempt"])

@@ -139,7 +139,7 @@ class Reporter:
         match event.get("type"):
             case "turn.started":
                 self._become("working")
-            case "question.completed":
+            case "question.completed" | "interviewer.replied":
                 live.question = live.answer = None
                 self._become(live.at_rest)
             case "turn.failed":

@@ -19,6 +19,7 @@ from pipeline.graph.identity import refresh_edge_counts
 from pipeline.graph.slotting import SlotAssignment
 from pipeline.graph.surface import KGEdge, KGNode, Mention
 from pipeline.graph.tracker import NodeState, TrackerSnapshot
+from pipeline.language.acts.reading import RuleReader
 from pipeline.ports import ExtractedConcept, ExtractedRelationship, Extraction, ExtractionRequest, Vectors
 from pipeline.state import InterviewState, Velocity
 from pipeline.turn import Providers, TurnPipeline
@@ -128,7 +129,13 @@ def without_language(configuration: SessionConfiguration) -> Providers:
     kinds = [node.name for node in configuration.methodology.ontology.nodes][:3]
     edge = configuration.methodology.ontology.edges[0].name
     return Providers(
-        ThreeConcepts(kinds, edge), FixedRater(4), OwnSlots(), PlainWriter(), RandomEmbedder(), WordParser()
+        ThreeConcepts(kinds, edge),
+        FixedRater(4),
+        OwnSlots(),
+        PlainWriter(),
+        RandomEmbedder(),
+        WordParser(),
+        RuleReader(),
     )
 
 

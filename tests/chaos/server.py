@@ -24,6 +24,7 @@ from config import settings as config_settings
 from config.loader import Library
 from config.settings import Settings
 from pipeline.concept import SessionConfiguration
+from pipeline.language.acts.reading import RuleReader
 from pipeline.methodology import Methodology
 from pipeline.ports import ExtractedConcept, ExtractedRelationship, Extraction, ExtractionRequest, QuestionRequest
 from pipeline.turn import Providers
@@ -196,6 +197,7 @@ def overrides(plan: Plan, hear: LoadSpeech = deaf) -> Overrides:
             MortalWriter(plan),
             TableEmbedder(),
             WordParser(),
+            RuleReader(),
         )
 
     return Overrides(hot=hot, writer=writer, load=load, hear=hear)

@@ -14,6 +14,7 @@ import yaml
 
 from pipeline.concept import Concept, PipelineSettings, SessionConfiguration
 from pipeline.context import Answer
+from pipeline.language.acts.reading import RuleReader
 from pipeline.language.clients.base import ChatRequest, Completion, RoleModel
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.language.prompted.extraction import PromptedExtractor
@@ -148,6 +149,7 @@ class Talk:
                 writer=PromptedQuestionWriter(self.model, prompts(), OfflineQuestionWriter()),
                 embedder=TableEmbedder(),
                 parser=WordParser(),
+                act_reader=RuleReader(),
                 secrets=tuple(prompts().texts.values()),
             ),
             Ticks(),

@@ -30,11 +30,17 @@ def test_three_low_levels_in_a_row_are_fatigue() -> None:
 
 
 def test_one_better_answer_does_not_end_a_fatigue_of_many() -> None:
-    tired = after(*["low"] * 5)
+    tired = after("low", "low", "low", "low", "low")
     assert tired.turns_below == 4
     assert tired.after("neutral").fatigued
-    assert not after(*["low"] * 5, "high", "high", "high").fatigued
+    assert not after("low", "low", "low", "low", "low", "high", "high", "high").fatigued
 
 
 def test_five_levels_are_kept() -> None:
-    assert after(*["high"] * 4, "low", "neutral", "low").levels == ("high", "high", "low", "neutral", "low")
+    assert after("high", "high", "high", "high", "low", "neutral", "low").levels == (
+        "high",
+        "high",
+        "low",
+        "neutral",
+        "low",
+    )

@@ -13,6 +13,7 @@ from pipeline.context import Answer, TurnContext
 from pipeline.contracts import Contract, GraphOutput, StateOutput, StrategyOutput
 from pipeline.engines.signal_pools import SignalPools
 from pipeline.errors import ContractNotReady, InvalidAnswer, LLMUnavailable, PipelineMisbuilt
+from pipeline.language.acts.reading import RuleReader
 from pipeline.ports import Extraction, ExtractionRequest, QuestionRequest, Rating, RatingRequest
 from pipeline.state import Directive
 from pipeline.turn import Providers, TurnPipeline, check_stages, default_stages
@@ -42,6 +43,7 @@ def providers(**changes: object) -> Providers:
         "writer": PlainWriter(),
         "embedder": TableEmbedder(),
         "parser": WordParser(),
+        "act_reader": RuleReader(),
     }
     return Providers(**{**fields, **changes})  # type: ignore[arg-type]
 

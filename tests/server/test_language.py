@@ -322,7 +322,7 @@ assert not library.problems()
 assert not library.configuration("coffee_mec").prompts
 one = Interview()
 from pipeline.turn import Providers
-offline = Providers(one.extractor, one.rater, one.slots, one.writer, one.embedder, one.parser)
+offline = Providers(one.extractor, one.rater, one.slots, one.writer, one.embedder, one.parser, RuleReader())
 language = Language(offline, settings, {}, prompts=library.prompts, observe=print, on_fallback=print)
 assert asyncio.run(language.warm([c.llm for c in library.concepts().values()])) == []
 Pipelines(language, lambda: 0.0).of(configuration())

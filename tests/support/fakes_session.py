@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from config.settings import Settings
 from pipeline.calls import LLMCall, Role, record_call
 from pipeline.concept import ConsentText, SessionConfiguration
+from pipeline.language.acts.reading import RuleReader
 from pipeline.ports import QuestionRequest, SlotProposal, SlotRequest
 from pipeline.state import InterviewState
 from pipeline.turn import Providers, TurnPipeline
@@ -148,6 +149,9 @@ class MemoryStore(Repository):
     async def quiet_sessions(self, before: datetime, limit: int) -> list[str]:
         return self.quiet[:limit]
 
+    async def held_back(self, before: datetime, limit: int) -> list[str]:
+        return []
+
     async def unstarted_sessions(self, before: datetime, limit: int) -> list[str]:
         return []
 
@@ -239,7 +243,9 @@ class Providing:
 
     def providers(self) -> Providers:
         """What a pipeline works with."""
-        return Providers(self.extractor, self.rater, self.slots, self.writer, TableEmbedder(), WordParser())
+        return Providers(
+            self.extractor, self.rater, self.slots, self.writer, TableEmbedder(), WordParser(), RuleReader()
+        )
 
     def pipeline(self) -> TurnPipeline:
         """A pipeline of its own."""

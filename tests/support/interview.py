@@ -7,17 +7,23 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from config.conduct import ConductFiles
+from pipeline.acts import Act, HeardAct
 from pipeline.concept import Concept, PipelineSettings, SessionConfiguration
+from pipeline.conduct.policy import ConductPolicy
 from pipeline.context import Answer
 from pipeline.contracts import TurnRecord
 from pipeline.engines.base import DecisionEngine
+from pipeline.language.acts.reading import RuleReader
 from pipeline.methodology import Methodology
 from pipeline.outcome import Outcome
 from pipeline.ports import (
+    ActReader,
     ExtractedConcept,
     ExtractedRelationship,
     Extraction,
@@ -278,6 +284,27 @@ class PlainWriter:
         return f"What {word} most to you when you think of {about} number {request.turn_number}?"
 
 
+class ScriptedReader:
+    """Hears in each message what it is told: words, act, and what else is known of it."""
+
+    def __init__(self, script: Mapping[str, Sequence[tuple[str, Act] | tuple[str, Act, dict[str, Any]]]]) -> None:
+        self.script = script
+
+    def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+        found = []
+        for words, act, *more in self.script.get(text, ()):
+            at = text.index(words)
+            found.append(HeardAct(act=act, start=at, end=at + len(words), **(more[0] if more else {})))
+        return tuple(found)
+
+
+def conduct_policy(language: str = "en") -> ConductPolicy:
+    """The policy that comes along."""
+    found = ConductFiles([files("config")]).plain(language)
+    assert found is not None
+    return found
+
+
 @dataclass
 class Listener:
     """A sink that keeps what it hears."""
@@ -331,6 +358,7 @@ class Interview:
     second: PlainWriter | None = None
     secrets: tuple[str, ...] = ()
     engines: Mapping[str, DecisionEngine] | None = None
+    reader: ActReader = field(default_factory=RuleReader)
 
     def pipeline(self) -> TurnPipeline:
         return TurnPipeline(
@@ -341,6 +369,7 @@ class Interview:
                 self.writer,
                 self.embedder,
                 self.parser,
+                self.reader,
                 self.second,
                 self.secrets,
             ),

@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 
 from config.settings import Settings, load
 from pipeline.calls import Role
+from pipeline.language.acts.reading import RuleReader
 from pipeline.methodology import Methodology
 from pipeline.turn import Providers
 from server.app import build_app
@@ -153,7 +154,7 @@ def scripted(extractor: ScriptedExtractor, writer: PlainWriter) -> Callable[...,
     async def load_scripted(
         settings: Settings, executor: Executor, methodologies: tuple[Methodology, ...]
     ) -> Providers:
-        return Providers(extractor, FixedRater(), OwnSlots(), writer, TableEmbedder(), WordParser())
+        return Providers(extractor, FixedRater(), OwnSlots(), writer, TableEmbedder(), WordParser(), RuleReader())
 
     return load_scripted
 

@@ -132,7 +132,9 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         return
     before = ""
     answer = _last_answer(request)
-    if answer == "":
+    if request.follows_reply:
+        pass
+    elif answer == "":
         before = _pick(speaking.skipped, request, "skipped")
     elif answer is not None and request.kind == "follow_up" and is_dont_know(answer, request.language):
         easier = speaking.easier_focus if about else speaking.easier_topic

@@ -43,6 +43,18 @@ export function say(state, text, turnKey) {
   });
 }
 
+/**
+ * Something that was offered: its label is sent as an answer; a stop is taken back, or everything deleted, by a wish.
+ * @param {State} state @param {string} name @param {string} turnKey @returns {Step}
+ */
+export function choose(state, name, turnKey) {
+  const offer = state.offers.find((one) => one.name === name);
+  if (!offer) return [state, []];
+  if (name === "withdraw") return askToLeave(state, "withdraw");
+  if (name === "resume") return pauseOrResume(state, "resume");
+  return say(state, offer.label, turnKey);
+}
+
 /** "Rather not say": a turn of its own; what stands in the box stays there. @param {State} state @param {string} turnKey @returns {Step} */
 export function skip(state, turnKey) {
   if (!canAnswer(state)) return [state, []];

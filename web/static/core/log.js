@@ -1,13 +1,14 @@
 /**
  * The conversation so far, oldest first: one question per turn number, and under it the answers.
  *
- * The answer to question *n* is turn *n + 1*; the opening question is turn 0. Entries are replaced by key, never
- * repeated, so replayed events and a fetched transcript can be laid over what is already there.
+ * The answer to question *n* is turn *n + 1*; the opening question is turn 0. What was said to question *n* without
+ * answering it (`aside`), and what the interviewer replied to that (`reply`), have its turn, too. Entries are replaced by
+ * key, never repeated, so replayed events and a fetched transcript can be laid over what is already there.
  */
 
 /**
  * @typedef {{key: string, speaker: "interviewer" | "respondent", turn: number, text: string,
- *   kind: "question" | "closing" | "answer" | "skip" | "correction", utteranceId: string | null,
+ *   kind: "question" | "closing" | "reply" | "answer" | "aside" | "skip" | "correction", utteranceId: string | null,
  *   turnKey: string | null, edited: boolean}} Entry
  * @typedef {{id?: string, turn_number: number, speaker: string, text: string, kind?: string | null}} TranscriptRow
  */
@@ -17,8 +18,11 @@ export const questionKey = (turn) => `q${turn}`;
 /** @param {number} turn */
 export const answerKey = (turn) => `a${turn}`;
 
-/** A turn's answer comes before the question it led to. @param {Entry} entry */
-const rank = (entry) => entry.turn * 2 + (entry.speaker === "respondent" ? 0 : 1);
+/** Whether it was said beside the questions and their answers. @param {Entry} entry */
+const beside = (entry) => entry.kind === "aside" || entry.kind === "reply";
+
+/** A turn's answer comes before the question it led to, and what was said beside it after that. @param {Entry} entry */
+const rank = (entry) => entry.turn * 2 + (beside(entry) ? 1.5 : entry.speaker === "respondent" ? 0 : 1);
 
 /**
  * @param {readonly Entry[]} log
@@ -54,6 +58,26 @@ export function answer(turn, text, kind, turnKey) {
 }
 
 /**
+ * The log with a message that was no answer, and the reply to it.
+ *
+ * @param {readonly Entry[]} log
+ * @param {{turn: number, turnKey: string, text: string}} reply `turn` of the message, one after that of the question.
+ * @returns {Entry[]}
+ */
+export function replied(log, { turn, turnKey, text }) {
+  const mine = log.find((entry) => entry.turnKey === turnKey);
+  const rest = log.filter((entry) => entry !== mine);
+  /** @type {Entry[]} */
+  const said = mine ? [{ ...mine, key: `m${turnKey}`, kind: "aside", turn: turn - 1 }] : [];
+  /** @type {Entry} */
+  const reply = {
+    key: `r${turnKey}`, speaker: "interviewer", turn: turn - 1, text, kind: "reply", utteranceId: null, turnKey: null,
+    edited: false,
+  };
+  return [...said, reply].reduce((all, entry) => put(all, entry), rest);
+}
+
+/**
  * The log as the server has it. What only this page knows (turn keys, a closing mark) is carried over.
  *
  * @param {readonly TranscriptRow[]} rows oldest first; several rows of one turn and speaker: the last one stands.
@@ -63,8 +87,16 @@ export function answer(turn, text, kind, turnKey) {
 export function fromTranscript(rows, known) {
   /** @type {Entry[]} */
   let log = [];
-  for (const row of rows) {
+  for (const [at, row] of rows.entries()) {
     const mine = row.speaker === "respondent";
+    const kind = row.kind === "reply" ? "reply" : mine && rows[at + 1]?.kind === "reply" ? "aside" : null;
+    if (kind) {
+      log = put(log, {
+        key: `t${row.id ?? at}`, speaker: mine ? "respondent" : "interviewer", turn: row.turn_number - 1, text: row.text, kind,
+        utteranceId: row.id ?? null, turnKey: null, edited: false,
+      });
+      continue;
+    }
     const key = mine ? answerKey(row.turn_number) : questionKey(row.turn_number);
     const old = known.find((entry) => entry.key === key);
     const twin = log.find((entry) => entry.key === key);
@@ -81,6 +113,7 @@ export function fromTranscript(rows, known) {
   }
   const last = log.at(-1)?.turn ?? -1;
   for (const entry of known) {
+    if (beside(entry) && log.some((other) => other.kind === entry.kind && other.turn === entry.turn && other.text === entry.text)) continue;
     if (entry.turn >= last && !log.some((other) => other.key === entry.key)) log = put(log, entry);
   }
   return log;
@@ -120,12 +153,12 @@ export function folded(log) {
   return read;
 }
 
-/** @param {readonly Entry[]} log @returns {Entry | null} the newest question or closing words. */
+/** @param {readonly Entry[]} log @returns {Entry | null} the newest question, reply or closing words. */
 export function lastQuestion(log) {
   return log.findLast((entry) => entry.speaker === "interviewer") ?? null;
 }
 
-/** @param {readonly Entry[]} log @returns {Entry | null} the respondent's newest entry. */
+/** @param {readonly Entry[]} log @returns {Entry | null} the respondent's newest answer. */
 export function lastAnswer(log) {
-  return log.findLast((entry) => entry.speaker === "respondent") ?? null;
+  return log.findLast((entry) => entry.speaker === "respondent" && entry.kind !== "aside") ?? null;
 }

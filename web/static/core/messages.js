@@ -18,6 +18,9 @@
  * @typedef {{type: "turn.started", id: number, turn_number: number, turn_key: string}} TurnStarted
  * @typedef {{type: "transcript.final", id: number, turn_key: string, text: string, last_seq?: number | null}} TranscriptFinal
  * @typedef {{type: "turn.completed", id: number, turn_number: number, turn_key: string, result: TurnResult}} TurnCompleted
+ * @typedef {{name: string, label: string}} Offer
+ * @typedef {{type: "interviewer.replied", id: number, turn_number: number, turn_key: string, act: string, text: string,
+ *   help?: string, offers?: Offer[], open?: boolean, result: TurnResult}} InterviewerReplied
  * @typedef {{type: "turn.failed", id: number, turn_key: string, code: string, retryable: boolean}} TurnFailed
  * @typedef {{type: "session.state", id: number, state: string, reason?: string | null}} SessionState
  * @typedef {{type: "speech.started" | "speech.stopped", at_ms?: number}} Speech
@@ -27,7 +30,7 @@
  * @typedef {{type: "error", code: string, message?: string, retryable?: boolean, ref?: string | null}} WireError
  * @typedef {{type: "pong"}} Pong
  *
- * @typedef {Ready | QuestionStarted | QuestionDelta | QuestionCompleted | TurnStarted | TurnCompleted | TurnFailed |
+ * @typedef {Ready | QuestionStarted | QuestionDelta | QuestionCompleted | TurnStarted | TurnCompleted | TurnFailed | InterviewerReplied |
  *   SessionState | TranscriptFinal | Speech | TranscriptPartial | AudioAck | Notice | WireError | Pong} ServerMessage
  *
  * @typedef {{type: "hello", token: string, last_event_id: number, epoch?: string}} Hello
@@ -52,6 +55,7 @@ const REQUIRED = {
   "question.completed": { id: "number", turn_number: "number", text: "string" },
   "turn.started": { id: "number", turn_number: "number", turn_key: "string" },
   "turn.completed": { id: "number", turn_number: "number", turn_key: "string", result: "object" },
+  "interviewer.replied": { id: "number", turn_number: "number", turn_key: "string", text: "string", result: "object" },
   "turn.failed": { id: "number", turn_key: "string", code: "string" },
   "session.state": { id: "number", state: "string" },
   "transcript.final": { id: "number", turn_key: "string", text: "string" },

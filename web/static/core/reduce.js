@@ -19,7 +19,8 @@ import { ENDED } from "./state.js";
  *   | {type: "fetched", detail: Detail} | {type: "fetch_failed", code: string}
  *   | {type: "erased"} | {type: "erase_failed", code: string}
  *   | {type: "agree"} | {type: "draft", text: string} | {type: "submit", turnKey: string}
- *   | {type: "say", text: string, turnKey: string} | {type: "skip", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
+ *   | {type: "say", text: string, turnKey: string} | {type: "choose", name: string, turnKey: string}
+ *   | {type: "skip", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
  *   | {type: "edit"} | {type: "edit_text", text: string} | {type: "edit_cancel"} | {type: "edit_submit", turnKey: string}
  *   | {type: "ask_to_leave", dialog: "finish" | "withdraw"} | {type: "stay"} | {type: "leave"}
  *   | {type: "speaking", on: boolean} | {type: "voice_failed"} | {type: "retry"} | {type: "take_back"}} Event
@@ -60,6 +61,7 @@ function step(state, event) {
     case "draft": return act.draft(state, event.text);
     case "submit": return act.submit(state, event.turnKey);
     case "say": return act.say(state, event.text, event.turnKey);
+    case "choose": return act.choose(state, event.name, event.turnKey);
     case "skip": return act.skip(state, event.turnKey);
     case "rephrase": return act.rephrase(state);
     case "pause":

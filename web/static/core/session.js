@@ -2,7 +2,7 @@
 
 import { reactionTo } from "./errors.js";
 import { alive } from "./link.js";
-import { answer, answerKey, folded, fromTranscript, lastQuestion, put, question, questionKey } from "./log.js";
+import { answer, answerKey, folded, fromTranscript, lastQuestion, put, question, questionKey, replied } from "./log.js";
 import { pendingKey } from "./messages.js";
 import { ENDED, ERASED, PAUSED, busy, openQuestion, scene } from "./state.js";
 
@@ -49,6 +49,7 @@ function apply(state, message) {
     case "transcript.final": return transcribed(state, message);
     case "turn.started": return turnStarted(state, message);
     case "turn.completed": return turnCompleted(state, message);
+    case "interviewer.replied": return repliedTo(state, message);
     case "turn.failed": return turnFailed(state, message);
     case "session.state": return sessionState(state, message);
     case "notice": return [{ ...state, notice: { code: message.code, text: message.text ?? "" } }, state.running === null ? [] : [LISTEN]];
@@ -125,7 +126,7 @@ function turnStarted(state, message) {
   const { turn_number: turn, turn_key: key } = message;
   const mine = state.pending?.turnKey === key ? state.pending : null;
   /** @type {State} */
-  const next = { ...state, running: key, problem: null, notice: null };
+  const next = { ...state, running: key, problem: null, notice: null, offers: [] };
   if (!mine) return [next, [LISTEN]];
   next.pending = { ...mine, accepted: true, sent: true, failed: null };
   next.log = put(state.log, answer(turn, mine.text, mine.kind === "correct" ? "correction" : mine.kind, key));
@@ -152,6 +153,26 @@ function turnCompleted(state, message) {
   ];
 }
 
+/**
+ * A reply that is no question of its own: what was sent under its key is done.
+ * @param {State} state @param {import("./messages.js").InterviewerReplied} message @returns {Step}
+ */
+function repliedTo(state, message) {
+  const { turn_number: turn, turn_key: key, text, result } = message;
+  return [
+    {
+      ...state,
+      log: replied(state.log, { turn, turnKey: key, text }),
+      stream: null, running: null, rephrasing: false, notice: null, problem: null,
+      pending: state.pending?.turnKey === key ? null : state.pending,
+      progress: typeof result.progress === "number" ? clamp(result.progress) : state.progress,
+      offers: message.offers ?? [], help: message.help || state.help, stopping: message.act === "wants_stop" && message.open === false,
+      spoken: state.synced ? { text, count: state.spoken.count + 1 } : state.spoken,
+    },
+    state.synced ? [HUSH, { type: "focus", on: "answer" }] : [HUSH],
+  ];
+}
+
 /** @param {State} state @param {import("./messages.js").TurnFailed} message @returns {Step} */
 function turnFailed(state, message) {
   const { turn_key: key, code } = message;
@@ -171,7 +192,8 @@ function sessionState(state, message) {
   if (ERASED.has(message.state) || ERASED.has(reason) || state.leaving === "withdraw") return erased(state);
   /** @type {State} */
   const next = {
-    ...state, session: message.state,
+    ...state, session: message.state, stopping: state.stopping && reason !== "stop_taken_back",
+    offers: reason === "stop_taken_back" || ENDED.has(message.state) ? [] : state.offers,
     pausedBy: PAUSED.has(message.state) ? pauser(reason) : null,
   };
   if (!ENDED.has(message.state)) return [next, []];
@@ -264,6 +286,7 @@ export function fetched(state, detail) {
     fetching: false, detail, pausedBy: PAUSED.has(detail.state) ? pauser(detail.reason) : state.pausedBy,
     session: state.welcomed ? state.session ?? detail.state : detail.state,
     log: fromTranscript(detail.transcript ?? [], state.log),
+    offers: state.offers.length ? state.offers : detail.offers ?? [], stopping: state.stopping || detail.reason === "stopping",
     progress: Math.max(state.progress, clamp(detail.progress ?? 0)),
   });
   return ERASED.has(detail.state) ? erased(next) : [next, effects];

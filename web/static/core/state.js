@@ -21,7 +21,7 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  *   language?: string,
  *   consent?: {text: string, version: string, required?: boolean, given?: boolean} | null, max_turns?: number,
  *   progress?: number | null, closing_text?: string | null, withdrawn_text?: string | null,
- *   helpline_text?: string | null, stimulus?: string | null, transcript?: TranscriptRow[],
+ *   offers?: import("./messages.js").Offer[], helpline_text?: string | null, stimulus?: string | null, transcript?: TranscriptRow[],
  *   speech?: SpeechOffer | null}} Detail
  *
  * Whether and how the server can listen; `max_answer_s` in seconds.
@@ -56,6 +56,9 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  * @property {string | null} blocked error code of a link that opens nothing.
  * @property {{code: string, at: "answer" | "edit" | "page", retry: boolean} | null} problem
  * @property {{code: string, text: string} | null} notice
+ * @property {import("./messages.js").Offer[]} offers what can be chosen now instead of writing.
+ * @property {string} help where to find help, kept in sight once it was given.
+ * @property {boolean} stopping whether the respondent wanted to stop and may still take it back.
  * @property {boolean} speaking whether the respondent answers by voice.
  * @property {{text: string, count: number}} spoken the newest finished question, for assistive technology.
  *
@@ -75,7 +78,7 @@ export function initialState(saved) {
     log: [], stream: null, running: null, progress: 0,
     draft: saved.draft, pending: saved.pending && { ...saved.pending, sent: false, failed: null },
     editing: null, rephrasing: false, dialog: null, leaving: null, erased: false,
-    blocked: null, problem: null, notice: null, speaking: false, spoken: { text: "", count: 0 },
+    blocked: null, problem: null, notice: null, offers: [], help: "", stopping: false, speaking: false, spoken: { text: "", count: 0 },
   };
 }
 
@@ -113,13 +116,18 @@ export function online(state) {
   return state.link === "ready" && state.synced;
 }
 
-/** The question to answer now; null while one is being written. @param {State} state @returns {Entry | null} */
+/** The question to answer now, or the reply that leaves it open; null while one is being written. @param {State} state @returns {Entry | null} */
 export function openQuestion(state) {
-  if (state.stream && !state.rephrasing) return null;
+  if ((state.stream && !state.rephrasing) || state.stopping) return null;
   const question = lastQuestion(state.log);
   if (!question || question.kind === "closing") return null;
   const reply = lastAnswer(state.log);
   return reply && reply.turn > question.turn ? null : question;
+}
+
+/** What the interviewer said last, as long as it stands: the open question, or the words of a stop. @param {State} state @returns {Entry | null} */
+export function standingWords(state) {
+  return state.stopping ? lastQuestion(state.log) : openQuestion(state);
 }
 
 /** Whether an answer or a skip is on its way or being worked on. @param {State} state */
@@ -141,7 +149,7 @@ export function canSpeak(state) {
 /**
  * What the page says about itself, most pressing first.
  * @typedef {"taken" | "offline" | "reconnecting" | "connecting" | "leaving" | "paused_by_moderator" | "paused"
- *   | "failed" | "sending" | "writing" | "thinking" | "opening" | "rephrasing" | "yours"} Mood
+ *   | "stopping" | "failed" | "sending" | "writing" | "thinking" | "opening" | "rephrasing" | "yours"} Mood
  *
  * @param {State} state
  * @returns {Mood}
@@ -153,6 +161,7 @@ export function mood(state) {
   if (state.leaving) return "leaving";
   if (PAUSED.has(state.session ?? "")) return state.pausedBy === "moderator" ? "paused_by_moderator" : "paused";
   if (state.rephrasing) return "rephrasing";
+  if (state.stopping && !state.stream) return "stopping";
   if (state.stream) return "writing";
   if (state.pending?.failed) return "failed";
   if (state.running !== null || state.pending?.accepted) return "thinking";

@@ -2,7 +2,7 @@
 
 import { errorText } from "../core/errors.js";
 import { answerKey, folded, lastQuestion } from "../core/log.js";
-import { correctable, openQuestion } from "../core/state.js";
+import { correctable, standingWords } from "../core/state.js";
 import { fitHeight, isCoarse, make } from "./dom.js";
 
 /** @typedef {import("../core/state.js").State} State */
@@ -18,7 +18,7 @@ import { fitHeight, isCoarse, make } from "./dom.js";
  * @returns {Row[]}
  */
 export function rows(state, t) {
-  const open = openQuestion(state)?.key;
+  const open = standingWords(state)?.key;
   const streamed = state.rephrasing ? null : state.stream;
   const entries = folded(state.log).filter((entry) => entry.key !== open && entry.key !== `q${streamed?.turn}`);
   const pending = state.pending;

@@ -2,9 +2,9 @@
 
 import { COUNTER_FROM_CHARS, MAX_ANSWER_CHARS, answerLength } from "../core/answer.js";
 import { errorText } from "../core/errors.js";
-import { PAUSED, busy, canAnswer, canSpeak, mood, online, openQuestion, scene } from "../core/state.js";
+import { PAUSED, busy, canAnswer, canSpeak, mood, online, scene, standingWords } from "../core/state.js";
 import { Conversation, rows } from "./conversation.js";
-import { byId, enable, fitHeight, isCoarse, isEnabled, isStill, show, write, writeProse } from "./dom.js";
+import { byId, enable, fitHeight, isCoarse, isEnabled, isStill, make, show, write, writeProse } from "./dom.js";
 import { QuestionView } from "./question.js";
 
 /** @typedef {import("../core/state.js").State} State */
@@ -22,6 +22,8 @@ export class Talk {
     this.answer = /** @type {HTMLTextAreaElement} */ (byId("answer"));
     this.question = new QuestionView(byId("question"));
     this.conversation = new Conversation(byId("log"), t, dispatch, freshKey);
+    this.offered = "";
+    this.freshKey = freshKey;
     this.spoken = 0;
     this.scrolled = "";
     this.following = true;
@@ -100,6 +102,7 @@ export class Talk {
     writeProse(byId("stimulus"), stimulus);
     show(byId("stimulus"), stimulus !== "");
     this.#renderQuestion(state, now);
+    this.#renderOffers(state);
     this.#renderBox(state, now);
     this.#renderStatus(state, now);
     this.#renderProblem(state);
@@ -113,7 +116,7 @@ export class Talk {
     const list = rows(state, this.t);
     this.conversation.render(list);
     show(byId("log-region"), list.length > 0);
-    const open = openQuestion(state);
+    const open = standingWords(state);
     const asked = state.pending && state.pending.kind !== "correct" ? null : open;
     const text = state.stream?.text || (asked?.text ?? "");
     const live = state.synced && document.visibilityState === "visible";
@@ -123,6 +126,29 @@ export class Talk {
     element.classList.toggle("resting", PAUSED.has(state.session ?? "") || (state.rephrasing && !state.stream) || (busy(state) && !state.stream));
     element.lang = state.detail?.language ?? "";
     show(byId("ripple"), text === "" && STIRRING.has(now));
+  }
+
+  /** What can be chosen instead of writing, and where to find help. @param {State} state */
+  #renderOffers(state) {
+    const box = byId("offers");
+    const print = JSON.stringify(state.offers);
+    if (print !== this.offered) {
+      this.offered = print;
+      box.replaceChildren(...state.offers.map((offer) => {
+        const button = /** @type {HTMLButtonElement} */ (make("button", "offer", offer.label));
+        button.type = "button";
+        button.dataset["offer"] = offer.name;
+        button.dataset["testid"] = `offer-${offer.name}`;
+        button.dir = "auto";
+        button.addEventListener("click", () => this.dispatch({ type: "choose", name: offer.name, turnKey: this.freshKey() }));
+        return button;
+      }));
+    }
+    const free = state.stopping ? online(state) : canAnswer(state);
+    for (const button of box.querySelectorAll("button")) enable(button, free);
+    show(box, state.offers.length > 0 && !busy(state));
+    writeProse(byId("help"), state.help);
+    show(byId("help"), state.help !== "");
   }
 
   /** @param {State} state @param {import("../core/state.js").Mood} now */
@@ -137,7 +163,7 @@ export class Talk {
     const faulty = state.problem?.at === "answer";
     answer.setAttribute("aria-invalid", String(faulty));
     byId("composer").classList.toggle("invalid", faulty);
-    show(byId("composer"), now !== "taken" && !state.editing && !state.speaking);
+    show(byId("composer"), now !== "taken" && !state.editing && !state.speaking && !state.stopping);
     show(byId("speak"), canSpeak(state));
     document.body.dataset["speaking"] = String(state.speaking);
     byId("skip-link").setAttribute("href", state.speaking ? "#voice-mood" : "#answer");
@@ -199,7 +225,7 @@ export class Talk {
 
   /** Brings the newest thing into view, once per thing. @param {State} state @param {string} now */
   #scroll(state, now) {
-    const at = `${state.stream?.turn ?? openQuestion(state)?.turn ?? now}:${state.pending?.turnKey ?? ""}`;
+    const at = `${state.stream?.turn ?? standingWords(state)?.key ?? now}:${state.pending?.turnKey ?? ""}`;
     if (at === this.scrolled || scene(state) !== "talk" || state.editing) return;
     this.scrolled = at;
     requestAnimationFrame(() => {

@@ -8,6 +8,8 @@ import { isOver } from "./model.js";
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {{type: string, [field: string]: unknown}} Act */
 
+/** Alerts that stay until somebody says that they have seen them. */
+const CARES = new Set(["risk", "distress", "minor"]);
 const MOST_QUESTION = 1000;
 const MOST_NOTE = 4000;
 const MOST_TURNS = 50;
@@ -31,8 +33,11 @@ export function actingBar(app, id) {
   const patience = h("select", { id: "act-patience", onchange: () => void act({ type: "set", patience: patience.value }, patience) },
     ...["quick", "normal", "patient"].map((name) => h("option", { value: name }, t(`mod.patience.${name}`))));
   const patienceField = h("label", "inline-field", t("mod.acting.patience"), patience);
+  const seen = button("acknowledge", () => void act({ type: "acknowledge" }, seen));
+  const free = button("release_held", () => void act({ type: "release_held" }, free));
+  const care = h("div", { class: "acting care", role: "group", "aria-label": t("mod.acting.care"), hidden: true }, seen, free);
   const bar = h("div", { class: "acting", role: "group", "aria-label": t("mod.acting") }, inject, steer, pause, claim, note, extend, patienceField, end);
-  const element = h("div", "acting-box", bar, over, told);
+  const element = h("div", "acting-box", bar, over, care, told);
   end.classList.add("ending");
   inject.classList.replace("outlined", "primary");
   /** @type {(() => void)[]} */
@@ -180,7 +185,11 @@ export function actingBar(app, id) {
     /** @param {Model} now */
     update(now) {
       model = now;
-      if (!once.differs(now.state, now.pausedBy, now.claimedBy, now.patience)) return;
+      if (!once.differs(now.state, now.pausedBy, now.claimedBy, now.patience, now.alerts, now.heldBack)) return;
+      const cares = now.alerts.some((alert) => CARES.has(alert.code));
+      seen.hidden = !cares;
+      free.hidden = !now.heldBack;
+      care.hidden = !cares && !now.heldBack;
       const done = isOver(now.state);
       bar.hidden = done;
       over.hidden = !done;

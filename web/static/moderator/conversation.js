@@ -6,6 +6,9 @@ import { Once, badge, h, panel, said } from "./dom.js";
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {import("./model.js").Line} Line */
 
+/** Acts for which a person should look. */
+const CARE = new Set(["risk", "distress", "minor", "wants_stop", "wants_withdrawal"]);
+
 /** @param {App} app @param {{look: (turn: number) => void}} actions @returns {import("./detail.js").Panel} */
 export function conversationPanel(app, actions) {
   const { t } = app;
@@ -30,6 +33,7 @@ export function conversationPanel(app, actions) {
       line.corrected_by ? badge(t("mod.line.corrected")) : null,
       line.fallback ? badge(t("mod.line.fallback"), "caution") : null,
       line.spoken ? badge(t("mod.line.spoken")) : null,
+      line.replies_to ? badge(app.word("mod.heard", line.replies_to), CARE.has(line.replies_to) ? "alarm" : "solid") : null,
     ];
     const why = !mine && decided ? h("button", { type: "button", class: "link fine", "data-turn": line.turn_number, onclick: () => actions.look(line.turn_number) }, t("mod.line.why")) : null;
     return h("li", { class: `line ${mine ? "respondent" : "interviewer"}${line.corrected_by ? " corrected" : ""}${line.turn_number === turn ? " current" : ""}` },

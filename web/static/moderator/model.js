@@ -4,7 +4,7 @@
  *
  * @typedef {{id: string, turn_number: number, speaker: string, kind: string, text: string, recorded_at?: string | null,
  *   strategy?: string | null, fallback?: boolean, spoken?: boolean, by?: string,
- *   corrected_by?: string | null}} Line
+ *   corrected_by?: string | null, replies_to?: string | null, acts?: {act: string}[]}} Line
  * @typedef {{utterance_id: string, quote: string}} Quote
  * @typedef {{id: string, label: string, node_type: string, level: number | null, created_turn: number,
  *   mention_count: number, stance?: number, confidence?: number, quotes: Quote[], superseded_by: string | null,
@@ -55,6 +55,7 @@
  * @property {number} maxTurns
  * @property {string | null} pausedBy
  * @property {string | null} claimedBy
+ * @property {boolean} heldBack whether it is kept from exports because somebody seemed to be under age.
  * @property {string | null} createdAt
  * @property {string | null} updatedAt
  * @property {string | null} patience
@@ -114,6 +115,7 @@ export function fromSnapshot(state, id = "") {
     maxTurns: state.max_turns ?? 0,
     pausedBy: state.paused_by ?? null,
     claimedBy: state.claimed_by ?? null,
+    heldBack: state.held_back === true,
     createdAt: state.created_at ?? null,
     updatedAt: state.updated_at ?? null,
     patience: state.settings?.patience ?? null,
@@ -243,6 +245,16 @@ const CHANGES = {
       id: message.utterance_id ?? `q${message.turn_number}.${model.lines.length}`, turn_number: message.turn_number,
       speaker: "interviewer", kind: message.turn_number === 0 ? "opening" : "question", text: message.text,
       fallback: message.fallback === true, by: message.by ?? "engine",
+    }),
+  }),
+  "interviewer.replied": (model, message) => ({
+    ...model,
+    stream: null,
+    held: null,
+    failed: null,
+    lines: withLine(model, {
+      id: `r${message.turn_number}.${model.lines.length}`, turn_number: message.turn_number, speaker: "interviewer",
+      kind: "reply", text: message.text, replies_to: message.act,
     }),
   }),
   "transcript.partial": (model, { text, stable }) => ({ ...model, partial: text ? { text, stable } : null }),

@@ -21,6 +21,7 @@ export const LIVE_STATES = ["active", "paused", "closing", "created", "abandoned
 
 /** How pressing each alert is; higher first. @type {Record<string, number>} */
 const WEIGHTS = {
+  risk: 9, distress: 8, minor: 7,
   waiting_for_moderator: 6, model_failing: 5, stuck: 5, kiosk_offline: 4, disconnected: 3, fatigue: 2, shallow_answers: 2,
 };
 

@@ -53,6 +53,7 @@ export default {
 
   "talk.controls": "أزرار المقابلة",
   "talk.log": "الحوار حتى الآن",
+  "talk.offers": "ما يمكنك اختياره",
   "talk.question": "السؤال",
   "talk.progress": "التقدم",
   "talk.progress.value": "أُنجز نحو {percent} في المئة، وقد تنتهي المقابلة قبل ذلك",
@@ -102,6 +103,7 @@ export default {
   "mood.sending": "جارٍ الإرسال…",
   "mood.thinking": "أفكر فيما قلته…",
   "mood.writing": "أصوغ السؤال…",
+  "mood.stopping": "توقّفت المقابلة. ما زال بإمكانك التراجع.",
   "mood.opening": "جارٍ إعداد السؤال الأول…",
   "mood.rephrasing": "أبحث عن كلمات أخرى…",
   "mood.yours": "",

@@ -54,6 +54,7 @@ export default {
 
   "talk.controls": "Steuerung des Interviews",
   "talk.log": "Das bisherige Gespräch",
+  "talk.offers": "Was Sie wählen können",
   "talk.question": "Die Frage",
   "talk.progress": "Fortschritt",
   "talk.progress.value": "Etwa {percent} Prozent geschafft; es kann auch früher enden",
@@ -99,6 +100,7 @@ export default {
   "mood.sending": "Wird gesendet…",
   "mood.thinking": "Ich denke über Ihre Antwort nach…",
   "mood.writing": "Ich frage…",
+  "mood.stopping": "Beendet. Sie können es noch zurücknehmen.",
   "mood.opening": "Die erste Frage wird vorbereitet…",
   "mood.rephrasing": "Ich suche andere Worte…",
   "mood.yours": "",

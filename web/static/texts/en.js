@@ -57,6 +57,7 @@ export default {
 
   "talk.controls": "Interview controls",
   "talk.log": "The conversation so far",
+  "talk.offers": "What you can choose",
   "talk.question": "The question",
   "talk.progress": "Progress",
   "talk.progress.value": "About {percent} percent of the way; it may end sooner",
@@ -102,6 +103,7 @@ export default {
   "mood.sending": "Sending…",
   "mood.thinking": "Thinking about what you said…",
   "mood.writing": "Asking…",
+  "mood.stopping": "Stopped. You can still take it back.",
   "mood.opening": "Preparing the first question…",
   "mood.rephrasing": "Finding other words…",
   "mood.yours": "",

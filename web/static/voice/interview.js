@@ -1,12 +1,12 @@
 /** Where the interview is, as far as speaking goes. */
 
-import { PAUSED, busy, canAnswer, online, openQuestion, scene } from "../core/state.js";
+import { PAUSED, busy, canAnswer, online, scene, standingWords } from "../core/state.js";
 
 /** @typedef {import("../core/state.js").State} State */
 
 /** @param {State} state @returns {import("./state.js").Interview} */
 export function interviewOf(state) {
-  const question = openQuestion(state);
+  const question = standingWords(state);
   const closed = scene(state) !== "talk" || state.dialog !== null || state.editing !== null || state.leaving !== null;
   const failed = state.pending?.failed != null;
   return {

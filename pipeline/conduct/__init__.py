@@ -1,0 +1,1 @@
+"""What the interviewer does when a message is more, or something else, than an answer."""

@@ -1,0 +1,59 @@
+"""What an interview remembers after a message, as far as its conduct goes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from pipeline.conduct.moves import REPAIRS, Move
+from pipeline.conduct.policy import ConductPolicy
+from pipeline.conduct.state import Care, CareAlert, ConductState
+
+
+def remembered(
+    conduct: ConductState, move: Move | None, *, turn_number: int, now: datetime, policy: ConductPolicy
+) -> ConductState:
+    """The state of conduct after a message and the move that answered it; no move is an ordinary answer."""
+    fresh = {"offers": (), "asked": "", "waiting": False}
+    if move is None:
+        return conduct.model_copy(update={**fresh, "repairs_in_a_row": 0, "dont_knows": 0})
+    kept = 0 if move.counts else conduct.dont_knows
+    changed: dict[str, object] = {
+        **fresh,
+        "offers": move.offers,
+        "asked": move.asks,
+        "repairs_in_a_row": 0 if move.counts else conduct.repairs_in_a_row + (move.act in REPAIRS),
+        "dont_knows": conduct.dont_knows + 1 if move.act == "dont_know" else kept,
+        "waiting": move.act == "wants_pause" and move.then == "stands" and not move.asks,
+    }
+    if move.act == "distress" and move.alert is not None:
+        changed["distressed"] = conduct.distressed + 1
+    if move.asks == "age":
+        changed["asked_age"] = True
+    if move.act == "asks_back" and move.then == "simpler":
+        changed["asked_back_turn"] = turn_number
+    if move.then == "stop":
+        changed["stopping_until"] = now + timedelta(seconds=policy.stop_grace_s)
+    if move.then == "hold":
+        changed["held_until"] = now + timedelta(hours=policy.minor_hold_h)
+    if move.then == "withdraw":
+        changed["withdrawing"] = True
+    if move.alert is not None:
+        changed["alerts"] = with_alert(conduct.alerts, move.alert, turn_number, now)
+    return conduct.model_copy(update=changed)
+
+
+def with_alert(alerts: tuple[CareAlert, ...], code: Care, turn_number: int, now: datetime) -> tuple[CareAlert, ...]:
+    """The alerts with one more; a new one of a kind that somebody acknowledged is not acknowledged."""
+    return (
+        *(alert for alert in alerts if alert.code != code),
+        CareAlert(code=code, turn_number=turn_number, since=now),
+    )
+
+
+def acknowledged(conduct: ConductState, who: str) -> ConductState:
+    """The state in which a moderator has seen all alerts."""
+    seen = tuple(
+        alert if alert.acknowledged_by is not None else alert.model_copy(update={"acknowledged_by": who})
+        for alert in conduct.alerts
+    )
+    return conduct.model_copy(update={"alerts": seen})

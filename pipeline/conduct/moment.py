@@ -1,0 +1,40 @@
+"""The moment that a move is decided on, from the contracts of a turn."""
+
+from __future__ import annotations
+
+from pipeline.acts import HeardAct
+from pipeline.conduct.moves import Moment, Move, move_for
+from pipeline.context import TurnContext
+from pipeline.contracts import UtteranceOutput
+
+
+def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None:
+    """What the conduct of this turn is decided on; None without a policy, and for skips and amendments."""
+    policy = context.configuration.conduct
+    if policy is None or context.answer.kind != "answer":
+        return None
+    concept = context.configuration.concept
+    turn = context.state.turn_count + 1
+    return Moment(
+        said=context.answer.text.strip(),
+        acts=acts,
+        conduct=context.state.conduct,
+        policy=policy,
+        turn_number=turn,
+        questions_left=max(0, context.state.max_turns - turn),
+        topic=concept.name,
+        minimum_age=concept.minimum_age,
+        facts=concept.facts,
+        helpline=concept.helpline_text or "",
+        kiosk=context.state.device is not None,
+        spoken=context.answer.spoken,
+        closing=context.state.status == "closing",
+    )
+
+
+def move_of(context: TurnContext) -> Move | None:
+    """What the interviewer does about the acts of this turn; None where it is an answer and nothing else."""
+    moment = moment_of(context, context.get(UtteranceOutput).acts)
+    if moment is None:
+        return None
+    return move_for(moment)

@@ -1,0 +1,432 @@
+"""What the interviewer does about the acts of a message: pure, decided before any engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pipeline.acts import Act, HeardAct, told
+from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
+from pipeline.conduct.state import Asked, Care, ConductState
+
+Then = Literal["stands", "again", "simpler", "engine", "easier", "stop", "hold", "withdraw"]
+"""How it goes on: the question stands unsaid, is said again, or in simpler words; the engine chooses the next one; an
+easier one is asked; the interview stops, is held back, or is erased."""
+
+WAYS: tuple[OfferName, ...] = ("go_on", "something_else", "pause", "stop")
+WAYS_AGAIN: tuple[OfferName, ...] = ("stop", "pause", "something_else", "go_on")
+WAYS_ON: tuple[OfferName, ...] = ("carry_on", "something_else", "pause", "stop")
+LONG_TELLING = 4
+"""From so many words on, what is told beside an act answers the question."""
+REPAIRS: frozenset[Act] = frozenset(
+    {"asks_back", "asks_interviewer", "complains", "corrects", "wants_pause", "distress", "risk"}
+)
+_NUMBERS = {
+    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
+    "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "zehn": 10, "elf": 11, "zwölf": 12,
+    "dreizehn": 13, "vierzehn": 14, "fünfzehn": 15, "sechzehn": 16, "siebzehn": 17, "achtzehn": 18,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Move:
+    """What the interviewer does instead of, or before, asking the next question.
+
+    `text` is said; where a question follows (`again`, `simpler`, `engine`, `easier`), it comes before it. `counts` says
+    that a turn of the interview is used. `asks` is what the reply asks back about. `declines_focus` closes the subject
+    of the present question; `retracts` are the words of a correction that are wrong, empty where the respondent did not
+    say them, None where nothing is corrected.
+    """
+
+    act: Act
+    text: str
+    then: Then
+    counts: bool = False
+    offers: tuple[OfferName, ...] = ()
+    help: str = ""
+    alert: Care | None = None
+    asks: Asked = ""
+    declines_focus: bool = False
+    leaves_focus: bool = False
+    retracts: str | None = None
+    right: str = ""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a move is decided on.
+
+    `said` is the message, `acts` what was heard in it, `turn_number` the turn it would be. `questions_left` are those
+    that may follow at most; `spoken` says that it was transcribed from speech; `kiosk` that the interview runs on a
+    device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked.
+    """
+
+    said: str
+    acts: tuple[HeardAct, ...]
+    conduct: ConductState
+    policy: ConductPolicy
+    turn_number: int
+    questions_left: int
+    topic: str
+    minimum_age: int
+    facts: dict[str, str]
+    helpline: str = ""
+    kiosk: bool = False
+    spoken: bool = False
+    closing: bool = False
+
+    @property
+    def texts(self) -> ConductTexts:
+        """What the interviewer says."""
+        return self.policy.texts
+
+    @property
+    def told_words(self) -> int:
+        """Number of words that tell."""
+        return len(told(self.said, self.acts).split())
+
+    def find(self, act: Act) -> HeardAct | None:
+        """The first such act of the message, a sure one before others."""
+        found = [heard for heard in self.acts if heard.act == act]
+        return next((heard for heard in found if heard.sure), found[0] if found else None)
+
+    def variant(self, texts: Sequence[str]) -> str:
+        """One of several wordings, another one each turn."""
+        return texts[(self.turn_number + self.conduct.repairs_in_a_row) % len(texts)]
+
+
+def move_for(moment: Moment) -> Move | None:
+    """What the interviewer does; None where the message is an answer and nothing else."""
+    chosen = _chosen(moment)
+    if chosen is not None:
+        return chosen
+    decisive = _decisive(moment)
+    if decisive is None:
+        return None
+    move = _BY_ACT[decisive.act](moment, decisive)
+    if move is None:
+        return None
+    move = _accompanied(moment, move)
+    if move.then in ("easier", "engine") and (moment.closing or moment.questions_left <= 0):
+        # Nothing is asked any more but what ends the interview.
+        move = replace(move, then="engine", counts=True, text="" if move.then == "easier" else move.text)
+    repairs = moment.conduct.repairs_in_a_row + 1
+    if move.act in REPAIRS and not move.counts and not move.offers and repairs >= moment.policy.repairs_in_a_row:
+        move = replace(move, offers=WAYS_ON)
+    return move
+
+
+def chosen_offer(moment: Moment) -> OfferName | None:
+    """What of the present offers the message chooses, by its label."""
+    said = _plain(moment.said)
+    labels = {_plain(moment.texts.offers[name]): name for name in moment.conduct.offers if name in moment.texts.offers}
+    return labels.get(said)
+
+
+_OFFERED_ACTS: dict[OfferName, Act] = {
+    "stop": "wants_stop",
+    "pause": "wants_pause",
+    "something_else": "wants_topic",
+    "withdraw": "wants_withdrawal",
+}
+
+
+def chosen_act(moment: Moment) -> Act | None:
+    """The act of a message that chooses what is offered, or says yes or no to what was asked back; else None."""
+    offer = chosen_offer(moment)
+    if offer is not None:
+        return _OFFERED_ACTS.get(offer, "aside")
+    asked = moment.conduct.asked
+    return "aside" if asked not in ("", "correction", "distress") and _answer(moment) is not None else None
+
+
+def put_right(said: str, heard: HeardAct) -> str:
+    """What a correction says is right, as it was written; empty where it does not say."""
+    return _as_said(said, heard.details.get("right", "")).strip(" .,;!?")
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[^\w\s']", " ", text.lower().replace("’", "'")).split())
+
+
+def _answer(moment: Moment) -> Literal["yes", "no"] | None:
+    """Whether the message says yes or no and nothing else."""
+    said = _plain(moment.said)
+    if said in {_plain(word) for word in moment.texts.yes_words}:
+        return "yes"
+    return "no" if said in {_plain(word) for word in moment.texts.no_words} else None
+
+
+def _chosen(moment: Moment) -> Move | None:
+    """The move of a respondent who chose what was offered, or answers what was asked back."""
+    texts, offer = moment.texts, chosen_offer(moment)
+    match offer:
+        case "go_on":
+            return Move("distress", texts.go_on, "stands")
+        case "something_else":
+            return Move("wants_topic", "", "engine", counts=True, declines_focus=True)
+        case "pause":
+            return Move("wants_pause", texts.pause, "stands")
+        case "stop":
+            return _stop(moment)
+        case "carry_on" | "resume":
+            return Move("asks_back", "", "again")
+        case "withdraw":
+            return Move("wants_withdrawal", texts.withdrawn, "withdraw")
+    answer = "yes" if offer == "yes" else "no" if offer == "no" else _answer(moment)
+    if answer is None:
+        return None
+    match moment.conduct.asked, answer:
+        case "stop", "yes":
+            return _stop(moment)
+        case "pause", "yes":
+            return Move("wants_pause", texts.pause, "stands")
+        case "withdrawal", "yes":
+            return Move("wants_withdrawal", texts.withdrawn, "withdraw")
+        case "withdrawal", "no":
+            return Move("wants_withdrawal", texts.withdrawal_kept, "again")
+        case (("stop" | "pause"), "no"):
+            return Move("wants_stop", texts.stop_taken_back, "again")
+        case "age", "no":
+            return _held(moment)
+        case "age", "yes":
+            return Move("minor", "", "again")
+    return None
+
+
+def _decisive(moment: Moment) -> HeardAct | None:
+    """The act that decides: the first of the policy's order; one that ends or pauses goes before a mere upset."""
+    present = [heard for act in moment.policy.order if (heard := moment.find(act)) is not None]
+    if not present:
+        return None
+    urgent = [h for h in present if h.act in ("wants_withdrawal", "wants_stop", "wants_pause") and h.sure]
+    if urgent and present[0].act in ("risk", "distress"):
+        return urgent[0]
+    return present[0]
+
+
+def _accompanied(moment: Moment, move: Move) -> Move:
+    """The move with an acknowledgement of risk or distress, and help, where they were heard, too."""
+    risk, distress = moment.find("risk"), moment.find("distress")
+    if move.act in ("risk", "distress"):
+        return move
+    if risk is not None:
+        text = moment.texts.risk if risk.sure else moment.texts.risk_spoken_of
+        return replace(move, text=_sentences(text, move.text), help=_help(moment), alert="risk")
+    if distress is not None and distress.sure:
+        sorry = moment.texts.distress.split(". ")[0] + "."
+        return replace(move, text=_sentences(sorry, move.text), alert="distress")
+    return move
+
+
+def _sentences(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _help(moment: Moment) -> str:
+    return _sentences(moment.helpline or moment.texts.help, moment.texts.help_kiosk if moment.kiosk else "")
+
+
+def _risk(moment: Moment, heard: HeardAct) -> Move:
+    text = moment.texts.risk if heard.sure else moment.texts.risk_spoken_of
+    return Move("risk", text, "stands", offers=WAYS_AGAIN, help=_help(moment), alert="risk", declines_focus=True)
+
+
+def _distress(moment: Moment, heard: HeardAct) -> Move:
+    texts = moment.texts
+    if not heard.sure:
+        return Move("distress", texts.distress_ask, "stands", offers=WAYS, asks="distress")
+    again = moment.conduct.distressed > 0
+    return Move(
+        "distress",
+        texts.distress_again if again else texts.distress,
+        "stands",
+        offers=WAYS_AGAIN if again else WAYS,
+        help=moment.helpline,
+        alert="distress",
+        declines_focus=True,
+    )
+
+
+def _stop(moment: Moment) -> Move:
+    return Move("wants_stop", moment.texts.stop, "stop", offers=("resume", "withdraw"))
+
+
+def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
+    lone = moment.spoken and len(moment.said.split()) <= 2
+    if (heard.sure and not lone) or moment.conduct.asked == "stop":
+        return _stop(moment)
+    if moment.closing or moment.questions_left <= 0:
+        return None
+    return Move("wants_stop", moment.texts.stop_ask, "stands", offers=("stop", "carry_on"), asks="stop")
+
+
+def _wants_pause(moment: Moment, heard: HeardAct) -> Move:
+    if heard.sure:
+        return Move("wants_pause", moment.texts.pause, "stands")
+    return Move("wants_pause", moment.texts.pause_ask, "stands", offers=("pause", "carry_on"), asks="pause")
+
+
+def _wants_withdrawal(moment: Moment, heard: HeardAct) -> Move:
+    return Move("wants_withdrawal", moment.texts.withdrawal_ask, "stands", offers=("withdraw", "no"), asks="withdrawal")
+
+
+def age_of(words: str) -> int | None:
+    """An age in digits or as a word; None where there is none."""
+    if match := re.search(r"\d{1,3}", words):
+        return int(match[0])
+    return next((number for word, number in _NUMBERS.items() if re.search(rf"\b{word}\b", words.lower())), None)
+
+
+def _minor(moment: Moment, heard: HeardAct) -> Move | None:
+    if moment.minimum_age <= 0 or moment.conduct.released_by is not None:
+        return None
+    age = age_of(heard.details.get("age", ""))
+    if age is not None and age >= moment.minimum_age:
+        return None
+    if heard.sure and (age is not None or moment.conduct.asked_age):
+        return _held(moment)
+    if moment.conduct.asked_age:
+        return None
+    text = moment.texts.age_ask.replace("{age}", str(moment.minimum_age))
+    return Move("minor", text, "stands", offers=("yes", "no"), asks="age")
+
+
+def _held(moment: Moment) -> Move:
+    text = moment.texts.minor.replace("{age}", str(moment.minimum_age))
+    return Move("minor", text, "hold", alert="minor")
+
+
+def _personal_data(moment: Moment, heard: HeardAct) -> Move | None:
+    others = [one for one in moment.acts if one.act not in ("personal_data", "tells", "thanks_greets")]
+    if others:
+        remaining = replace(moment, acts=tuple(one for one in moment.acts if one.act != "personal_data"))
+        decisive = _decisive(remaining)
+        return _BY_ACT[decisive.act](remaining, decisive) if decisive is not None else None
+    if moment.told_words >= LONG_TELLING:
+        return Move("personal_data", moment.texts.personal_data, "engine", counts=True)
+    return Move("personal_data", moment.texts.personal_data, "again")
+
+
+def _corrects(moment: Moment, heard: HeardAct) -> Move | None:
+    if not heard.sure:
+        return None
+    right = put_right(moment.said, heard)
+    wrong = heard.details.get("wrong", "")
+    texts = moment.texts
+    if right:
+        text = texts.corrected.replace("{right}", right)
+    else:
+        text = texts.corrected_plain
+    told_more = moment.told_words >= LONG_TELLING
+    if not right and not told_more:
+        return Move("corrects", _sentences(text, texts.corrected_ask), "stands", asks="correction", retracts=wrong)
+    return Move("corrects", text, "engine", counts=told_more, retracts=wrong, right=right)
+
+
+def _as_said(said: str, words: str) -> str:
+    """Words of the message as they were written there."""
+    plain = said.lower().replace("’", "'")
+    at = plain.find(words) if words and len(plain) == len(said) else -1
+    return said[at : at + len(words)] if at >= 0 else words
+
+
+def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
+    if not heard.sure:
+        return None
+    if moment.told_words >= LONG_TELLING:
+        return None
+    if moment.conduct.asked_back_turn == moment.turn_number:
+        return Move("asks_back", moment.texts.asks_back_again, "engine", leaves_focus=True)
+    return Move("asks_back", moment.variant(moment.texts.asks_back), "simpler")
+
+
+def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
+    if not heard.sure:
+        return None
+    asked = [one.about for one in moment.acts if one.act == "asks_interviewer" and one.sure]
+    facts = {**moment.texts.facts, **moment.facts}
+    told_facts = [facts.get(about) or facts["other"] for about in dict.fromkeys(about or "other" for about in asked)]
+    text = _sentences(*told_facts[:2]).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)
+    if moment.told_words >= LONG_TELLING:
+        return Move("asks_interviewer", text, "engine", counts=True)
+    return Move("asks_interviewer", text, "again")
+
+
+def _complains(moment: Moment, heard: HeardAct) -> Move | None:
+    if not heard.sure:
+        return None
+    texts = moment.texts
+    text = (
+        moment.variant(texts.complained_told)
+        if heard.about == "told"
+        else texts.complained_blame
+        if heard.about == "blame"
+        else moment.variant(texts.complained)
+    )
+    return Move("complains", text, "engine", counts=moment.told_words >= LONG_TELLING, leaves_focus=True)
+
+
+def _declines(moment: Moment, heard: HeardAct) -> Move | None:
+    if not heard.sure or moment.told_words >= LONG_TELLING:
+        return None
+    return Move("declines", moment.variant(moment.texts.declined), "engine", counts=True, declines_focus=True)
+
+
+def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
+    if not heard.sure or moment.told_words >= 2 * LONG_TELLING:
+        return None
+    topic = _as_said(moment.said, heard.details.get("topic", "")).strip(" .,;!?")
+    if topic and len(topic.split()) <= 8:
+        text = moment.texts.topic.replace("{topic}", _to_you(topic))
+    else:
+        text = moment.texts.topic_open
+    return Move("wants_topic", text, "easier", counts=True, leaves_focus=True)
+
+
+_PERSONS = {"my": "your", "mine": "yours", "me": "you", "i": "you", "our": "your", "we": "you", "us": "you"}
+
+
+def _to_you(topic: str) -> str:
+    """The respondent's words as the interviewer says them: "my garden" → "your garden"."""
+    return " ".join(_PERSONS.get(word.lower(), word) for word in topic.split())
+
+
+def _dont_know(moment: Moment, heard: HeardAct) -> Move | None:
+    if not heard.sure or moment.told_words >= LONG_TELLING or moment.closing:
+        return None
+    if moment.conduct.dont_knows:
+        return Move("dont_know", moment.variant(moment.texts.left), "engine", counts=True, leaves_focus=True)
+    return Move("dont_know", moment.variant(moment.texts.easier), "easier", counts=True)
+
+
+def _aside(moment: Moment, heard: HeardAct) -> Move | None:
+    return Move("aside", moment.texts.aside, "stands") if moment.told_words == 0 and heard.sure else None
+
+
+def _thanks_greets(moment: Moment, heard: HeardAct) -> Move | None:
+    if moment.told_words or moment.closing or not heard.sure:
+        return None
+    return Move("thanks_greets", moment.texts.thanks, "again")
+
+
+_BY_ACT = {
+    "risk": _risk,
+    "distress": _distress,
+    "wants_withdrawal": _wants_withdrawal,
+    "wants_stop": _wants_stop,
+    "wants_pause": _wants_pause,
+    "minor": _minor,
+    "personal_data": _personal_data,
+    "corrects": _corrects,
+    "asks_back": _asks_back,
+    "asks_interviewer": _asks_interviewer,
+    "complains": _complains,
+    "declines": _declines,
+    "wants_topic": _wants_topic,
+    "dont_know": _dont_know,
+    "aside": _aside,
+    "thanks_greets": _thanks_greets,
+}

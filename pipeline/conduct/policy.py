@@ -1,0 +1,105 @@
+"""The policy of conduct as researchers write it: texts and limits."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from pipeline.acts import Act
+from pipeline.methodology import Spec
+
+OfferName = Literal["go_on", "something_else", "pause", "stop", "resume", "carry_on", "yes", "no", "withdraw"]
+"""What a respondent may choose instead of writing."""
+
+SAFETY = frozenset(
+    {
+        *("risk", "risk_spoken_of", "help", "help_kiosk", "distress", "distress_again", "distress_ask"),
+        *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
+    }
+)
+"""Texts that a concept can't replace."""
+
+Several = tuple[str, ...]
+
+
+class ConductTexts(Spec):
+    """What the interviewer says, in one language. Lists are used in turn."""
+
+    risk: str = Field(description="When somebody may come to harm.")
+    risk_spoken_of: str = Field(description="When it is not certain that somebody may come to harm now.")
+    help: str = Field(description="Where to find help, unless the concept has a `helpline_text`.")
+    help_kiosk: str = Field(description="Added where the interview runs on a device that may be offline.")
+    distress: str = Field(description="When somebody is upset; names the four ways on.")
+    distress_again: str = Field(description="The second time; stopping comes first.")
+    distress_ask: str = Field(description="When it is not certain that somebody is upset.")
+    go_on: str = Field(description="When somebody chooses to go on talking about it.")
+    pause: str = Field(description="When somebody needs a moment.")
+    pause_ask: str = Field(description="When it is not certain that somebody needs one.")
+    stop: str = Field(description="When somebody wants to stop: thanks, what is kept, how to withdraw.")
+    stop_ask: str = Field(description="When it is not certain that somebody wants to stop.")
+    stop_taken_back: str = Field(description="When somebody did not mean to stop.")
+    withdrawal_ask: str = Field(description="Asked once before everything is deleted.")
+    withdrawal_kept: str = Field(description="When nothing is to be deleted after all.")
+    withdrawn: str = Field(description="When everything is being deleted.")
+    minor: str = Field(description="When somebody is too young; `{age}` is the least age.")
+    age_ask: str = Field(description="When it is not certain that somebody is old enough.")
+    corrected: str = Field(description="Acknowledges a correction; `{right}` is what is right.")
+    corrected_plain: str = Field(description="Acknowledges one that does not say what is right.")
+    corrected_on: str = Field(description="Goes on where the question was about what was wrong.")
+    corrected_ask: str = Field(description="Asks what is right.")
+    asks_back: Several = Field(min_length=1, description="Before the question in simpler words.")
+    asks_back_again: str = Field(description="Before another question, when it is asked back a second time.")
+    complained_told: Several = Field(min_length=1, description="When it was said before.")
+    complained: Several = Field(min_length=1, description="Owns any other complaint.")
+    complained_blame: str = Field(description="When a question was heard as blame.")
+    declined: Several = Field(min_length=1, description="When somebody would rather not say.")
+    topic: str = Field(description="Follows a wish for another subject; `{topic}` is its name.")
+    topic_open: str = Field(description="Follows a wish that names no subject.")
+    easier: Several = Field(min_length=1, description="Asked instead, once, when somebody does not know.")
+    left: Several = Field(min_length=1, description="When somebody still does not know.")
+    aside: str = Field(description="When something was not said to the interviewer.")
+    thanks: str = Field(description="Answers thanks and greetings.")
+    personal_data: str = Field(description="Asks not to send names, addresses or numbers.")
+    acknowledgements: Several = Field(min_length=1, description="Short acknowledgements of an answer.")
+    offers: dict[OfferName, str] = Field(description="Labels of what can be chosen; read aloud, they are understood.")
+    yes_words: Several = Field(min_length=1, description="Whole messages that mean yes.")
+    no_words: Several = Field(min_length=1, description="Whole messages that mean no.")
+    facts: dict[str, str] = Field(
+        description="Truthful answers to what respondents ask, by subject: machine, person, readers, recording, "
+        "length, left, purpose, why_ask, help, name, language, incentive, other; `{left}` and `{topic}` are filled in."
+    )
+
+
+class ConductPolicy(Spec):
+    """What each act brings; pinned with a session, in its language."""
+
+    order: tuple[Act, ...] = Field(description="The first act of this list that is heard decides.")
+    repairs_in_a_row: int = Field(ge=1, le=20, description="Replies in a row after which ways on are offered.")
+    stop_grace_s: int = Field(ge=0, le=3600, description="Seconds in which a stop can be taken back.")
+    minor_hold_h: int = Field(ge=1, le=8760, description="Hours until an interview with a minor is erased.")
+    acknowledge_every: int = Field(ge=1, description="Turns between two acknowledgements, at the least.")
+    texts: ConductTexts
+
+
+class ConductFile(Spec):
+    """The file `conduct.yaml`: a policy with its texts in every language."""
+
+    order: tuple[Act, ...] = Field(description="The first act of this list that is heard decides.")
+    repairs_in_a_row: int = Field(
+        default=3, ge=1, le=20, description="Replies in a row after which ways on are offered."
+    )
+    stop_grace_s: int = Field(default=60, ge=0, le=3600, description="Seconds in which a stop can be taken back.")
+    minor_hold_h: int = Field(default=72, ge=1, le=8760, description="Hours until an interview with a minor is erased.")
+    acknowledge_every: int = Field(default=3, ge=1, description="Turns between two acknowledgements, at the least.")
+    texts: dict[str, ConductTexts] = Field(min_length=1, description="What the interviewer says, per language.")
+
+    def policy(self, language: str, words: dict[str, object] | None = None) -> ConductPolicy:
+        """The policy in a language, else in the file's first one; `words` replace texts that are not of safety."""
+        texts = self.texts.get(language) or self.texts.get(language.split("-")[0]) or next(iter(self.texts.values()))
+        if words:
+            merged = {**texts.model_dump(), **{name: value for name, value in words.items() if name != "facts"}}
+            merged["facts"] = {**texts.facts, **dict(words.get("facts") or {})}  # type: ignore[call-overload]
+            texts = ConductTexts.model_validate(merged)
+        limits = self.model_dump(exclude={"texts"})
+        return ConductPolicy(**limits, texts=texts)

@@ -1,0 +1,1 @@
+"""Reads dialogue acts by rules, one file of rules per language."""

@@ -1,0 +1,198 @@
+"""Reads the acts of a message by the rules of its language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from pipeline.acts import Act, HeardAct
+from pipeline.language.acts.rules import Rule, Rules, rules_for
+
+LONGEST_CLAUSE = 400
+"""Characters of a clause that are looked at; longer ones are stories."""
+ORDER: tuple[Act, ...] = (
+    "risk",
+    "distress",
+    "wants_withdrawal",
+    "wants_stop",
+    "wants_pause",
+    "minor",
+    "personal_data",
+    "corrects",
+    "asks_back",
+    "asks_interviewer",
+    "complains",
+    "declines",
+    "wants_topic",
+    "dont_know",
+    "aside",
+    "thanks_greets",
+)
+"""Which act a clause is, where several rules find it."""
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'"})
+_HIDDEN = "\x00"
+
+
+@dataclass(frozen=True)
+class _Clause:
+    """A part of the message, with what of it is looked at: lower case, other people's words hidden."""
+
+    start: int
+    end: int
+    text: str
+    filler: bool = False
+
+
+class RuleReader:
+    """Hears acts by the rules of each language."""
+
+    def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+        """The acts of a message; as `acts_of`."""
+        return acts_of(text, question, language)
+
+
+def acts_of(text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+    """The acts of a message, in order; together they cover all of its words.
+
+    Args:
+        text: the message.
+        question: what was asked.
+        language: of the message, as a tag; in a language without rules everything tells.
+    Returns:
+        Acts whose spans do not overlap; `()` where everything tells.
+    """
+    rules = rules_for(language)
+    return () if rules is None else read(text, question, rules)
+
+
+def read(text: str, question: str, rules: Rules) -> tuple[HeardAct, ...]:
+    """The acts of a message by these rules; as `acts_of`."""
+    clauses = _clauses(text, rules)
+    asked = question.lower().translate(_APOSTROPHES)
+    around = " ".join(clause.text for clause in clauses)
+    found: list[HeardAct | None] = []
+    taken: dict[int, Rule] = {}
+    for number, clause in enumerate(clauses):
+        heard = None if clause.filler else _heard(clauses, number, around, asked, rules)
+        found.append(heard[0] if heard else None)
+        if heard:
+            taken[number] = heard[1]
+    _extend(clauses, found, taken)
+    if not any(found):
+        return ()
+    return _joined(text, clauses, found)
+
+
+def _heard(
+    clauses: Sequence[_Clause], number: int, around: str, asked: str, rules: Rules
+) -> tuple[HeardAct, Rule] | None:
+    """The act of a clause by the first rule that finds one, in the order of acts, sure ones before others."""
+    clause = clauses[number]
+    best: tuple[tuple[int, int], HeardAct, Rule] | None = None
+    for rule in rules.rules:
+        rank = (0 if rule.sure else 1, ORDER.index(rule.act) if rule.act in ORDER else len(ORDER))
+        if best is not None and best[0] <= rank:
+            continue
+        match = _match(rule, clauses, number, around, asked)
+        if match is None:
+            continue
+        details = {name: value.strip() for name, value in match.groupdict().items() if value and value.strip()}
+        heard = HeardAct(
+            act=rule.act, start=clause.start, end=clause.end, sure=rule.sure, about=rule.spec.about, details=details
+        )
+        best = (rank, heard, rule)
+    return (best[1], best[2]) if best is not None else None
+
+
+def _match(rule: Rule, clauses: Sequence[_Clause], number: int, around: str, asked: str) -> re.Match[str] | None:
+    spec, clause = rule.spec, clauses[number]
+    said = [position for position, one in enumerate(clauses) if not one.filler]
+    if spec.first and number != said[0]:
+        return None
+    if spec.last and number != said[-1]:
+        return None
+    if spec.alone and len(said) > 1:
+        return None
+    if spec.words is not None and len(around.split()) > spec.words:
+        return None
+    if rule.asked is not None and not rule.asked.search(asked):
+        return None
+    if rule.unless_asked is not None and rule.unless_asked.search(asked):
+        return None
+    match = rule.pattern.fullmatch(clause.text) if spec.whole else rule.pattern.search(clause.text)
+    if match is None:
+        return None
+    if rule.unless is not None and rule.unless.search(clause.text):
+        return None
+    if rule.unless_around is not None and rule.unless_around.search(around):
+        return None
+    return match
+
+
+def _extend(clauses: Sequence[_Clause], found: list[HeardAct | None], taken: dict[int, Rule]) -> None:
+    """Give an act the neighbouring clause that belongs to it, such as the reason for a pause."""
+    for number, rule in taken.items():
+        for wanted, other in ((rule.spec.takes_next, number + 1), (rule.spec.takes_previous, number - 1)):
+            if wanted and 0 <= other < len(clauses) and found[other] is None and not clauses[other].filler:
+                heard = found[number]
+                assert heard is not None
+                found[other] = heard.model_copy(
+                    update={"start": clauses[other].start, "end": clauses[other].end, "details": {}}
+                )
+
+
+def _joined(text: str, clauses: Sequence[_Clause], found: Sequence[HeardAct | None]) -> tuple[HeardAct, ...]:
+    """One act per run of clauses of the same kind; fillers go with what they stand beside."""
+    acts: list[HeardAct] = []
+    waiting: int | None = None
+    for clause, heard in zip(clauses, found, strict=True):
+        if clause.filler and heard is None:
+            if acts:
+                acts[-1] = acts[-1].model_copy(update={"end": clause.end})
+            elif waiting is None:
+                waiting = clause.start
+            continue
+        one = heard or HeardAct(act="tells", start=clause.start, end=clause.end)
+        if waiting is not None:
+            one = one.model_copy(update={"start": waiting})
+            waiting = None
+        if acts and (acts[-1].act, acts[-1].about) == (one.act, one.about):
+            before = acts[-1]
+            acts[-1] = before.model_copy(
+                update={
+                    "end": one.end,
+                    "sure": before.sure or one.sure,
+                    "details": {**one.details, **before.details},
+                }
+            )
+        else:
+            acts.append(one)
+    return tuple(acts)
+
+
+def _clauses(text: str, rules: Rules) -> list[_Clause]:
+    """The message cut at punctuation and before words that begin something else."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        # Lower case has another length in a few alphabets; positions must stay those of the text.
+        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    plain = lowered.translate(_APOSTROPHES)
+    hidden = plain
+    for pattern in rules.quotes:
+        hidden = pattern.sub(lambda match: _HIDDEN * len(match[0]), hidden)
+    cuts = {0, len(text)}
+    cuts.update(match.end() for match in rules.ends.finditer(plain))
+    cuts.update(match.start() for match in rules.breaks.finditer(hidden))
+    ordered = sorted(cuts)
+    clauses: list[_Clause] = []
+    for start, end in pairwise(ordered):
+        words = hidden[start:end].replace(_HIDDEN, " ")
+        if not any(char.isalnum() for char in plain[start:end]):
+            if clauses:
+                clauses[-1] = replace(clauses[-1], end=end)
+            continue
+        said = " ".join(words.split()).strip(" .,;:!?…–-\"'()،؛؟«»“”„")[:LONGEST_CLAUSE]
+        clauses.append(_Clause(start, end, said, filler=rules.fillers.fullmatch(said) is not None))
+    return clauses

@@ -1,0 +1,251 @@
+"""What the interviewer does about each act, decided without an engine."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from config.conduct import ConductFiles
+from pipeline.acts import Act, HeardAct
+from pipeline.conduct.memory import acknowledged, remembered
+from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_ON, Moment, Move, age_of, chosen_act, move_for
+from pipeline.conduct.policy import ConductPolicy
+from pipeline.conduct.state import ConductState
+
+NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+
+
+def policy(language: str = "en") -> ConductPolicy:
+    found = ConductFiles([files("config")]).plain(language)
+    assert found is not None
+    return found
+
+
+def heard(text: str, *acts: tuple[str, Act], **fields: Any) -> tuple[HeardAct, ...]:
+    found = []
+    for words, act in acts:
+        at = text.index(words)
+        found.append(HeardAct(act=act, start=at, end=at + len(words), **(fields if act != "tells" else {})))
+    return tuple(found)
+
+
+def moment(text: str, *acts: tuple[str, Act], conduct: ConductState | None = None, **fields: Any) -> Moment:
+    about = {name: fields.pop(name) for name in ("sure", "about", "details") if name in fields}
+    return Moment(
+        said=text,
+        acts=heard(text, *acts, **about),
+        conduct=conduct or ConductState(),
+        policy=policy(),
+        turn_number=fields.pop("turn_number", 3),
+        questions_left=fields.pop("questions_left", 9),
+        topic="coffee",
+        minimum_age=fields.pop("minimum_age", 18),
+        facts=fields.pop("facts", {}),
+        **fields,
+    )
+
+
+def whole(text: str, act: Act, **fields: Any) -> Move:
+    move = move_for(moment(text, (text, act), **fields))
+    assert move is not None
+    return move
+
+
+def after(move: Move | None, conduct: ConductState | None = None, turn: int = 3) -> ConductState:
+    return remembered(conduct or ConductState(), move, turn_number=turn, now=NOW, policy=policy())
+
+
+def test_what_only_tells_moves_nothing() -> None:
+    assert move_for(moment("The taste.")) is None
+    assert after(None, ConductState(repairs_in_a_row=2, dont_knows=1, waiting=True)) == ConductState()
+
+
+def test_stop_is_stopped_at_once_and_can_be_taken_back_for_a_minute() -> None:
+    move = whole("I'd like to stop here", "wants_stop")
+    assert (move.then, move.offers, move.counts) == ("stop", ("resume", "withdraw"), False)
+    state = after(move)
+    assert state.stopping_until == NOW + timedelta(seconds=60)
+
+
+def test_stop_that_is_not_sure_is_asked_back_in_one_sentence() -> None:
+    move = whole("maybe that's enough?", "wants_stop", sure=False)
+    assert (move.then, move.asks, move.text.count("?")) == ("stands", "stop", 1)
+    conduct = after(move)
+    for said, then in (("Yes", "stop"), ("stop", "stop"), ("no", "again"), ("Go on", "again")):
+        answer = move_for(moment(said, conduct=conduct))
+        assert answer is not None and answer.then == then, said
+
+
+def test_lone_spoken_stop_is_asked_back() -> None:
+    assert whole("stop", "wants_stop", spoken=True).asks == "stop"
+    assert whole("stop", "wants_stop").then == "stop"
+
+
+def test_pause_says_that_somebody_is_here_and_nothing_else() -> None:
+    move = whole("hang on", "wants_pause")
+    assert (move.text, move.then, move.offers) == ("Of course, take your time. I'm here.", "stands", ())
+    assert after(move).waiting
+
+
+def test_distress_offers_four_ways_and_closes_the_subject_stopping_first_the_second_time() -> None:
+    first = whole("I'm crying", "distress")
+    assert (first.offers, first.declines_focus, first.alert) == (WAYS, True, "distress")
+    again = whole("I'm crying", "distress", conduct=after(first))
+    assert again.offers == WAYS_AGAIN and again.text != first.text
+
+
+def test_distress_with_a_stop_stops_and_is_acknowledged() -> None:
+    text = "I'm crying. I want to stop."
+    move = move_for(moment(text, ("I'm crying.", "distress"), ("I want to stop.", "wants_stop")))
+    assert move is not None
+    assert (move.act, move.then, move.alert) == ("wants_stop", "stop", "distress")
+    assert move.text.startswith("I'm sorry.")
+
+
+def test_risk_always_shows_help_and_never_promises_a_person() -> None:
+    move = whole("I want to kill myself", "risk")
+    assert (move.alert, move.then) == ("risk", "stands")
+    assert "112" in move.help and "findahelpline.com" in move.help
+    assert whole("I want to kill myself", "risk", helpline="Call 123.").help == "Call 123."
+    on_kiosk = whole("I want to kill myself", "risk", kiosk=True)
+    assert "the person who gave you this device" in on_kiosk.help
+    with_stop = move_for(moment("a b", ("a", "risk"), ("b", "wants_stop")))
+    assert with_stop is not None and with_stop.then == "stop" and with_stop.help and with_stop.alert == "risk"
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ar"])
+def test_words_of_safety_exist_in_every_language(language: str) -> None:
+    texts = policy(language).texts
+    assert all((texts.risk, texts.help, texts.distress, texts.stop, texts.minor, texts.withdrawal_ask))
+    assert set(texts.offers) == set(policy().texts.offers)
+    assert set(texts.facts) == set(policy().texts.facts)
+
+
+def test_withdrawal_is_confirmed_once() -> None:
+    move = whole("delete everything please", "wants_withdrawal")
+    assert (move.then, move.asks) == ("stands", "withdrawal")
+    conduct = after(move)
+    yes, no = move_for(moment("yes", conduct=conduct)), move_for(moment("no thanks", conduct=conduct))
+    assert yes is not None and yes.then == "withdraw" and after(yes).withdrawing
+    assert no is not None and no.then == "again"
+
+
+def test_minor_is_held_back_and_a_doubtful_age_is_asked_once() -> None:
+    young = whole("I'm 15", "minor", details={"age": "15"})
+    assert young.then == "hold" and after(young).held_until == NOW + timedelta(hours=72)
+    doubtful = whole("in year nine", "minor", sure=False)
+    assert (doubtful.then, doubtful.asks) == ("stands", "age")
+    conduct = after(doubtful)
+    no = move_for(moment("No", conduct=conduct))
+    assert no is not None and no.then == "hold"
+    yes = move_for(moment("yes I am", conduct=conduct))
+    assert yes is not None and yes.then == "again"
+    assert move_for(moment("in year nine", ("in year nine", "minor"), sure=False, conduct=conduct)) is None
+
+
+def test_age_that_is_enough_is_content() -> None:
+    text = "I'm 19"
+    assert move_for(moment(text, (text, "minor"), details={"age": "19"})) is None
+    assert move_for(moment("I'm 15", ("I'm 15", "minor"), details={"age": "15"}, minimum_age=14)) is None
+    assert [age_of(words) for words in ("fifteen", "15", "fünfzehn", "old", "")] == [15, 15, 15, None, None]
+
+
+def test_question_to_the_interviewer_is_answered_truthfully_and_the_question_asked_again() -> None:
+    move = whole("are you a robot?", "asks_interviewer", about="machine")
+    assert (move.text, move.then) == ("I'm a computer program, not a person.", "again")
+    own = whole("are you a robot?", "asks_interviewer", about="machine", facts={"machine": "Yes, a program of Acme."})
+    assert own.text == "Yes, a program of Acme."
+    left = whole("how many more?", "asks_interviewer", about="left", questions_left=4)
+    assert "4 more questions" in left.text
+    with_content = move_for(
+        moment("The line was dead for nine days. Are you a robot?",
+               ("The line was dead for nine days.", "tells"), ("Are you a robot?", "asks_interviewer"), about="machine")
+    )  # fmt: skip
+    assert with_content is not None and (with_content.then, with_content.counts) == ("engine", True)
+
+
+def test_correction_says_what_is_right_and_goes_on() -> None:
+    text = "no, Thursday, not Tuesday"
+    details = {"right": "thursday", "wrong": "tuesday"}
+    move = whole(text, "corrects", details=details)
+    assert (move.text, move.then, move.retracts) == ("Sorry, so: Thursday.", "engine", "tuesday")
+    open_ended = whole("that's not what I said", "corrects", details={})
+    assert (open_ended.then, open_ended.asks) == ("stands", "correction")
+
+
+def test_asking_back_twice_leads_to_another_question() -> None:
+    first = whole("what do you mean?", "asks_back")
+    assert first.then == "simpler"
+    again = whole("what do you mean?", "asks_back", conduct=after(first))
+    assert (again.then, again.leaves_focus) == ("engine", True)
+
+
+def test_complaint_is_owned_and_the_thread_left() -> None:
+    told = whole("I already told you that", "complains", about="told")
+    assert told.then == "engine" and told.leaves_focus
+    assert told.text in policy().texts.complained_told
+    blamed = whole("you're saying it's my fault?", "complains", about="blame")
+    assert blamed.text.startswith("No, I didn't mean that")
+
+
+def test_refusal_uses_a_turn_and_closes_the_subject() -> None:
+    move = whole("I'd rather not say", "declines")
+    assert (move.then, move.counts, move.declines_focus) == ("engine", True, True)
+
+
+def test_dont_know_is_made_easier_once_and_then_left() -> None:
+    first = whole("no idea", "dont_know")
+    assert first.then == "easier" and first.text.endswith("?")
+    second = whole("no idea", "dont_know", conduct=after(first))
+    assert (second.then, second.leaves_focus) == ("engine", True)
+
+
+def test_wish_for_another_subject_is_followed() -> None:
+    move = whole("can we talk about my garden instead", "wants_topic", details={"topic": "my garden"})
+    assert (move.then, move.text) == ("easier", "Of course. Tell me about your garden.")
+
+
+def test_third_repair_in_a_row_offers_ways_on() -> None:
+    conduct = ConductState()
+    for number in range(3):
+        move = whole("are you a robot?", "asks_interviewer", about="machine", conduct=conduct)
+        assert move.offers == (WAYS_ON if number == 2 else ())
+        conduct = after(move, conduct)
+
+
+def test_nothing_but_the_end_is_asked_when_no_questions_are_left() -> None:
+    move = whole("no idea", "dont_know", questions_left=0)
+    assert (move.then, move.text) == ("engine", "")
+    assert whole("I want to stop", "wants_stop", questions_left=0).then == "stop"
+
+
+def test_offer_is_chosen_by_its_label_however_it_is_written() -> None:
+    conduct = after(whole("I'm crying", "distress"))
+    for said, act in (("something else.", "wants_topic"), ("A BREAK", "wants_pause"), ("Stop!", "wants_stop")):
+        assert chosen_act(moment(said, conduct=conduct)) == act
+    assert chosen_act(moment("Something else happened then", conduct=conduct)) is None
+    assert chosen_act(moment("stop", conduct=ConductState())) is None
+    went_on = move_for(moment("Go on talking about it", conduct=conduct))
+    assert went_on is not None and went_on.text.startswith("I'm listening")
+
+
+def test_alert_stays_until_somebody_has_seen_it_and_a_new_one_is_new() -> None:
+    conduct = after(whole("I'm crying", "distress"))
+    seen = acknowledged(conduct, "Anna")
+    assert [alert.acknowledged_by for alert in seen.alerts] == ["Anna"]
+    again = after(whole("I'm crying", "distress", conduct=seen), seen)
+    assert [alert.acknowledged_by for alert in again.alerts] == [None]
+
+
+def test_closing_question_is_not_made_easier_and_thanks_end_it() -> None:
+    text = "thanks, bye"
+    assert move_for(moment(text, (text, "thanks_greets"), closing=True)) is None
+    assert move_for(moment("no", ("no", "dont_know"), closing=True)) is None
+
+
+def test_act_that_is_not_sure_and_ends_nothing_is_content() -> None:
+    for act in ("asks_back", "complains", "declines", "wants_topic", "dont_know", "corrects", "asks_interviewer"):
+        assert move_for(moment("hm", ("hm", act), sure=False)) is None, act

@@ -1,0 +1,173 @@
+"""Acts in whole turns: what is heard, what becomes of the question, the graph and the state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.acts import Act
+from pipeline.outcome import HELD_BACK, STOPPING
+from pipeline.state import InterviewState
+from tests.support.interview import Interview, ScriptedReader, concepts, conduct_policy, configuration
+
+Script = Mapping[str, Sequence[tuple[str, Act] | tuple[str, Act, dict[str, Any]]]]
+
+
+def interview(script: Script, **fields: Any) -> Interview:
+    """An interview whose reader hears what the script says."""
+    return Interview(
+        configuration=configuration().model_copy(update={"conduct": conduct_policy()}),
+        reader=ScriptedReader(script),
+        **fields,
+    )
+
+
+def event(talk: Interview) -> dict[str, Any]:
+    return talk.last.events[0]
+
+
+async def test_reply_leaves_question_turn_and_measures_as_they_were() -> None:
+    talk = interview({"Are you a robot?": [("Are you a robot?", "asks_interviewer", {"about": "machine"})]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    before = talk.state
+    await talk.say("Are you a robot?")
+    after = talk.state
+    assert event(talk)["type"] == "interviewer.replied"
+    assert event(talk)["text"].startswith("I'm a computer program, not a person.")
+    assert before.question is not None and event(talk)["text"].endswith(before.question.text)
+    assert after.question == before.question
+    assert (after.turn_count, after.depths, after.saturation) == (before.turn_count, before.depths, before.saturation)
+    assert talk.last.record is None
+    assert talk.extractor.requests[-1].text == "The taste."
+    kinds = [(u.speaker, u.kind, u.replies_to) for u in after.utterances[-2:]]
+    assert kinds == [("respondent", "answer", None), ("interviewer", "reply", "asks_interviewer")]
+    receipt = after.receipts[-1]
+    assert receipt.turn_number == before.turn_count + 1
+
+
+async def test_reply_is_repeated_by_its_key_and_ids_never_collide() -> None:
+    talk = interview({"Hm, a moment": [("Hm, a moment", "wants_pause")]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    for _ in range(3):
+        await talk.say("Hm, a moment")
+    await talk.say("It is sweet.", concepts(("sweet", "attribute")))
+    ids = [u.id for u in talk.state.utterances]
+    assert len(set(ids)) == len(ids)
+    assert len({node.id for node in talk.state.nodes}) == len(talk.state.nodes) == 2
+
+
+async def test_content_beside_an_act_is_content_and_the_act_is_not() -> None:
+    text = "The line was dead. Are you a robot?"
+    talk = interview(
+        {text: [("The line was dead. ", "tells"), ("Are you a robot?", "asks_interviewer", {"about": "machine"})]}
+    )
+    await talk.open()
+    talk.extractor.script["The line was dead."] = concepts(("line dead", "attribute"))
+    await talk.say(text)
+    assert talk.extractor.requests[-1].text == "The line was dead."
+    assert [node.label for node in talk.state.nodes] == ["line dead"]
+    assert talk.state.turn_count == 1
+    asked = event(talk)
+    assert asked["type"] == "question.completed" and asked["text"].startswith("I'm a computer program")
+    assert talk.state.question is not None and not talk.state.question.text.startswith("I'm a computer")
+
+
+async def test_stop_asks_nothing_more_and_restores_the_question_when_it_is_taken_back() -> None:
+    talk = interview({"I want to stop": [("I want to stop", "wants_stop")]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    question = talk.state.question
+    await talk.say("I want to stop")
+    state = talk.state
+    assert (state.status, state.status_reason, state.question) == ("closing", STOPPING, None)
+    assert (state.stopped_question, state.resume_status) == (question, "active")
+    assert event(talk)["open"] is False and "?" not in event(talk)["text"]
+    assert [one["name"] for one in event(talk)["offers"]] == ["resume", "withdraw"]
+    assert talk.last.events[1] == {"type": "session.state", "state": "closing", "reason": STOPPING}
+
+
+async def test_minor_ends_it_and_holds_it_back() -> None:
+    talk = interview({"I'm 15": [("I'm 15", "minor", {"details": {"age": "15"}})]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    await talk.say("I'm 15")
+    assert (talk.state.status, talk.state.status_reason) == ("completed", HELD_BACK)
+    assert talk.state.conduct.held_back and talk.state.question is None
+
+
+async def test_subject_of_distress_is_never_asked_about_again() -> None:
+    talk = interview({"I'm crying": [("I'm crying", "distress")]})
+    await talk.say("My dad.", concepts(("dad", "attribute")))
+    key = talk.state.question.focus_key if talk.state.question else None
+    assert key is not None
+    await talk.say("I'm crying")
+    await talk.say("Something else")
+    assert event(talk)["type"] == "question.completed"
+    state = next(one for one in talk.state.tracker.states if one.key == key)
+    assert state.declined
+    for number in range(4):
+        await talk.say(f"more {number}", concepts((f"thing {number}", "attribute")))
+        assert talk.state.question is None or talk.state.question.focus_key != key
+
+
+async def test_correction_retracts_what_was_understood_and_goes_on_from_what_is_right() -> None:
+    text = "No, Thursday, not Tuesday."
+    details = {"details": {"wrong": "tuesday", "right": "thursday"}}
+    talk = interview({text: [(text, "corrects", details)]})
+    await talk.say("It was on Tuesday.", concepts(("tuesday", "attribute"), ("late", "attribute")))
+    talk.extractor.script["Thursday"] = concepts(("thursday", "attribute"))
+    await talk.say(text)
+    assert event(talk)["text"].startswith("Sorry, so: Thursday.")
+    graph = talk.state.surface_graph()
+    assert [node.label for node in graph.live_nodes()] == ["late", "thursday"]
+    gone = next(node for node in talk.state.nodes if node.label == "tuesday")
+    assert gone.superseded_by == talk.state.utterances[-2].id
+    assert all("tuesday" not in (one.label,) for one in talk.state.tracker.states)
+    assert talk.state.turn_count == 1
+
+
+async def test_asking_back_puts_the_same_question_in_other_words() -> None:
+    talk = interview({"What do you mean?": [("What do you mean?", "asks_back")]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    before = talk.state.question
+    await talk.say("What do you mean?")
+    now = talk.state.question
+    assert before is not None and now is not None
+    assert talk.writer.requests[-1].kind == "rephrase"
+    assert (now.focus_key, now.strategy, now.turn_number) == (before.focus_key, before.strategy, before.turn_number)
+    assert event(talk)["text"].endswith(now.text) and event(talk)["text"] != now.text
+
+
+async def test_refusal_uses_a_turn_and_is_acknowledged_once() -> None:
+    talk = interview({"I'd rather not say": [("I'd rather not say", "declines")]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    key = talk.state.question.focus_key if talk.state.question else None
+    await talk.say("I'd rather not say")
+    assert talk.state.turn_count == 2
+    assert event(talk)["text"].startswith(("That's fine", "Of course"))
+    assert next(one for one in talk.state.tracker.states if one.key == key).declined
+    assert talk.last.record is not None and talk.last.record.ratings is None
+
+
+async def test_interview_without_a_policy_hears_nothing() -> None:
+    talk = Interview(reader=ScriptedReader({"I want to stop": [("I want to stop", "wants_stop")]}))
+    await talk.say("I want to stop", concepts(("stop", "attribute")))
+    assert event(talk)["type"] == "question.completed"
+    assert [node.label for node in talk.state.nodes] == ["stop"]
+
+
+async def test_amendment_and_skip_are_never_acts() -> None:
+    talk = interview({"I want to stop": [("I want to stop", "wants_stop")]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    last = talk.state.last_answer()
+    assert last is not None
+    await talk.say("I want to stop", concepts(("stop", "attribute")), kind="correct", corrects=last.id)
+    assert event(talk)["type"] == "question.completed"
+    await talk.say("", kind="skip")
+    assert event(talk)["type"] == "question.completed"
+
+
+async def test_state_with_conduct_is_stored_and_read_again() -> None:
+    talk = interview({"I'm crying": [("I'm crying", "distress")]})
+    await talk.say("My dad.", concepts(("dad", "attribute")))
+    await talk.say("I'm crying")
+    assert InterviewState.load(talk.state.dump()) == talk.state
+    assert talk.state.conduct.alerts[0].code == "distress"

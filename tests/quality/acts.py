@@ -1,0 +1,91 @@
+"""How well dialogue acts are heard: `python -m tests.quality.acts FILE [--language en] [--mistakes ACT]`.
+
+Prints precision, recall and F1 of each act, message by message, for acts that are sure and for those heard at all
+(an unsure one is asked back), and in how many messages of pure content something was heard that was not there.
+Mistakes are shown for files that are not blind only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from pipeline.acts import ACTS
+from pipeline.language.acts.reading import acts_of
+
+STERN = ("wants_stop", "wants_pause", "wants_withdrawal", "minor")
+"""Acts that end, pause or erase an interview."""
+
+
+def figures(messages: list[dict[str, Any]], language: str) -> dict[str, Any]:
+    """Counts of what was there and what was heard."""
+    there, sure, heard, right_sure, right = (
+        Counter[str](),
+        Counter[str](),
+        Counter[str](),
+        Counter[str](),
+        Counter[str](),
+    )
+    content = stern = other = 0
+    wrong: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for message in messages:
+        gold = {act for _, act in message["spans"]} - {"tells"}
+        acts = acts_of(message["message"], message["question"], language)
+        at_all = {one.act for one in acts} - {"tells"}
+        certain = {one.act for one in acts if one.sure} - {"tells"}
+        there.update(gold)
+        heard.update(at_all)
+        sure.update(certain)
+        right.update(gold & at_all)
+        right_sure.update(gold & certain)
+        for act in gold - at_all:
+            wrong.setdefault(act, []).append(("missed", message))
+        for act in at_all - gold:
+            wrong.setdefault(act, []).append(("false" if act in certain else "false, unsure", message))
+        if not gold:
+            content += 1
+            stern += bool(certain & set(STERN))
+            other += bool(at_all)
+    return {
+        "there": there, "sure": sure, "heard": heard, "right_sure": right_sure, "right": right,
+        "content": content, "stern": stern, "other": other, "wrong": wrong,
+    }  # fmt: skip
+
+
+def share(part: int, whole: int) -> float:
+    """Part of the whole; 1 where there is nothing."""
+    return part / whole if whole else 1.0
+
+
+def main() -> None:
+    """Print the figures of one file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--language", default="en")
+    parser.add_argument("--mistakes", default="", help="an act, or `all`")
+    parser.add_argument("--most", type=int, default=40)
+    options = parser.parse_args()
+    messages = [json.loads(line) for line in options.file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    found = figures(messages, options.language)
+    print(f"{options.file.name}: {len(messages)} messages, {found['content']} of them content only")
+    print(f"{'act':18}{'there':>7}{'P sure':>8}{'R sure':>8}{'F1 sure':>8}{'P all':>8}{'R all':>8}")
+    for act in ACTS[1:]:
+        p, r = share(found["right_sure"][act], found["sure"][act]), share(found["right_sure"][act], found["there"][act])
+        f1 = 2 * p * r / (p + r) if p + r else 0.0
+        wide = share(found["right"][act], found["heard"][act]), share(found["right"][act], found["there"][act])
+        print(f"{act:18}{found['there'][act]:7}{p:8.3f}{r:8.3f}{f1:8.3f}{wide[0]:8.3f}{wide[1]:8.3f}")
+    print(
+        f"content only: {found['stern']} would end, pause or erase an interview, in {found['other']} some act was heard"
+    )
+    if options.mistakes and "blind" not in options.file.parts:
+        for act, list_ in found["wrong"].items():
+            if options.mistakes in (act, "all"):
+                for kind, message in list_[: options.most]:
+                    print(f"{act} {kind}: [{message['question'][:60]}] {message['message']}")
+
+
+if __name__ == "__main__":
+    main()
