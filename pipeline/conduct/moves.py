@@ -197,10 +197,14 @@ def _chosen(moment: Moment) -> Move | None:
 
 
 def _decisive(moment: Moment) -> HeardAct | None:
-    """The act that decides: the first of the policy's order; one that ends or pauses goes before a mere upset."""
-    present = [heard for act in moment.policy.order if (heard := moment.find(act)) is not None]
-    if not present:
+    """The act that decides: the first of the policy's order, sure ones before others.
+
+    One that ends or pauses goes before a mere upset.
+    """
+    heard_acts = [heard for act in moment.policy.order if (heard := moment.find(act)) is not None]
+    if not heard_acts:
         return None
+    present = [heard for heard in heard_acts if heard.sure] or heard_acts
     urgent = [h for h in present if h.act in ("wants_withdrawal", "wants_stop", "wants_pause") and h.sure]
     if urgent and present[0].act in ("risk", "distress"):
         return urgent[0]

@@ -315,6 +315,7 @@ from config.settings import load
 from server.language import Language
 from server.pipelines import Pipelines
 from server import wiring
+from pipeline.language.acts.reading import RuleReader
 from tests.support.interview import Interview, configuration
 settings = load({}).settings
 library = Library(settings.pipeline, models=Models(settings))

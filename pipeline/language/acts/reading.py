@@ -33,6 +33,26 @@ ORDER: tuple[Act, ...] = (
 """Which act a clause is, where several rules find it."""
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'"})
 _HIDDEN = "\x00"
+_CLOSING = " \t\r\n\"'”’»)!."
+
+
+@dataclass(frozen=True)
+class _Message:
+    """A message as rules look at it, and the question that was asked; `said` are the clauses that are no fillers."""
+
+    clauses: tuple[_Clause, ...]
+    said: tuple[int, ...]
+    around: str
+    words: int
+    asked: str
+
+    @classmethod
+    def of(cls, text: str, question: str, rules: Rules) -> _Message:
+        """The message, cut into clauses."""
+        clauses = tuple(_clauses(text, rules))
+        around = " ".join(clause.text for clause in clauses)
+        said = tuple(position for position, clause in enumerate(clauses) if not clause.filler)
+        return cls(clauses, said, around, len(around.split()), question.lower().translate(_APOSTROPHES))
 
 
 @dataclass(frozen=True)
@@ -43,6 +63,8 @@ class _Clause:
     end: int
     text: str
     filler: bool = False
+    asks: bool = False
+    """Whether it ends with a question mark."""
 
 
 class RuleReader:
@@ -69,33 +91,29 @@ def acts_of(text: str, question: str, language: str) -> tuple[HeardAct, ...]:
 
 def read(text: str, question: str, rules: Rules) -> tuple[HeardAct, ...]:
     """The acts of a message by these rules; as `acts_of`."""
-    clauses = _clauses(text, rules)
-    asked = question.lower().translate(_APOSTROPHES)
-    around = " ".join(clause.text for clause in clauses)
+    message = _Message.of(text, question, rules)
     found: list[HeardAct | None] = []
     taken: dict[int, Rule] = {}
-    for number, clause in enumerate(clauses):
-        heard = None if clause.filler else _heard(clauses, number, around, asked, rules)
+    for number, clause in enumerate(message.clauses):
+        heard = None if clause.filler else _heard(message, number, rules)
         found.append(heard[0] if heard else None)
         if heard:
             taken[number] = heard[1]
-    _extend(clauses, found, taken)
+    _extend(message.clauses, found, taken)
     if not any(found):
         return ()
-    return _joined(text, clauses, found)
+    return _joined(message.clauses, found)
 
 
-def _heard(
-    clauses: Sequence[_Clause], number: int, around: str, asked: str, rules: Rules
-) -> tuple[HeardAct, Rule] | None:
-    """The act of a clause by the first rule that finds one, in the order of acts, sure ones before others."""
-    clause = clauses[number]
+def _heard(message: _Message, number: int, rules: Rules) -> tuple[HeardAct, Rule] | None:
+    """The act of a clause by the first rule that finds one, sure ones before others, then in the order of acts."""
+    clause = message.clauses[number]
     best: tuple[tuple[int, int], HeardAct, Rule] | None = None
     for rule in rules.rules:
         rank = (0 if rule.sure else 1, ORDER.index(rule.act) if rule.act in ORDER else len(ORDER))
         if best is not None and best[0] <= rank:
             continue
-        match = _match(rule, clauses, number, around, asked)
+        match = _match(rule, message, number)
         if match is None:
             continue
         details = {name: value.strip() for name, value in match.groupdict().items() if value and value.strip()}
@@ -106,29 +124,26 @@ def _heard(
     return (best[1], best[2]) if best is not None else None
 
 
-def _match(rule: Rule, clauses: Sequence[_Clause], number: int, around: str, asked: str) -> re.Match[str] | None:
-    spec, clause = rule.spec, clauses[number]
-    said = [position for position, one in enumerate(clauses) if not one.filler]
-    if spec.first and number != said[0]:
-        return None
-    if spec.last and number != said[-1]:
-        return None
-    if spec.alone and len(said) > 1:
-        return None
-    if spec.words is not None and len(around.split()) > spec.words:
-        return None
-    if rule.asked is not None and not rule.asked.search(asked):
-        return None
-    if rule.unless_asked is not None and rule.unless_asked.search(asked):
+def _match(rule: Rule, message: _Message, number: int) -> re.Match[str] | None:
+    spec, clause = rule.spec, message.clauses[number]
+    if (
+        (spec.first and number != message.said[0])
+        or (spec.last and number != message.said[-1])
+        or (spec.alone and len(message.said) > 1)
+        or (spec.words is not None and message.words > spec.words)
+        or (spec.question is not None and spec.question != clause.asks)
+    ):
         return None
     match = rule.pattern.fullmatch(clause.text) if spec.whole else rule.pattern.search(clause.text)
     if match is None:
         return None
-    if rule.unless is not None and rule.unless.search(clause.text):
-        return None
-    if rule.unless_around is not None and rule.unless_around.search(around):
-        return None
-    return match
+    barred = (
+        (rule.asked is not None and not rule.asked.search(message.asked))
+        or (rule.unless_asked is not None and rule.unless_asked.search(message.asked))
+        or (rule.unless is not None and rule.unless.search(clause.text))
+        or (rule.unless_around is not None and rule.unless_around.search(message.around))
+    )
+    return None if barred else match
 
 
 def _extend(clauses: Sequence[_Clause], found: list[HeardAct | None], taken: dict[int, Rule]) -> None:
@@ -143,7 +158,7 @@ def _extend(clauses: Sequence[_Clause], found: list[HeardAct | None], taken: dic
                 )
 
 
-def _joined(text: str, clauses: Sequence[_Clause], found: Sequence[HeardAct | None]) -> tuple[HeardAct, ...]:
+def _joined(clauses: Sequence[_Clause], found: Sequence[HeardAct | None]) -> tuple[HeardAct, ...]:
     """One act per run of clauses of the same kind; fillers go with what they stand beside."""
     acts: list[HeardAct] = []
     waiting: int | None = None
@@ -194,5 +209,6 @@ def _clauses(text: str, rules: Rules) -> list[_Clause]:
                 clauses[-1] = replace(clauses[-1], end=end)
             continue
         said = " ".join(words.split()).strip(" .,;:!?…–-\"'()،؛؟«»“”„")[:LONGEST_CLAUSE]
-        clauses.append(_Clause(start, end, said, filler=rules.fillers.fullmatch(said) is not None))
+        asks = plain[start:end].rstrip(_CLOSING).endswith(("?", "؟"))
+        clauses.append(_Clause(start, end, said, filler=rules.fillers.fullmatch(said) is not None, asks=asks))
     return clauses
