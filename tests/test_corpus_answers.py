@@ -15,7 +15,7 @@ from tests.support.ledgers import listed_digests
 
 FOLDER = Path(__file__).parent / "corpus" / "answers"
 BLIND = FOLDER / "blind"
-FILES = sorted(FOLDER.rglob("*.jsonl"))
+FILES = sorted([*FOLDER.glob("*.jsonl"), *BLIND.glob("*.jsonl")])
 
 
 def answers(path: Path) -> Iterator[dict[str, Any]]:
@@ -36,6 +36,21 @@ def test_concepts_are_words_of_the_answer_and_links_join_them(path: Path) -> Non
             assert link["source"] != link["target"], one["answer"]
             assert {link["source"], link["target"]} <= set(ends), one["answer"]
             assert link.get("basis", "stated") in {"stated", "answered"}, one["answer"]
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "ontologies").glob("*.jsonl")), ids=lambda path: path.stem)
+def test_small_ontologies_type_every_concept_of_their_answers_or_none(path: Path) -> None:
+    listed = {one["name"]: one for one in json.loads((FOLDER / "ontologies.json").read_text(encoding="utf-8"))}
+    types = {kind["name"] for kind in listed[path.stem]["types"]}
+    known = {
+        (file.stem, one["answer"]): len(one["concepts"])
+        for file in FILES
+        if file.parent == FOLDER and file.stem != "second_coding"
+        for one in answers(file)
+    }
+    for one in answers(path):
+        assert len(one["types"]) == known[one["methodology"], one["answer"]]
+        assert set(one["types"]) - {None} <= types
 
 
 def test_blind_files_are_those_of_the_ledger() -> None:

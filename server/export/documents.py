@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from xml.etree import ElementTree as ET
 
 from pipeline.records import NAMESPACE
-from server.export.material import SPEAKERS, Material, shown_text
+from server.export.material import SPEAKERS, Material, as_it_reads, shown_text
 from server.export.text import xml_text
 
 _QDE = "urn:QDA-XML:project:1.0"
@@ -32,11 +32,11 @@ def to_docx(material: Material) -> bytes:
         f"{state.turn_count} turns · {state.status}"
     )
     document.add_heading("Transcript", 1)
-    for utterance in state.utterances:
+    for said in as_it_reads(state):
         paragraph = document.add_paragraph()
-        amended = " (amended)" if utterance.kind == "correct" else ""
-        paragraph.add_run(f"{SPEAKERS[utterance.speaker]}{amended}: ").bold = True
-        paragraph.add_run(xml_text(shown_text(utterance)))
+        mark = " (amended)" if said.amends else " (retracted)" if said.retracted else ""
+        paragraph.add_run(f"{SPEAKERS[said.utterance.speaker]}{mark}: ").bold = True
+        paragraph.add_run(xml_text(shown_text(said.utterance))).font.strike = said.retracted
     if state.nodes:
         document.add_heading("Concepts", 1)
         table = document.add_table(rows=1, cols=3)
@@ -46,6 +46,8 @@ def to_docx(material: Material) -> bytes:
         for node in state.nodes:
             cells = table.add_row().cells
             cells[0].text = xml_text(node.label)
+            if node.superseded_by:
+                cells[0].paragraphs[0].runs[0].font.strike = True
             cells[1].text = node.node_type.replace("_", " ")
             cells[2].text = xml_text("\n".join(f"“{mention.quote}”" for mention in node.mentions))
     if state.edges:

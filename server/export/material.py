@@ -100,6 +100,30 @@ def utterance_rows(state: InterviewState) -> list[Row]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An utterance as it reads: `retracted` where the respondent amended it, `amends` where it is the amendment."""
+
+    utterance: Utterance
+    retracted: bool = False
+    amends: bool = False
+
+
+def as_it_reads(state: InterviewState) -> list[Said]:
+    """Everything said: an amended answer is followed by its amendment, under the question that both answer."""
+    amended = {u.corrects: u for u in state.utterances if u.corrects}
+    known = {u.id for u in state.utterances}
+    read: list[Said] = []
+    for utterance in state.utterances:
+        if utterance.corrects in known:
+            continue
+        at: Utterance | None = utterance
+        while at is not None:
+            read.append(Said(at, retracted=at.id in amended, amends=at is not utterance))
+            at = amended.get(at.id)
+    return read
+
+
 def public_utterance_rows(state: InterviewState) -> list[Row]:
     """What the respondent may see of the transcript."""
     return [

@@ -12,10 +12,12 @@ from datetime import timedelta
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from pipeline.graph.surface import REVISES
 from server.export.material import (
     SPEAKERS,
     Material,
     Row,
+    as_it_reads,
     edge_rows,
     node_rows,
     session_row,
@@ -77,9 +79,11 @@ def to_markdown(material: Material) -> bytes:
         "## Transcript",
         "",
     ]
-    for utterance in state.utterances:
-        amended = " (amended)" if utterance.kind == "correct" else ""
-        lines += [f"**{SPEAKERS[utterance.speaker]}**{amended}: {_escaped(shown_text(utterance))}", ""]
+    for said in as_it_reads(state):
+        text = _escaped(shown_text(said.utterance))
+        mark = " (amended)" if said.amends else ""
+        shown = f"~~{text}~~ (retracted)" if said.retracted else text
+        lines += [f"**{SPEAKERS[said.utterance.speaker]}**{mark}: {shown}", ""]
     labels = {node.id: node.label for node in state.nodes}
     if state.nodes:
         lines += ["## Concepts", ""]
@@ -87,15 +91,18 @@ def to_markdown(material: Material) -> bytes:
             lines += [f"### {_escaped(node_type.replace('_', ' '))}", ""]
             for node in state.nodes:
                 if node.node_type == node_type:
-                    revised = " (revised later)" if node.superseded_by else ""
-                    lines.append(f"- **{_escaped(node.label)}**{revised}")
+                    label = _escaped(node.label)
+                    lines.append(f"- ~~{label}~~ (retracted)" if node.superseded_by else f"- **{label}**")
                     lines += [f"  - “{_escaped(mention.quote)}”" for mention in node.mentions]
             lines.append("")
     if state.edges:
         lines += ["## Relations", ""]
+        gone = {node.id for node in state.nodes if node.superseded_by}
         for edge in state.edges:
             ends = f"{_escaped(labels[edge.source_id])} → {_escaped(labels[edge.target_id])}"
-            lines.append(f"- {ends} ({_escaped(edge.edge_type.replace('_', ' '))})")
+            line = f"{ends} ({_escaped(edge.edge_type.replace('_', ' '))})"
+            retracted = edge.edge_type != REVISES and gone & {edge.source_id, edge.target_id}
+            lines.append(f"- ~~{line}~~ (retracted)" if retracted else f"- {line}")
         lines.append("")
     return "\n".join(lines).encode()
 
@@ -218,6 +225,7 @@ def to_vtt(material: Material) -> bytes:
     to say it. A spoken answer was recorded when it was over, and lasts as long as it took.
     """
     said = [u for u in material.state.utterances if u.text]
+    amended = {u.corrects for u in material.state.utterances if u.corrects}
     lines = ["WEBVTT", ""]
     begin = said[0].recorded_at if said else material.state.created_at
     end = timedelta()
@@ -233,6 +241,8 @@ def to_vtt(material: Material) -> bytes:
         text = " ".join(utterance.text.split())
         for character, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
             text = text.replace(character, escaped)
+        if utterance.id in amended:
+            text = f"<c.retracted>{text}</c> (retracted)"
         voice = f"<v {SPEAKERS[utterance.speaker]}>{text}</v>"
         lines += [utterance.id, f"{_timestamp(start)} --> {_timestamp(end)}", voice, ""]
     return "\n".join(lines).encode("utf-8", "replace")

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 import networkx
 import pytest
 import webvtt
+from docx import Document
 
 from pipeline.graph.surface import KGEdge, KGNode, Mention
 from pipeline.state import InterviewState, Utterance
@@ -226,3 +227,42 @@ def test_export_is_the_same_again(material: Material, name: str) -> None:
         assert {n: first.read(n) for n in first.namelist()} == {n: second.read(n) for n in second.namelist()}
     else:
         assert _written(material, name) == _written(material, name)
+
+
+def _amended() -> Material:
+    """An answer that was amended after the next question, and what both said."""
+    said = (
+        _utterance(0, 0, "interviewer", "opening", "When was it?"),
+        _utterance(1, 1, "respondent", "answer", "On Tuesday."),
+        _utterance(2, 1, "interviewer", "question", "Why then?"),
+        _utterance(3, 2, "respondent", "correct", "On Thursday.").model_copy(update={"corrects": "u1"}),
+        _utterance(4, 2, "interviewer", "question", "What was on Thursday?"),
+    )
+    gone = _node(1, "Tuesday", "attribute", Mention(utterance_id="u1", quote="Tuesday"))
+    kept = _node(2, "Thursday", "attribute", Mention(utterance_id="u3", quote="Thursday"))
+    state = new_state(utterances=said, nodes=(gone.model_copy(update={"superseded_by": kept.id}), kept))
+    return Material(state=state, configuration=configuration())
+
+
+def test_amendment_stands_under_the_question_that_it_answers_and_what_it_retracts_is_marked() -> None:
+    text = _written(_amended(), "md").decode()
+    lines = [line for line in text.splitlines() if line.startswith("**")]
+    assert lines == [
+        "**Interviewer**: When was it?",
+        "**Respondent**: ~~On Tuesday.~~ (retracted)",
+        "**Respondent** (amended): On Thursday.",
+        "**Interviewer**: Why then?",
+        "**Interviewer**: What was on Thursday?",
+    ]
+    assert "- ~~Tuesday~~ (retracted)" in text
+    assert "- **Thursday**" in text
+
+
+def test_captions_and_word_mark_what_was_retracted() -> None:
+    captions = _written(_amended(), "vtt").decode()
+    assert "<c.retracted>On Tuesday.</c> (retracted)" in captions
+    document = Document(io.BytesIO(_written(_amended(), "docx")))
+    struck = [run.text for paragraph in document.paragraphs for run in paragraph.runs if run.font.strike]
+    assert struck == ["On Tuesday."]
+    cells = [cell for row in document.tables[0].rows for cell in row.cells]
+    assert [run.text for cell in cells for p in cell.paragraphs for run in p.runs if run.font.strike] == ["Tuesday"]

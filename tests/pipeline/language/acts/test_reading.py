@@ -1,0 +1,170 @@
+"""Hearing acts by rules: what is an act, what is content, and what bad input does."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.acts import Act, told, words_of
+from pipeline.language.acts.reading import acts_of, read
+from pipeline.language.acts.rules import LANGUAGES, loaded, rules_for
+
+QUESTION = "Why is that important to you?"
+
+ACTS: list[tuple[str, str, Act]] = [
+    ("en", "I'd like to stop the interview now.", "wants_stop"),
+    ("en", "i want to stop now please", "wants_stop"),
+    ("en", "I need a moment, please.", "wants_pause"),
+    ("en", "hang on", "wants_pause"),
+    ("en", "I'm crying right now, sorry.", "distress"),
+    ("en", "I want to kill myself.", "risk"),
+    ("en", "Please delete everything I said.", "wants_withdrawal"),
+    ("en", "I'm 15 years old.", "minor"),
+    ("en", "Are you a robot?", "asks_interviewer"),
+    ("en", "Who reads this?", "asks_interviewer"),
+    ("en", "What do you mean?", "asks_back"),
+    ("en", "sorry, what?", "asks_back"),
+    ("en", "I already told you that.", "complains"),
+    ("en", "I'd rather not say.", "declines"),
+    ("en", "I don't know, sorry.", "dont_know"),
+    ("en", "No, I said Thursday, not Tuesday.", "corrects"),
+    ("de", "Ich möchte jetzt aufhören.", "wants_stop"),
+    ("de", "Einen Moment bitte.", "wants_pause"),
+    ("de", "Sind Sie ein Roboter?", "asks_interviewer"),
+    ("de", "Wie meinen Sie das?", "asks_back"),
+    ("de", "Das möchte ich nicht sagen.", "declines"),
+    ("de", "Keine Ahnung.", "dont_know"),
+    ("ar", "أريد أن أتوقف الآن", "wants_stop"),
+    ("ar", "ماذا تقصد؟", "asks_back"),
+    ("ar", "هل أنت روبوت؟", "asks_interviewer"),
+    ("ar", "لا أعرف", "dont_know"),
+]
+
+CONTENT = [
+    "I wanted to stop smoking.",
+    "I already told my boss about it.",
+    "I don't know how I lived without it.",
+    'And she said: "Stop it, I want to leave now."',
+    "She just said stop, I can't do this any more.",
+    "My daughter is fifteen and she uses it every day.",
+    "I cried when it broke, that was ten years ago.",
+    "We had to pause the film because the neighbours complained.",
+    "They deleted everything, and nobody told me why.",
+    "The taste.",
+    "No.",
+]
+
+
+@pytest.mark.parametrize(("language", "text", "act"), ACTS)
+def test_act_is_heard(language: str, text: str, act: Act) -> None:
+    assert act in {heard.act for heard in acts_of(text, QUESTION, language)}
+
+
+@pytest.mark.parametrize("text", CONTENT)
+def test_content_that_sounds_like_an_act_ends_and_asks_nothing(text: str) -> None:
+    acts = acts_of(text, QUESTION, "en")
+    assert {heard.act for heard in acts if heard.sure} <= {"tells"}
+
+
+def test_content_beside_an_act_stays_content_word_by_word() -> None:
+    text = "The line was dead for nine days. Are you a robot?"
+    acts = acts_of(text, "What happened?", "en")
+    assert [(heard.act, words_of(text, heard).strip()) for heard in acts] == [
+        ("tells", "The line was dead for nine days."),
+        ("asks_interviewer", "Are you a robot?"),
+    ]
+    assert told(text, acts) == "The line was dead for nine days."
+
+
+def test_language_without_rules_hears_nothing() -> None:
+    assert acts_of("Je veux arrêter.", "", "fr") == ()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a",
+        "👍👍👍",
+        "I WANT TO STOP NOW",
+        "x" * 8000,
+        "so and then i went there and " * 280,
+        "<script>stop()</script> SELECT * FROM answers; # stop",
+        "?!…,,,;;;",
+        "\u202etxet\u202c",
+        "İSTANBUL'DA STOP ǅ ß",
+        "stop. " * 1300,
+    ],
+)
+def test_any_text_is_read_and_covered(language: str, text: str) -> None:
+    covered(text, acts_of(text, QUESTION, language))
+
+
+@given(st.text(max_size=300), st.text(max_size=60), st.sampled_from(LANGUAGES))
+def test_acts_of_any_text_are_in_order_without_overlap_and_cover_its_words(
+    text: str, question: str, language: str
+) -> None:
+    covered(text, acts_of(text, question, language))
+
+
+def covered(text: str, acts: tuple[Any, ...]) -> None:
+    """The acts lie within the text, in order, without overlap, and leave no word out."""
+    at = 0
+    for heard in acts:
+        assert at <= heard.start < heard.end <= len(text)
+        assert not re.search(r"\w", text[at : heard.start])
+        at = heard.end
+    assert not acts or not re.search(r"\w", text[at:])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_of_each_language_know_every_act(language: str) -> None:
+    rules = rules_for(language)
+    assert rules is not None
+    assert {rule.act for rule in rules.rules} >= {
+        *("wants_stop", "wants_pause", "wants_withdrawal", "distress", "risk", "minor", "asks_back"),
+        *("asks_interviewer", "corrects", "complains", "declines", "wants_topic", "dont_know", "personal_data"),
+    }
+
+
+BASE: dict[str, Any] = {"ends": "[.!?]+\\s*", "breaks": "(?!)", "fillers": "um", "quotes": ['"[^"]*"']}
+
+
+def small(*rules: dict[str, Any], **fields: Any) -> Any:
+    return loaded({**BASE, **fields, "acts": {"wants_stop": list(rules)}})
+
+
+def hits(rules: Any, text: str, question: str = "") -> list[tuple[str, bool]]:
+    return [(heard.act, heard.sure) for heard in read(text, question, rules)]
+
+
+def test_conditions_of_a_rule_hold() -> None:
+    assert hits(small({"sure": "stop", "whole": True}), "please stop") == []
+    assert hits(small({"sure": "stop", "last": True}), "stop. It rained.") == []
+    assert hits(small({"sure": "stop", "first": True}), "It rained. stop.") == []
+    assert hits(small({"sure": "stop", "alone": True}), "stop. It rained.") == []
+    assert hits(small({"sure": "stop", "alone": True}), "um. stop.") == [("wants_stop", True)]
+    assert hits(small({"sure": "stop", "words": 2}), "please do stop") == []
+    assert hits(small({"sure": "stop", "unless": "bus"}), "the bus stop") == []
+    assert hits(small({"sure": "stop", "unless_around": "yesterday"}), "stop. yesterday.") == []
+    assert hits(small({"sure": "stop", "asked": "shall we"}), "stop", "Why?") == []
+    assert hits(small({"sure": "stop", "unless_asked": "say"}), "stop", "What did he say?") == []
+    assert hits(small({"sure": "stop", "question": True}), "stop") == []
+    assert hits(small({"sure": "stop", "question": True}), "stop?") == [("wants_stop", True)]
+    assert hits(small({"maybe": "stop"}), "stop") == [("wants_stop", False)]
+    assert hits(small({"sure": "<end> it"}, fragments={"end": "stop|quit"}), "quit it") == [("wants_stop", True)]
+    assert hits(small({"sure": "stop"}), 'she said "stop"') == []
+
+
+def test_reason_in_the_next_clause_belongs_to_the_act_where_the_rule_says_so() -> None:
+    assert hits(small({"sure": "stop", "takes_next": True}), "stop. my dad died.") == [("wants_stop", True)]
+
+
+@pytest.mark.parametrize("pattern", ["(", "<nothing>"])
+def test_pattern_that_can_not_be_read_is_told(pattern: str) -> None:
+    with pytest.raises(ValueError, match=r"can't be read|no fragment"):
+        small({"sure": pattern})
