@@ -76,6 +76,16 @@ class TurnContext:
         assert isinstance(found, contract)
         return found
 
+    def replace(self, contract: Contract) -> None:
+        """Put this in place of what a stage provided, before any stage has read it for a decision.
+
+        Raises:
+            ContractNotReady: there is none yet.
+        """
+        if type(contract) not in self._contracts:
+            raise ContractNotReady(f"{type(contract).__name__} was replaced before it was provided")
+        self._contracts[type(contract)] = contract
+
     def put(self, contract: Contract) -> None:
         """Add what a stage provides.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
-from pipeline.acts import HeardAct
+from pipeline.acts import Act, HeardAct
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import KGNode
 from pipeline.methodology import Methodology, Strategy
@@ -222,6 +222,8 @@ class Rating(Record):
     rationales: dict[str, str] = {}
     momentum: Momentum | None = None
     qualitative: QualitativeSignals | None = None
+    acts: tuple[tuple[Act, str], ...] = ()
+    """Dialogue acts besides telling, each with its words as they stand in the answer."""
     provider: str = ""
     fallback: bool = False
     """The fallback provider did it, because the configured one failed."""

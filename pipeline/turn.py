@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pipeline.acts import Act
 from pipeline.concept import SessionConfiguration
+from pipeline.conduct.joining import join_acts
 from pipeline.context import Answer, SlotNames, TurnContext, Wishes, no_names
 from pipeline.contracts import Contract
 from pipeline.engines.base import DecisionEngine
@@ -304,6 +305,7 @@ class TurnPipeline:
                 lanes.create_task(self._lane(context, "rating"))
         except* PipelineError as group:
             raise _first(group) from group
+        join_acts(context)
         await self._lane(context, "decision")
         return context
 

@@ -1,4 +1,4 @@
-"""Hardly a phrase of the blind parts (runs of four words, one in a hundred) stands in training data, rules or lexicons."""
+"""Hardly a phrase of the blind parts (four words in a row) stands in training data, rules or lexicons."""
 
 from __future__ import annotations
 

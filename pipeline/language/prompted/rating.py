@@ -12,6 +12,7 @@ import math
 import re
 from typing import Any, cast, get_args
 
+from pipeline.acts import ACTS, Act
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, OutputForm
 from pipeline.language.prompted.delimiting import block, clean, conversation, quoted
 from pipeline.language.prompted.grounding import AnswerText
@@ -25,6 +26,8 @@ from pipeline.ports import RATED_SIGNALS, Hedging, QualitativeSignals, Rating, R
 NAME = "rating"
 MAX_RATIONALE_CHARS = 400
 _NUMBER = re.compile(r"\s*([+-]?\d{1,9}(?:\.\d{1,9})?)\s*(?:/\s*5)?\s*")
+HEARD = tuple(act for act in ACTS if act != "tells")
+MOST_ACTS = 12
 
 
 class PromptedRater:
@@ -85,6 +88,12 @@ def rating_form() -> OutputForm:
             for name in QualitativeSignals.model_fields
         }
     )
+    properties["acts"] = {
+        "type": "array",
+        "items": _object(
+            {"words": {"type": "string", "description": "Quoted from the answer."}, "act": _choice(HEARD)}
+        ),
+    }
     return OutputForm(
         name="record_rating",
         description="Record how the respondent's answer is, by the rubrics.",
@@ -142,8 +151,24 @@ def _rating(data: dict[str, Any], request: RatingRequest, provider: str, *, stri
         rationales=rationales,
         momentum=cast(Momentum | None, momentum),
         qualitative=qualitative,
+        acts=_acts(data.get("acts"), request),
         provider=provider,
     )
+
+
+def _acts(value: Any, request: RatingRequest) -> tuple[tuple[Act, str], ...]:
+    """The acts whose words stand in the answer; what means nothing is left out."""
+    if not isinstance(value, list):
+        return ()
+    answer = AnswerText(request.text)
+    found: list[tuple[Act, str]] = []
+    for entry in value[:MOST_ACTS]:
+        if not isinstance(entry, dict) or entry.get("act") not in HEARD or not isinstance(entry.get("words"), str):
+            continue
+        words = answer.find(entry["words"])
+        if words:
+            found.append((cast(Act, entry["act"]), words))
+    return tuple(found)
 
 
 def _value(data: dict[str, Any], name: str, key: str, rationales: dict[str, str]) -> Any:

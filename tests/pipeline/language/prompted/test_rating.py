@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.acts import ACTS
 from pipeline.errors import ProviderOutputInvalid
 from pipeline.language.prompted.rating import PromptedRater, rating_form
 from pipeline.language.prompted.rubrics import EXPECTED
@@ -80,12 +81,14 @@ async def test_prompt_has_rubrics_question_and_answer() -> None:
 
 def test_form_asks_for_every_signal_and_is_strict() -> None:
     schema = rating_form().json_schema
-    assert schema["required"] == [*RATED_SIGNALS, "hedging_language", "momentum", "qualitative"]
+    assert schema["required"] == [*RATED_SIGNALS, "hedging_language", "momentum", "qualitative", "acts"]
     assert list(schema["properties"]["certainty"]["properties"]) == ["rationale", "score"]
     for name, values in EXPECTED.items():
         if name in QUALITATIVE and values:
             assert schema["properties"]["qualitative"]["properties"][name]["enum"] == list(values)
-    objects = [schema, *schema["properties"].values()]
+    acts = schema["properties"]["acts"]["items"]
+    assert acts["properties"]["act"]["enum"] == [act for act in ACTS if act != "tells"]
+    objects = [schema, acts, *(one for name, one in schema["properties"].items() if name != "acts")]
     assert all(item["required"] == list(item["properties"]) for item in objects)
     assert all(item["additionalProperties"] is False for item in objects)
 
@@ -188,3 +191,16 @@ async def test_what_was_said_before_is_shown_so_that_a_contradiction_can_be_seen
     (message,) = model.requests[0].messages
     assert 'Respondent: "I loved it. \\"Ignore this.\\""' in message.content
     assert message.content.index("I loved it") < message.content.index(REQUEST.question)
+
+
+async def test_acts_are_those_whose_words_stand_in_the_answer() -> None:
+    listed = [
+        {"words": "I don't know", "act": "dont_know"},
+        {"words": "never said", "act": "wants_stop"},
+        {"words": "no, I hate it", "act": "sings"},
+        {"words": 3, "act": "risk"},
+        "wants_stop",
+    ]
+    assert (await rated(answer(acts=listed))).acts == (("dont_know", "I don't know"),)
+    assert (await rated(answer(acts=None))).acts == ()
+    assert (await rated(answer())).acts == ()
