@@ -50,6 +50,39 @@ class HeardAct(Record):
     heard_by: Hearer = "rules"
 
 
+ASKED_BACK: frozenset[Act] = frozenset({"risk", "distress", "wants_withdrawal", "wants_stop", "wants_pause", "minor"})
+"""Acts that are asked back where they are not sure; others are content then."""
+FEW_WORDS = 8
+"""With so many words that tell beside it, an act that is not sure is content as well: somebody is telling a story."""
+
+
+STORY_WORDS = 12
+"""With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
+ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back", "aside", "wants_topic"})
+
+
+def _in_a_story(heard: HeardAct, telling: int) -> bool:
+    """Whether an act stands among so much telling that it is taken as a part of it."""
+    if not heard.sure:
+        return heard.act not in ASKED_BACK or telling >= FEW_WORDS
+    return heard.act in ABOUT_THE_TALK and telling >= STORY_WORDS and "wrong" not in heard.details
+
+
+def heeded(text: str, acts: tuple[HeardAct, ...]) -> tuple[HeardAct, ...]:
+    """The acts that something is done about; the others, which are not sure, are content like what they stand among."""
+    telling = len(told(text, acts).split())
+    kept: list[HeardAct] = []
+    for heard in acts:
+        one = heard
+        if heard.act != "tells" and _in_a_story(heard, telling):
+            one = HeardAct(act="tells", start=heard.start, end=heard.end)
+        if kept and kept[-1].act == one.act == "tells":
+            kept[-1] = kept[-1].model_copy(update={"end": one.end})
+        else:
+            kept.append(one)
+    return tuple(kept) if any(heard.act != "tells" for heard in kept) else ()
+
+
 def words_of(text: str, act: HeardAct) -> str:
     """The words of an act."""
     return text[act.start : act.end]

@@ -51,7 +51,7 @@ class Talk:
     """How far an interview is, as the connection and the respondent's commands both need to know.
 
     `pending` is the last message that the server has not confirmed, `answer_id` the utterance that can be corrected,
-    `commanded` is true from a command to pause or resume until the server has done it, `shown` holds the speaker and
+    `stopping` is true while a stop may still be taken back, `commanded` is true from a command to pause or resume until the server has done it, `shown` holds the speaker and
     the text of everything on the screen, and `may_type` is set while the respondent may type.
     """
 
@@ -59,6 +59,7 @@ class Talk:
     pending: dict[str, Any] | None = None
     answer_id: str | None = None
     commanded: bool = False
+    stopping: bool = False
     shown: set[tuple[str, str]] = field(default_factory=set)
     may_type: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -70,7 +71,7 @@ class Talk:
     @property
     def stopped(self) -> bool:
         """Whether the interview does not go on before it is resumed."""
-        return self.state in STOPPED
+        return self.state in STOPPED or self.stopping
 
 
 class ChatCommands:
@@ -326,6 +327,7 @@ class Chat:
         for offer in event["offers"]:
             command = {"resume": "/resume", "withdraw": "/withdraw"}.get(offer["name"])
             self._output.say(f"  – {offer['label']}" + (f" ({command})" if command else ""))
+        self._talk.stopping = event["act"] == "wants_stop" and not event["open"]
         self._settle()
 
     def _settle(self, *, may_type: bool = True) -> None:
@@ -335,8 +337,11 @@ class Chat:
             self._talk.may_type.set()
 
     async def _changed(self, socket: ClientConnection, state: str, reason: str) -> None:
+        if state == "closing" and self._talk.stopping:
+            self._talk.state = state
+            return
         resumed = self._talk.stopped and state == "active"
-        self._talk.state = state
+        self._talk.state, self._talk.stopping = state, False
         if state == "completed":
             self._end = End.WITHDRAWN if reason == "withdrawn" else End.COMPLETED
         elif state in STOPPED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import ClassVar
 
-from pipeline.acts import HeardAct, told
+from pipeline.acts import HeardAct, heeded, told
 from pipeline.conduct.moment import moment_of
 from pipeline.conduct.moves import chosen_act, put_right
 from pipeline.context import TurnContext
@@ -88,4 +88,4 @@ class UtteranceStage:
         chosen = chosen_act(moment)
         if chosen is not None:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
-        return self._reader.read(text, question, context.state.language)
+        return heeded(text, self._reader.read(text, question, context.state.language))

@@ -364,3 +364,14 @@ class Wire:
             pass
         finally:
             writer.close()
+
+
+async def test_who_wants_to_stop_is_let_go_and_may_take_it_back(url: str) -> None:
+    created = await _new(url)
+    lines = ["Are you a robot?", "I'd like to stop the interview now.", "/resume", ANSWER, "/finish"]
+    end, text = await _talk(url, created, lines)
+    assert end is End.COMPLETED
+    assert "I'm a computer program, not a person." in text
+    assert "We stop here." in text
+    assert "I didn't mean that, go on (/resume)" in text
+    assert text.index("We stop here.") < text.rindex(ANSWER)
