@@ -180,7 +180,7 @@ async def test_withdraw_erases_everything_everywhere(server: ServerProcess, wire
     respondent = await opened(browser, wire, None, "withdraw")
     page = respondent.page
     session_id = respondent.session_id
-    await respondent.answer("Something I regret saying")
+    await respondent.answer("What my neighbour pays for bread")
     assert await respondent.next_question(1)
     await page.locator("#withdraw").click()
     await page.locator("#dialog-confirm").click()

@@ -186,7 +186,12 @@ class _Filling:
         return next((option for option in resolved if option.get("type") != "null"), resolved[0])
 
     def _elements(self, items: dict[str, Any], name: str, number: int) -> range:
-        """One element per numbered label, else per stretch; relations join neighbours; lists of numbers have one."""
+        """One element per numbered label, else per stretch; relations join neighbours; lists of numbers have one.
+
+        No acts are listed: those whom the double listens to do nothing but tell.
+        """
+        if name == "acts":
+            return range(0)
         if self._resolved(items).get("type") == "integer":
             return range(number, number + 1)
         return range(len(self._labels) or max(0, len(self._stretches) - ("relation" in name)))

@@ -35,7 +35,7 @@ export function actingBar(app, id) {
   const patienceField = h("label", "inline-field", t("mod.acting.patience"), patience);
   const seen = button("acknowledge", () => void act({ type: "acknowledge" }, seen));
   const free = button("release_held", () => void act({ type: "release_held" }, free));
-  const care = h("div", { class: "acting care", role: "group", "aria-label": t("mod.acting.care"), hidden: true }, seen, free);
+  const care = h("div", { class: "care", role: "group", "aria-label": t("mod.acting.care"), hidden: true }, seen, free);
   const bar = h("div", { class: "acting", role: "group", "aria-label": t("mod.acting") }, inject, steer, pause, claim, note, extend, patienceField, end);
   const element = h("div", "acting-box", bar, over, care, told);
   end.classList.add("ending");
