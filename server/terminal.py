@@ -51,8 +51,9 @@ class Talk:
     """How far an interview is, as the connection and the respondent's commands both need to know.
 
     `pending` is the last message that the server has not confirmed, `answer_id` the utterance that can be corrected,
-    `stopping` is true while a stop may still be taken back, `commanded` is true from a command to pause or resume until the server has done it, `shown` holds the speaker and
-    the text of everything on the screen, and `may_type` is set while the respondent may type.
+    `stopping` is true while a stop may still be taken back, `commanded` is true from a command to pause or resume
+    until the server has done it, `shown` holds the speaker and the text of everything on the screen, and `may_type`
+    is set while the respondent may type.
     """
 
     state: str = "created"
