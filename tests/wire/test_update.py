@@ -17,7 +17,7 @@ from tests.support.process import ServerProcess
 STORED = Path(__file__).parent / "stored" / "state_v3.tar.xz"
 """A data directory of the version with states of version 3, killed while it worked on an answer of `pending`."""
 
-ANSWERS = ("It saves me time.", "Then I can be with my family.", "No, that is all.", "Thank you.", "Nothing.", "No.")
+ANSWERS = ("It saves me time.", "Then I can be with my family.", "It is quick.", "Cheap.", "Nice.", "Quick, too.")
 
 
 @pytest.fixture
