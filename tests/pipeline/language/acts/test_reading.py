@@ -32,6 +32,7 @@ ACTS: list[tuple[str, str, Act]] = [
     ("en", "I'd rather not say.", "declines"),
     ("en", "I don't know, sorry.", "dont_know"),
     ("en", "No, I said Thursday, not Tuesday.", "corrects"),
+    ("en", "ok, I'm back, sorry about that", "aside"),
     ("de", "Ich möchte jetzt aufhören.", "wants_stop"),
     ("de", "Einen Moment bitte.", "wants_pause"),
     ("de", "Sind Sie ein Roboter?", "asks_interviewer"),
@@ -54,6 +55,9 @@ CONTENT = [
     "I cried when it broke, that was ten years ago.",
     "We had to pause the film because the neighbours complained.",
     "They deleted everything, and nobody told me why.",
+    "I email them, so that I have a confirmation in writing.",
+    "My noise cancelling headphones help me to read and switch off.",
+    "I'm back at my mum's now, so it matters less.",
     "The taste.",
     "No.",
 ]
