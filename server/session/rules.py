@@ -69,7 +69,7 @@ def check_turn(state: InterviewState, configuration: SessionConfiguration) -> No
     if state.status == "paused":
         raise SessionProblem("session_paused")
     if is_stopping(state):
-        raise SessionProblem("session_completed")
+        raise SessionProblem("session_completed", "You asked to stop. Resume the interview to go on.")
     if state.question is None:
         raise SessionProblem("turn_in_progress", "The first question is still on its way. Please wait a moment.")
 
