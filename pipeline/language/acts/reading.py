@@ -116,12 +116,20 @@ def _heard(message: _Message, number: int, rules: Rules) -> tuple[HeardAct, Rule
         match = _match(rule, message, number)
         if match is None:
             continue
-        details = {name: value.strip() for name, value in match.groupdict().items() if value and value.strip()}
         heard = HeardAct(
-            act=rule.act, start=clause.start, end=clause.end, sure=rule.sure, about=rule.spec.about, details=details
+            act=rule.act, start=clause.start, end=clause.end, sure=rule.sure, about=rule.spec.about, details=_details(match)
         )
         best = (rank, heard, rule)
     return (best[1], best[2]) if best is not None else None
+
+
+def _details(match: re.Match[str]) -> dict[str, str]:
+    """What the named groups of a pattern found; `topic2` is another place where `topic` may stand."""
+    found: dict[str, str] = {}
+    for name, value in match.groupdict().items():
+        if value and value.strip():
+            found.setdefault(name.rstrip("23456789"), value.strip())
+    return found
 
 
 def _match(rule: Rule, message: _Message, number: int) -> re.Match[str] | None:
