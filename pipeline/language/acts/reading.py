@@ -117,7 +117,12 @@ def _heard(message: _Message, number: int, rules: Rules) -> tuple[HeardAct, Rule
         if match is None:
             continue
         heard = HeardAct(
-            act=rule.act, start=clause.start, end=clause.end, sure=rule.sure, about=rule.spec.about, details=_details(match)
+            act=rule.act,
+            start=clause.start,
+            end=clause.end,
+            sure=rule.sure,
+            about=rule.spec.about,
+            details=_details(match),
         )
         best = (rank, heard, rule)
     return (best[1], best[2]) if best is not None else None
