@@ -26,11 +26,12 @@ from tests.support.redis_store import connect_store
 @pytest.fixture
 def cluster_url(tmp_path: Path) -> Iterator[str]:
     """A cluster of one server, which owns every slot."""
-    with socket.socket() as probe:
+    with socket.socket() as probe, socket.socket() as bus_probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        bus_probe.bind(("127.0.0.1", 0))
+        port, bus_port = probe.getsockname()[1], bus_probe.getsockname()[1]
     arguments = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(tmp_path), "--save", ""]
-    arguments += ["--cluster-enabled", "yes", "--cluster-port", str(port - 1 if port > 60000 else port + 1)]
+    arguments += ["--cluster-enabled", "yes", "--cluster-port", str(bus_port)]
     with subprocess.Popen([str(find_binary()), *arguments], stdout=subprocess.DEVNULL) as server:
         client = Redis(port=port)
         wait_until_it_answers(client, server)
