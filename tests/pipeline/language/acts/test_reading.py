@@ -164,6 +164,12 @@ def test_conditions_of_a_rule_hold() -> None:
     assert hits(small({"sure": "stop"}), 'she said "stop"') == []
 
 
+def test_detail_may_stand_at_several_places_of_a_pattern() -> None:
+    rules = small({"sure": "no (?P<wrong>\\w+) but (?P<right>\\w+)|(?P<right2>\\w+) not (?P<wrong2>\\w+)"})
+    assert [heard.details for heard in read("no tea but milk", "", rules)] == [{"wrong": "tea", "right": "milk"}]
+    assert [heard.details for heard in read("milk not tea", "", rules)] == [{"wrong": "tea", "right": "milk"}]
+
+
 def test_reason_in_the_next_clause_belongs_to_the_act_where_the_rule_says_so() -> None:
     assert hits(small({"sure": "stop", "takes_next": True}), "stop. my dad died.") == [("wants_stop", True)]
 
