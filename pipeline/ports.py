@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from pipeline.acts import Act, HeardAct
 from pipeline.graph.canonical import CanonicalSlot
-from pipeline.graph.surface import KGNode
+from pipeline.graph.surface import Basis, KGNode
 from pipeline.methodology import Methodology, Strategy
 from pipeline.momentum import Momentum
 from pipeline.records import Record
@@ -128,6 +128,8 @@ class ExtractedConcept(Record):
     quote: str
     confidence: float = Field(default=0.7, ge=0.0, le=1.0)
     stance: int = Field(default=0, ge=-1, le=1)
+    salience: int | None = Field(default=None, ge=0, le=3)
+    emotion: int | None = Field(default=None, ge=0, le=2)
     type_alternatives: tuple[tuple[str, float], ...] = ()
     element_ids: tuple[str, ...] = ()
 
@@ -140,6 +142,7 @@ class ExtractedRelationship(Record):
     edge_type: str
     quote: str
     confidence: float = Field(default=0.7, ge=0.0, le=1.0)
+    basis: Basis = "stated"
     stance: int = Field(default=0, ge=-1, le=1)
 
 

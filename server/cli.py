@@ -27,7 +27,7 @@ from server import logs
 from server.auth import moderator_token
 from server.client import CallFailed, Client, call_sync
 from server.errors import ApiError
-from server.export import FORMATS
+from server.export import FORMATS, RELATIONS
 from server.hot.datadir import running_server
 from server.hot.errors import DataDirInUse, HotError
 from server.release import version
@@ -149,6 +149,12 @@ def _parser() -> argparse.ArgumentParser:
     export = add("export", _export, "Write a session to standard output or a file.")
     export.add_argument("session", metavar="SESSION")
     export.add_argument("--format", choices=FORMATS, default="json", metavar="F", help=f"one of {', '.join(FORMATS)}")
+    export.add_argument(
+        "--relations",
+        choices=RELATIONS,
+        default="firm",
+        help="firm (default) leaves out those that were merely inferred",
+    )
     export.add_argument("--output", "-o", metavar="FILE", help="where to write; standard output if not given")
     add_data(export)
 
@@ -344,7 +350,7 @@ def _kept_token(settings: Settings, session_id: str) -> str:
 
 def _export(options: argparse.Namespace) -> int:
     settings = _settings(options, quiet=True)
-    content = _exported(settings, options.session, options.format)
+    content = _exported(settings, options.session, options.format, options.relations)
     if options.output is not None:
         Path(options.output).write_bytes(content)
     else:
@@ -353,14 +359,14 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
-def _exported(settings: Settings, session_id: str, name: str) -> bytes:
+def _exported(settings: Settings, session_id: str, name: str, relations: str) -> bytes:
     running = _running_server(settings)
     if running is None:
         from server import node
 
-        return uvloop.run(node.export(settings, session_id, name))
+        return uvloop.run(node.export(settings, session_id, name, relations))
     url, token = running
-    path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}"
+    path = f"/api/sessions/{quote(session_id, safe='')}/export?format={name}&relations={relations}"
     return call_sync(url, "GET", path, token)
 
 

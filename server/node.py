@@ -21,7 +21,7 @@ from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
 from server.bounds import connection_limits
 from server.errors import ApiError
-from server.export import FORMATS
+from server.export import written
 from server.inventory import unverified
 from server.language import cautions, role_lines
 from server.parts import Parts
@@ -185,8 +185,8 @@ async def here(settings: Settings, *, say: Say) -> AsyncIterator[tuple[str, str]
             yield url, storage.moderator_token
 
 
-async def export(settings: Settings, session_id: str, name: str) -> bytes:
-    """A session in one of the export formats, where no server runs.
+async def export(settings: Settings, session_id: str, name: str, relations: str = "firm") -> bytes:
+    """A session in one of the export formats, with these relations, where no server runs.
 
     Raises:
         ApiError: `not_found`, `forbidden` where it is held back.
@@ -196,4 +196,4 @@ async def export(settings: Settings, session_id: str, name: str) -> bytes:
         material = await storage.reader.material(session_id, Principal("moderator"))
         if material.state.conduct.held_back:
             raise ApiError("forbidden", "This interview is held back: the respondent seems to be under age.")
-        return FORMATS[name].write(material)
+        return written(name, material, relations)

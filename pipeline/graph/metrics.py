@@ -168,12 +168,15 @@ def chao1_ratio(mention_counts: Iterable[int]) -> float:
 
 
 def measure(graph: SurfaceGraph, ontology: Ontology) -> GraphState:
-    """All measures of the surface graph. Superseded nodes and `revises` edges are left out. O(nodes + edges)."""
+    """All measures of the surface graph. O(nodes + edges).
+
+    Superseded nodes and `revises` edges are left out; inferred edges count for orphans, never for depth and chains.
+    """
     nodes = {node.id: node for node in graph.live_nodes()}
     edges = graph.live_edges()
-    ends = [(edge.source_id, edge.target_id) for edge in edges]
+    ends = [(edge.source_id, edge.target_id) for edge in graph.firm_edges()]
     depth, longest = depths(nodes, ends)
-    linked = {node for pair in ends for node in pair}
+    linked = {node for edge in edges for node in (edge.source_id, edge.target_id)}
     deepest = max(depth.values(), default=0)
     average = sum(depth.values()) / len(depth) if depth else 0.0
     ratio, complete = chain_completion({i: n.node_type for i, n in nodes.items()}, ends, ontology)

@@ -186,10 +186,10 @@ class SlotAssignment:
         return None, 1.0
 
     def _aggregate(self) -> None:
-        """Rebuild the canonical edges from the live surface edges; no self-loops."""
+        """Rebuild the canonical edges from the surface edges that were not merely inferred; no self-loops."""
         support: dict[tuple[str, str, str], list[str]] = {}
         mappings = self.canonical.mappings
-        for edge in self._graph.live_edges():
+        for edge in self._graph.firm_edges():
             source, target = mappings.get(edge.source_id), mappings.get(edge.target_id)
             if source is None or target is None or source.canonical_slot_id == target.canonical_slot_id:
                 continue

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
+from typing import Literal
 
 from pydantic import Field
 
 from pipeline.records import Record
 
 REVISES = "revises"
+
+Basis = Literal["stated", "answered", "inferred", "unrecorded"]
+"""What an edge rests on: a connector or construction in the answer, the answer to a question about its end, mere
+neighbourhood; `unrecorded` are edges from before this was kept."""
+BASES: tuple[Basis, ...] = ("stated", "answered", "inferred", "unrecorded")
+"""The firmer ones first."""
+GUESSED: Basis = "inferred"
+"""What counts for no chain, ladder or analysis, and stays out of exports unless asked for."""
 
 
 def label_key(label: str) -> str:
@@ -30,7 +39,8 @@ class KGNode(Record):
     `sequence` is the creation order within the session, `mention_sequence` the order of the latest mention; both
     grow by one for each node or mention and never repeat. `lemmas` are the label's content lemmas, kept so that
     deduplication never parses a label twice. `superseded_by` is the node that takes its place or, where a
-    correction puts nothing in its place, the correcting utterance.
+    correction puts nothing in its place, the correcting utterance. `salience` is how much a moderator would follow
+    it up (0 a detail, 3 at once), `emotion` how much feeling is in it (0 none, 2 strong); None where nobody judged it.
     """
 
     id: str
@@ -40,6 +50,8 @@ class KGNode(Record):
     mentions: tuple[Mention, ...]
     confidence: float = Field(ge=0.0, le=1.0)
     stance: int = Field(default=0, ge=-1, le=1)
+    salience: int | None = Field(default=None, ge=0, le=3)
+    emotion: int | None = Field(default=None, ge=0, le=2)
     created_turn: int
     last_mention_turn: int
     sequence: int
@@ -64,6 +76,7 @@ class KGEdge(Record):
     edge_type: str
     mentions: tuple[Mention, ...]
     confidence: float = Field(ge=0.0, le=1.0)
+    basis: Basis = "unrecorded"
     stance: int = Field(default=0, ge=-1, le=1)
     created_turn: int
     sequence: int
@@ -167,6 +180,10 @@ class SurfaceGraph:
                 if edge.edge_type != REVISES and edge.source_id not in gone and edge.target_id not in gone
             ]
         return self._live_edges
+
+    def firm_edges(self) -> list[KGEdge]:
+        """The live edges that were not merely inferred: those that chains and ladders are made of."""
+        return [edge for edge in self.live_edges() if edge.basis != GUESSED]
 
     def next_sequence(self) -> int:
         """One more than any creation or mention order used so far."""

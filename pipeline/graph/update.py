@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence, Set
 
 from pipeline.graph.dedup import Deduplicator, MentionQuery
-from pipeline.graph.surface import REVISES, KGEdge, KGNode, Mention, SchemaTension, SurfaceGraph, label_key
+from pipeline.graph.surface import (
+    BASES,
+    REVISES,
+    Basis,
+    KGEdge,
+    KGNode,
+    Mention,
+    SchemaTension,
+    SurfaceGraph,
+    label_key,
+)
 from pipeline.methodology import Ontology
 from pipeline.ports import DroppedElement, ExtractedConcept, ExtractedRelationship, Vectors
 from pipeline.records import derived_id
@@ -82,6 +92,8 @@ class GraphUpdate:
             mentions=(Mention(utterance_id=self._utterance.id, quote=concept.quote),),
             confidence=concept.confidence,
             stance=concept.stance,
+            salience=concept.salience,
+            emotion=concept.emotion,
             created_turn=self._utterance.turn_number,
             last_mention_turn=self._utterance.turn_number,
             sequence=self._sequence,
@@ -123,9 +135,17 @@ class GraphUpdate:
         mention = Mention(utterance_id=self._utterance.id, quote=found.quote)
         known = self.graph.edge_between(source.id, target.id, found.edge_type)
         if known is None:
-            self._add_edge(source, target, found.edge_type, mention, found.confidence, found.stance)
+            self._add_edge(source, target, found.edge_type, mention, found.confidence, found.stance, found.basis)
         elif mention not in known.mentions:
-            self.graph.put_edge(known.model_copy(update={"mentions": (*known.mentions, mention)}))
+            self.graph.put_edge(
+                known.model_copy(
+                    update={
+                        "mentions": (*known.mentions, mention),
+                        "confidence": max(known.confidence, found.confidence),
+                        "basis": min(known.basis, found.basis, key=BASES.index),
+                    }
+                )
+            )
         if found.edge_type == REVISES:
             self._revise(source, target)
 
@@ -155,7 +175,7 @@ class GraphUpdate:
                 continue
             mention = Mention(utterance_id=self._utterance.id, quote=replacement.mentions[-1].quote)
             if self.graph.edge_between(replacement.id, node.id, REVISES) is None:
-                self._add_edge(replacement, node, REVISES, mention, replacement.confidence, 0)
+                self._add_edge(replacement, node, REVISES, mention, replacement.confidence, 0, "stated")
             self._supersede(node.id, replacement.id)
 
     def retract(self, words: Collection[str], utterance_ids: Set[str], focus: str | None) -> None:
@@ -204,6 +224,8 @@ class GraphUpdate:
                     "mention_sequence": self._sequence,
                     "mention_count": node.mention_count + first_this_turn,
                     "confidence": max(node.confidence, concept.confidence),
+                    "salience": _higher(node.salience, concept.salience),
+                    "emotion": _higher(node.emotion, concept.emotion),
                     "element_ids": tuple(dict.fromkeys((*node.element_ids, *concept.element_ids))),
                     "superseded_by": None,
                 }
@@ -214,7 +236,14 @@ class GraphUpdate:
             self.mentioned.append(node_id)
 
     def _add_edge(
-        self, source: KGNode, target: KGNode, edge_type: str, mention: Mention, confidence: float, stance: int
+        self,
+        source: KGNode,
+        target: KGNode,
+        edge_type: str,
+        mention: Mention,
+        confidence: float,
+        stance: int,
+        basis: Basis,
     ) -> None:
         edge = KGEdge(
             id=self._id("edge", len(self.edges_added)),
@@ -223,6 +252,7 @@ class GraphUpdate:
             edge_type=edge_type,
             mentions=(mention,),
             confidence=confidence,
+            basis=basis,
             stance=stance,
             created_turn=self._utterance.turn_number,
             sequence=self._sequence,
@@ -267,3 +297,8 @@ class GraphUpdate:
     def _id(self, kind: str, ordinal: int) -> str:
         which = f"{self._part}.{ordinal}" if self._part else ordinal
         return derived_id(self._session_id, self._utterance.turn_number, kind, which)
+
+
+def _higher(one: int | None, other: int | None) -> int | None:
+    """The larger of two judgements, as far as there are any."""
+    return max((value for value in (one, other) if value is not None), default=None)

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pipeline.acts import Act
 from pipeline.concept import ConsentText, Element, EngineName, KioskMode, Patience
 from pipeline.graph.canonical import CanonicalEdge, SlotStatus
-from pipeline.graph.surface import Mention, SchemaTension
+from pipeline.graph.surface import Basis, Mention, SchemaTension
 from pipeline.graph.tracker import Depth
 from pipeline.ports import Speaker
 from pipeline.state import (
@@ -402,6 +402,8 @@ class NodeRow(ReplyBody):
     level: int
     confidence: Share
     stance: Literal[-1, 0, 1]
+    salience: Literal[0, 1, 2, 3] | None = Field(description="How much a moderator would follow it up; 3 at once.")
+    emotion: Literal[0, 1, 2] | None = Field(description="How much feeling is in it; 2 is strong.")
     created_turn: Count
     last_mention_turn: Count
     mention_count: int
@@ -427,6 +429,7 @@ class EdgeRow(ReplyBody):
     target_id: str
     edge_type: str
     confidence: Share
+    basis: Basis = Field(description="What it rests on.")
     stance: Literal[-1, 0, 1]
     created_turn: Count
     quotes: list[Mention]

@@ -46,7 +46,7 @@ from server.api.views import moderator_view, now_view, received_view, respondent
 from server.auth import Principal
 from server.descriptions import DISPOSITION, DescribedRoute, Group, Holder, Operation, Parameter, Refusal, Reply
 from server.errors import ApiError
-from server.export import FORMATS
+from server.export import FORMATS, RELATIONS, written
 from server.export.material import Material, iso, usage_view, utterance_rows
 from server.hot.values import Erasure
 from server.parts import Parts
@@ -60,6 +60,7 @@ from server.watch.graphs import canonical_view, surface_view
 
 LONGEST_QUERY = 200
 PageSize = Annotated[int, Field(ge=1, le=MAX_PAGE)]
+Relations = Annotated[str, Field(json_schema_extra={"enum": list(RELATIONS)})]
 ExportFormat = Annotated[str, Field(json_schema_extra={"enum": list(FORMATS)})]
 Search = Annotated[str, StringConstraints(max_length=LONGEST_QUERY)]
 
@@ -251,13 +252,16 @@ async def export_session(request: Request) -> Response:
     chosen = FORMATS.get(name)
     if chosen is None:
         raise ApiError("invalid_input", f"format: should be one of {', '.join(FORMATS)}.")
+    which = request.query_params.get("relations", "firm")
+    if which not in RELATIONS:
+        raise ApiError("invalid_input", f"relations: should be one of {', '.join(RELATIONS)}.")
     material = await parts_of(request).reader.material(session_id_of(request), principal)
     if material.state.conduct.held_back:
         raise ApiError(
             "forbidden",
             "This interview is held back: the respondent seems to be under age. A moderator can release it.",
         )
-    content = await run_in_threadpool(chosen.write, material)
+    content = await run_in_threadpool(written, name, material, which)
     filename = f"askwell-{material.state.concept_id}-{material.state.session_id[:8]}.{chosen.suffix}"
     headers = {"cache-control": "no-store", "content-disposition": f'attachment; filename="{filename}"'}
     return Response(content, headers=headers, media_type=chosen.media_type)
@@ -430,7 +434,15 @@ ROUTES = [
             RESULTS,
             (Reply("The file.", media_types=_EXPORT_TYPES, headers=(DISPOSITION,)),),
             _MODERATOR,
-            query=(Parameter("format", ExportFormat, "Which format; `json` if not given."),),
+            query=(
+                Parameter("format", ExportFormat, "Which format; `json` if not given."),
+                Parameter(
+                    "relations",
+                    Relations,
+                    "`firm`: those that were stated or answered, and those from before that was recorded; `all`: those "
+                    "that were merely inferred, too. `firm` if not given; `json` always has all.",
+                ),
+            ),
             errors=("invalid_input",),
         ),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from server.export.documents import to_docx, to_qdpx
 from server.export.material import Material
@@ -18,12 +18,14 @@ class Format:
     media_type: str
     suffix: str
     write: Callable[[Material], bytes]
+    complete: bool = False
+    """Whether it has all relations, whichever are asked for."""
 
 
 FORMATS: dict[str, Format] = {
     chosen.name: chosen
     for chosen in (
-        Format("json", "application/json", "json", to_json),
+        Format("json", "application/json", "json", to_json, complete=True),
         Format("md", "text/markdown; charset=utf-8", "md", to_markdown),
         Format("csv", "application/zip", "csv.zip", to_csv),
         Format("graphml", "application/graphml+xml", "graphml", to_graphml),
@@ -33,4 +35,14 @@ FORMATS: dict[str, Format] = {
     )
 }
 
-__all__ = ["FORMATS", "Format", "Material"]
+RELATIONS = ("firm", "all")
+"""Which relations an export may have: all but those that were merely inferred, or all."""
+
+
+def written(name: str, material: Material, relations: str = "firm") -> bytes:
+    """The session in the format of that name, with these relations. Raises KeyError for a format that isn't there."""
+    chosen = FORMATS[name]
+    return chosen.write(replace(material, inferred=chosen.complete or relations == "all"))
+
+
+__all__ = ["FORMATS", "RELATIONS", "Format", "Material", "written"]

@@ -52,9 +52,12 @@ def to_docx(material: Material) -> bytes:
             cells[2].text = xml_text("\n".join(f"“{mention.quote}”" for mention in node.mentions))
     if state.edges:
         document.add_heading("Relations", 1)
+        if material.omitted:
+            document.add_paragraph(material.omitted).runs[0].italic = True
         labels = {node.id: node.label for node in state.nodes}
-        for edge in state.edges:
-            text = f"{labels[edge.source_id]} → {labels[edge.target_id]} ({edge.edge_type.replace('_', ' ')})"
+        for edge in material.edges:
+            kind = edge.edge_type.replace("_", " ")
+            text = f"{labels[edge.source_id]} → {labels[edge.target_id]} ({kind}, {edge.basis})"
             document.add_paragraph(xml_text(text), style="List Bullet")
     document.styles["Normal"].font.size = Pt(11)
     out = io.BytesIO()
@@ -83,6 +86,8 @@ def to_qdpx(material: Material) -> bytes:
     _codes(root, material)
     text = _source(root, material, made)
     _links(root, material)
+    if material.omitted:
+        ET.SubElement(root, _qde_tag("Description")).text = material.omitted
     ET.register_namespace("", _QDE)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
@@ -128,16 +133,16 @@ def _source(root: ET.Element, material: Material, made: dict[str, str]) -> str:
 
 
 def _links(root: ET.Element, material: Material) -> None:
-    if not material.state.edges:
+    if not material.edges:
         return
     links = ET.SubElement(root, _qde_tag("Links"))
-    for edge in material.state.edges:
+    for edge in material.edges:
         ET.SubElement(
             links,
             _qde_tag("Link"),
             {
                 "guid": _guid(material, f"edge/{edge.id}"),
-                "name": edge.edge_type,
+                "name": f"{edge.edge_type} ({edge.basis})",
                 "direction": "OneWay",
                 "originGUID": _guid(material, f"node/{edge.source_id}"),
                 "targetGUID": _guid(material, f"node/{edge.target_id}"),

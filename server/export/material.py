@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
+from pipeline.graph.surface import GUESSED, KGEdge
 from pipeline.state import InterviewState, Utterance
 from server.usage import SessionUsage
 
@@ -32,11 +33,27 @@ class Material:
     actions: Sequence[Row] = ()
     calls: Sequence[Row] = ()
     usage: SessionUsage = NO_USAGE
+    inferred: bool = True
+    """Whether relations that were merely inferred are in it."""
 
     @property
     def title(self) -> str:
         """The topic, for headings."""
         return self.configuration.concept.title or self.state.concept_name
+
+    @property
+    def edges(self) -> tuple[KGEdge, ...]:
+        """The relations that this export has."""
+        return tuple(edge for edge in self.state.edges if self.inferred or edge.basis != GUESSED)
+
+    @property
+    def omitted(self) -> str:
+        """A sentence about the relations that this export does not have; empty where it has all."""
+        count = len(self.state.edges) - len(self.edges)
+        if not count:
+            return ""
+        what = "1 that was merely inferred is" if count == 1 else f"{count} that were merely inferred are"
+        return f"Of {len(self.state.edges)} relations, {what} left out; an export of all relations has them."
 
 
 def iso(moment: datetime | None) -> str | None:
@@ -156,6 +173,8 @@ def node_rows(
                 "level": ontology.level_of(node.node_type),
                 "confidence": node.confidence,
                 "stance": node.stance,
+                "salience": node.salience,
+                "emotion": node.emotion,
                 "created_turn": node.created_turn,
                 "last_mention_turn": node.last_mention_turn,
                 "mention_count": node.mention_count,
@@ -171,7 +190,7 @@ def node_rows(
     return rows
 
 
-def edge_rows(state: InterviewState) -> list[Row]:
+def edge_rows(edges: Iterable[KGEdge]) -> list[Row]:
     """Relations of the surface graph with their quotes."""
     return [
         {
@@ -180,12 +199,13 @@ def edge_rows(state: InterviewState) -> list[Row]:
             "target_id": edge.target_id,
             "edge_type": edge.edge_type,
             "confidence": edge.confidence,
+            "basis": edge.basis,
             "stance": edge.stance,
             "created_turn": edge.created_turn,
             "quotes": [mention.model_dump() for mention in edge.mentions],
             "source_utterance_ids": list(edge.source_utterance_ids),
         }
-        for edge in state.edges
+        for edge in edges
     ]
 
 

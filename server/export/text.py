@@ -51,7 +51,8 @@ def to_json(material: Material) -> bytes:
         "consent": state.consent.model_dump(mode="json") if state.consent else None,
         "utterances": utterance_rows(state),
         "nodes": node_rows(state, material.configuration),
-        "edges": edge_rows(state),
+        "edges": edge_rows(material.edges),
+        "edges_omitted": len(state.edges) - len(material.edges),
         "tensions": tension_rows(state),
         "slots": slot_rows(state),
         "canonical_edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
@@ -97,10 +98,12 @@ def to_markdown(material: Material) -> bytes:
             lines.append("")
     if state.edges:
         lines += ["## Relations", ""]
+        if material.omitted:
+            lines += [f"_{material.omitted}_", ""]
         gone = {node.id for node in state.nodes if node.superseded_by}
-        for edge in state.edges:
+        for edge in material.edges:
             ends = f"{_escaped(labels[edge.source_id])} → {_escaped(labels[edge.target_id])}"
-            line = f"{ends} ({_escaped(edge.edge_type.replace('_', ' '))})"
+            line = f"{ends} ({_escaped(edge.edge_type.replace('_', ' '))}, {edge.basis})"
             retracted = edge.edge_type != REVISES and gone & {edge.source_id, edge.target_id}
             lines.append(f"- ~~{line}~~ (retracted)" if retracted else f"- {line}")
         lines.append("")
@@ -120,15 +123,15 @@ def to_csv(material: Material) -> bytes:
     state = material.state
     quotes = [
         {"element": kind, "element_id": item["id"], **quote}
-        for kind, rows in (("node", node_rows(state, material.configuration)), ("edge", edge_rows(state)))
+        for kind, rows in (("node", node_rows(state, material.configuration)), ("edge", edge_rows(material.edges)))
         for item in rows
         for quote in item["quotes"]
     ]
     tables: dict[str, list[Row]] = {
-        "session": [session_row(state)],
+        "session": [{**session_row(state), "edges_omitted": len(state.edges) - len(material.edges)}],
         "utterances": utterance_rows(state),
         "nodes": node_rows(state, material.configuration),
-        "edges": edge_rows(state),
+        "edges": edge_rows(material.edges),
         "quotes": quotes,
         "slots": slot_rows(state),
         "scores": [
@@ -168,13 +171,15 @@ def to_graphml(material: Material) -> bytes:
     ET.register_namespace("", _GRAPHML)
     root = ET.Element(_graphml_tag("graphml"))
     nodes = node_rows(material.state, material.configuration)
-    edges = edge_rows(material.state)
+    edges = edge_rows(material.edges)
     kinds = {
         "label": "string",
         "node_type": "string",
         "level": "int",
         "confidence": "double",
         "stance": "int",
+        "salience": "int",
+        "emotion": "int",
         "created_turn": "int",
         "last_mention_turn": "int",
         "mention_count": "int",
@@ -184,6 +189,7 @@ def to_graphml(material: Material) -> bytes:
     }
     edge_kinds = {
         "edge_type": "string",
+        "basis": "string",
         "confidence": "double",
         "stance": "int",
         "created_turn": "int",
@@ -194,6 +200,8 @@ def to_graphml(material: Material) -> bytes:
             attributes = {"id": f"{domain}_{name}", "for": domain, "attr.name": name, "attr.type": kind}
             ET.SubElement(root, _graphml_tag("key"), attributes)
     graph = ET.SubElement(root, _graphml_tag("graph"), {"id": material.state.session_id, "edgedefault": "directed"})
+    if material.omitted:
+        ET.SubElement(graph, _graphml_tag("desc")).text = material.omitted
     for row in nodes:
         element = ET.SubElement(graph, _graphml_tag("node"), {"id": row["id"]})
         _attributes(element, "node", row, kinds)

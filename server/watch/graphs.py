@@ -60,7 +60,7 @@ def _slots_by_node(state: InterviewState) -> dict[str, tuple[str, str | None]]:
 
 def edge_rows_of(state: InterviewState) -> dict[str, Row]:
     """Edges of the surface graph."""
-    return {row["id"]: row for row in edge_rows(state)}
+    return {row["id"]: row for row in edge_rows(state.edges)}
 
 
 def canonical_edge_rows(state: InterviewState) -> dict[str, Row]:

@@ -241,7 +241,9 @@ class _AnswerExtraction:
         for mention, candidate in zip(mentions, self.found, strict=True):
             known = None if mention.fixed else self.memory.contradicted(candidate)
             if known is not None:
-                links.append(Link(mention.label, known.label, REVISES, CONFIDENCE["connector"], mention.quote))
+                links.append(
+                    Link(mention.label, known.label, REVISES, CONFIDENCE["connector"], mention.quote, "stated")
+                )
         if links:
             return links
         back = takes_back(self.doc)
@@ -252,12 +254,14 @@ class _AnswerExtraction:
                 continue
             known = self.memory.closest(self.extractor.lemmas([words])[0], self.vectors[words])
             if known is not None:
-                links.append(Link(new.label, known.label, REVISES, CONFIDENCE["connector"], self.request.text))
+                links.append(
+                    Link(new.label, known.label, REVISES, CONFIDENCE["connector"], self.request.text, "stated")
+                )
         if links or back is None or self.focus is None:
             return links
         new = next((m for m in mentions if self.clauses[m.clause].end > back and not m.fixed), None)
         if new is not None:
-            links.append(Link(new.label, self.focus.label, REVISES, CONFIDENCE["focus"], new.quote))
+            links.append(Link(new.label, self.focus.label, REVISES, CONFIDENCE["focus"], new.quote, "stated"))
         return links
 
     def _concepts(self, mentions: list[AnswerConcept]) -> list[ExtractedConcept]:
@@ -324,5 +328,6 @@ def _unique(links: Sequence[Link]) -> tuple[list[ExtractedRelationship], list[Dr
                 edge_type=link.edge_type,
                 quote=link.quote,
                 confidence=link.confidence,
+                basis=link.basis,
             )
     return list(kept.values()), refused

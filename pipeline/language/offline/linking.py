@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from spacy.tokens import Doc
 
-from pipeline.graph.surface import label_key
+from pipeline.graph.surface import Basis, label_key
 from pipeline.language.clauses import SUBJECTS, Clause
 from pipeline.language.connectors import normalised_text
 from pipeline.language.offline.memory import Known
 from pipeline.language.offline.relations import (
+    BASIS,
     CONFIDENCE,
     CONTRAST_MARKERS,
     AnswerConcept,
@@ -99,7 +100,7 @@ class Linker:
             if chosen is not None and chosen[1]:
                 first, second = mentions[left], mentions[right]
                 quote = self._span(first, second)
-                added.append(Link(first.label, second.label, chosen[0].name, CONFIDENCE["next"], quote))
+                added.append(Link(first.label, second.label, chosen[0].name, CONFIDENCE["next"], quote, "inferred"))
                 joined |= {left, right}
         return added
 
@@ -141,10 +142,10 @@ class Linker:
             if pair.basis != "connector" or pair.kind not in {"cause", "purpose"}:
                 return None
             name = self.request.methodology.ontology.edges[0].name
-            return Link(first.label, second.label, name, 0.3, quote, allowed=False)
+            return Link(first.label, second.label, name, 0.3, quote, "stated", allowed=False)
         edge, forward, _ = chosen
         source, target = (first, second) if forward else (second, first)
-        return Link(source.label, target.label, edge.name, CONFIDENCE[pair.basis], quote)
+        return Link(source.label, target.label, edge.name, CONFIDENCE[pair.basis], quote, BASIS[pair.basis])
 
     def _span(self, first: AnswerConcept, second: AnswerConcept) -> str:
         """Verbatim text from the one mention to the other."""
@@ -159,6 +160,7 @@ class Linker:
         if self.focus is None:
             return []
         links: list[Link] = []
+        basis: Basis = "answered" if asks_why(self.question) else "inferred"
         against = bool(ASKS_AGAINST.search(self.asked))
         kind = "contrast" if against or self._compares() else "focus"
         for position, mention in enumerate(mentions):
@@ -177,13 +179,14 @@ class Linker:
             if chosen is None:
                 if position == 0 and asks_why(self.question):
                     edge_type = self.request.methodology.ontology.edges[0].name
-                    links.append(Link(self.focus.label, mention.label, edge_type, 0.3, mention.quote, allowed=False))
+                    refused = Link(self.focus.label, mention.label, edge_type, 0.3, mention.quote, basis, allowed=False)
+                    links.append(refused)
                 continue
             edge, forward, _ = chosen
             if kind == "contrast" and not against and CONTRAST_MARKERS & frozenset(edge.cues):
                 kind = "focus"
             source, target = (self.focus.label, mention.label) if forward else (mention.label, self.focus.label)
-            links.append(Link(source, target, edge.name, CONFIDENCE["focus"], mention.quote))
+            links.append(Link(source, target, edge.name, CONFIDENCE["focus"], mention.quote, basis))
         return links
 
     def _compares(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipeline.graph.surface import REVISES
+from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.clauses import Clause
 from pipeline.language.connectors import CONNECTORS, Kind
 from pipeline.methodology import EdgeType, Ontology
@@ -24,7 +24,16 @@ CONFIDENCE = {
     "adjacent": 0.5,
     "next": 0.45,
 }
-"""Confidence of a link by what it rests on."""
+"""Confidence of a link by how its ends stand to each other."""
+BASIS: dict[str, Basis] = {
+    "connector": "stated",
+    "shared": "stated",
+    "purpose": "stated",
+    "setting": "stated",
+    "adjacent": "inferred",
+    "next": "inferred",
+}
+"""What a link rests on by how its ends stand to each other."""
 ALTERNATIVE_FROM = 0.12
 """Confidence from which a type other than the best may be taken to make a stated relation possible."""
 
@@ -82,6 +91,7 @@ class Link:
     edge_type: str
     confidence: float
     quote: str
+    basis: Basis
     allowed: bool = True
 
 

@@ -2,7 +2,8 @@
 
     {"extractable": true,
      "concepts": [{"quote": "…", "label": "…", "node_type": "…", "stance": "neutral", "confidence": 0.9}],
-     "relationships": [{"source": "…", "target": "…", "edge_type": "…", "quote": "…", "confidence": 0.8}]}
+     "relationships": [{"source": "…", "target": "…", "edge_type": "…", "basis": "stated", "quote": "…",
+                        "confidence": 0.8}]}
 
 The schema uses only what the strict mode of every provider supports: objects without additional properties, everything
 required. The quote comes before the values concluded from it, because models write properties in this order.
@@ -12,9 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipeline.graph.surface import Basis
 from pipeline.language.clients.base import OutputForm
 from pipeline.methodology import Methodology
 
+BASES: tuple[Basis, ...] = ("stated", "answered", "inferred")
 STANCES = {"negative": -1, "neutral": 0, "positive": 1}
 
 
@@ -36,6 +39,7 @@ def extraction_form(methodology: Methodology) -> OutputForm:
             "source": _text("Label of the concept where the relation starts."),
             "target": _text("Label of the concept where it ends."),
             "edge_type": _choice("Its type.", [edge.name for edge in ontology.edges]),
+            "basis": _choice("What it rests on.", list(BASES)),
             "confidence": {"type": "number", "description": "From 0 to 1: how sure this reading is."},
         }
     )

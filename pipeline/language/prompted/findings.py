@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.graph.surface import label_key
+from pipeline.graph.surface import Basis, label_key
 from pipeline.language.prompted.delimiting import clean
-from pipeline.language.prompted.extraction_form import STANCES
+from pipeline.language.prompted.extraction_form import BASES, STANCES
 from pipeline.language.prompted.grounding import AnswerText, short_label
 from pipeline.ports import DroppedElement, ExtractedConcept, ExtractedRelationship, ExtractionRequest
 from pipeline.question.text import words
@@ -161,6 +161,7 @@ class CheckedExtraction:
             edge_type=edge_type,
             quote=self._quote(item.get("quote")),
             confidence=_confidence(item.get("confidence")),
+            basis=_basis(item.get("basis")),
             stance=_stance(item.get("stance")),
         )
         for known in self.relationships:
@@ -250,6 +251,12 @@ def _confidence(value: Any) -> float:
     if share > 1:
         raise _Unusable("bad_confidence")
     return share
+
+
+def _basis(value: Any) -> Basis:
+    """What a relation rests on; inferred where the model does not say."""
+    word = _name(value)
+    return next((basis for basis in BASES if basis == word), "inferred")
 
 
 def _stance(value: Any) -> int:

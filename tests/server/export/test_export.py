@@ -19,7 +19,7 @@ from docx import Document
 
 from pipeline.graph.surface import KGEdge, KGNode, Mention
 from pipeline.state import InterviewState, Utterance
-from server.export import FORMATS
+from server.export import FORMATS, written
 from server.export.material import Material
 from server.usage import SessionUsage
 from tests.support.interview import NOW, configuration, new_state
@@ -109,7 +109,7 @@ def test_markdown_shows_words_as_they_were_said_not_as_markup(material: Material
     assert r"\<b\>it's\</b\>" in text
     assert r"\*think\*" in text
     assert "**Respondent**: (rather not say)" in text
-    assert r"quiet & \<warm\> → \=think (leads to)" in text
+    assert r"quiet & \<warm\> → \=think (leads to, unrecorded)" in text
 
 
 def test_csv_tables_open_in_a_spreadsheet_and_hold_no_formulas(material: Material) -> None:
@@ -183,7 +183,7 @@ def test_docx_opens_as_a_word_document(material: Material) -> None:
     paragraphs = ["".join(t.text or "" for t in p.iter(f"{word}t")) for p in body.iter(f"{word}p")]
     assert f"Respondent: {ANSWER}" in paragraphs
     assert "Respondent: (rather not say)" in paragraphs
-    assert "quiet & <warm> → =think (leads to)" in paragraphs
+    assert "quiet & <warm> → =think (leads to, unrecorded)" in paragraphs
     assert len(list(body.iter(f"{word}tbl"))) == 1
     assert "<dc:title>coffee</dc:title>" in core
 
@@ -266,3 +266,53 @@ def test_captions_and_word_mark_what_was_retracted() -> None:
     assert struck == ["On Tuesday."]
     cells = [cell for row in document.tables[0].rows for cell in row.cells]
     assert [run.text for cell in cells for p in cell.paragraphs for run in p.runs if run.font.strike] == ["Tuesday"]
+
+
+def _with_a_guess(material: Material) -> Material:
+    guess = material.state.edges[0].model_copy(
+        update={"id": "e2", "source_id": "n2", "target_id": "n1", "basis": "inferred"}
+    )
+    return replace(material, state=material.state.model_copy(update={"edges": (*material.state.edges, guess)}))
+
+
+def _relations(content: bytes, name: str) -> int:
+    """How many relations a file has."""
+    if name == "graphml":
+        return int(networkx.read_graphml(io.BytesIO(content)).number_of_edges())
+    if name == "json":
+        return len(json.loads(content)["edges"])
+    if name == "md":
+        return content.decode().partition("## Relations")[2].count(" → ")
+    if name == "docx":
+        return sum(" → " in paragraph.text for paragraph in Document(io.BytesIO(content)).paragraphs)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if name == "csv":
+            return len(list(csv.DictReader(io.StringIO(archive.read("edges.csv").decode("utf-8-sig")))))
+        return len(ET.fromstring(archive.read("project.qde")).findall(".//q:Link", QDE))
+
+
+@pytest.mark.parametrize("name", ["md", "csv", "graphml", "docx", "qdpx"])
+def test_what_was_merely_inferred_is_left_out_unless_asked_for(material: Material, name: str) -> None:
+    guessed = _with_a_guess(material)
+    assert _relations(written(name, guessed), name) == 1
+    assert _relations(written(name, guessed, "all"), name) == 2
+
+
+def test_the_complete_file_has_every_relation_and_what_it_rests_on(material: Material) -> None:
+    edges = json.loads(written("json", _with_a_guess(material)))["edges"]
+    assert [edge["basis"] for edge in edges] == ["unrecorded", "inferred"]
+
+
+def test_every_view_says_how_many_relations_it_leaves_out(material: Material) -> None:
+    guessed = _with_a_guess(material)
+    sentence = "Of 2 relations, 1 that was merely inferred is left out"
+    assert sentence in written("md", guessed).decode()
+    assert sentence.encode() in written("graphml", guessed)
+    assert any(sentence in p.text for p in Document(io.BytesIO(written("docx", guessed))).paragraphs)
+    with zipfile.ZipFile(io.BytesIO(written("csv", guessed))) as archive:
+        assert (
+            next(csv.DictReader(io.StringIO(archive.read("session.csv").decode("utf-8-sig"))))["edges_omitted"] == "1"
+        )
+    with zipfile.ZipFile(io.BytesIO(written("qdpx", guessed))) as archive:
+        assert sentence.encode() in archive.read("project.qde")
+    assert sentence not in written("md", guessed, "all").decode()

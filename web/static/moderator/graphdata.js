@@ -9,7 +9,7 @@ import { slotStanding, standing } from "./insight.js";
  *   mentions: number, quotes: Quote[], focused: boolean, times: number, exhaustion: number, exhausted: boolean,
  *   faded: boolean, also: string | null, status: string}} Item `colour` counts from 1 to 8; `also`: the slot of a
  *   surface node, `faded`: superseded, or a slot that is not active yet.
- * @typedef {{id: string, source: string, target: string, type: string, turn: number, quotes: Quote[]}} Line
+ * @typedef {{id: string, source: string, target: string, type: string, turn: number, basis: string, quotes: Quote[]}} Line
  * @typedef {{items: Item[], lines: Line[]}} Graph
  */
 
@@ -44,7 +44,8 @@ function surface(model, common) {
   }));
   const there = new Set(items.map((item) => item.id));
   const lines = model.edges.filter((edge) => there.has(edge.source_id) && there.has(edge.target_id)).map((edge) => ({
-    id: edge.id, source: edge.source_id, target: edge.target_id, type: edge.edge_type, turn: edge.created_turn, quotes: edge.quotes,
+    id: edge.id, source: edge.source_id, target: edge.target_id, type: edge.edge_type, turn: edge.created_turn, basis: edge.basis ?? "unrecorded",
+    quotes: edge.quotes,
   }));
   return { items, lines };
 }
@@ -59,7 +60,7 @@ function canonical(model, common) {
   }));
   const there = new Set(items.map((item) => item.id));
   const lines = model.slotEdges.filter((edge) => there.has(edge.source_slot_id) && there.has(edge.target_slot_id)).map((edge) => ({
-    id: edge.id, source: edge.source_slot_id, target: edge.target_slot_id, type: edge.edge_type, turn: 0, quotes: [],
+    id: edge.id, source: edge.source_slot_id, target: edge.target_slot_id, type: edge.edge_type, turn: 0, basis: "", quotes: [],
   }));
   return { items, lines };
 }

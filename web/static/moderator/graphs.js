@@ -128,7 +128,8 @@ export function graphPanel(app, actions) {
       const out = line.source === item.id;
       const other = name.get(out ? line.target : line.source);
       return h("li", {}, h("span", "soft", t(out ? "mod.graph.to" : "mod.graph.from", { type: app.word("mod.edge", line.type) })), " ",
-        h("button", { type: "button", class: "link", dir: "auto", onclick: () => choose(other?.id ?? null, true) }, other?.label ?? ""));
+        h("button", { type: "button", class: "link", dir: "auto", onclick: () => choose(other?.id ?? null, true) }, other?.label ?? ""),
+        line.basis ? h("span", "fine", ` ${t(`mod.basis.${line.basis}`)}`) : null);
     });
     const nodeId = look.which === "canonical" ? model.slots.find((slot) => slot.id === item.id)?.surface_nodes[0]?.id : item.id;
     const may = live && nodeId !== undefined && ["active", "paused", "closing"].includes(model.state);

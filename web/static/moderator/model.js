@@ -9,7 +9,7 @@
  * @typedef {{id: string, label: string, node_type: string, level: number | null, created_turn: number,
  *   mention_count: number, stance?: number, confidence?: number, quotes: Quote[], superseded_by: string | null,
  *   slot_id: string | null, slot_name: string | null}} GraphNode
- * @typedef {{id: string, source_id: string, target_id: string, edge_type: string, created_turn: number,
+ * @typedef {{id: string, source_id: string, target_id: string, edge_type: string, basis?: string, created_turn: number,
  *   quotes: Quote[]}} GraphEdge
  * @typedef {{id: string, slot_name: string, description: string, node_type: string, status: string,
  *   support_count: number, first_seen_turn: number, promoted_turn: number | null,

@@ -26,6 +26,7 @@ function styles() {
     { selector: "edge", style: { width: 1.5, "line-color": edge, "target-arrow-color": edge, "target-arrow-shape": "triangle", "arrow-scale": 0.8, "curve-style": "bezier", opacity: 0.75, "overlay-opacity": 0 } },
     { selector: "node.faded", style: { opacity: 0.55, "border-width": 1.5, "border-style": "dashed", "border-color": line } },
     { selector: "node.fresh", style: { "outline-width": 2, "outline-color": edge, "outline-style": "dotted", "outline-offset": 3 } },
+    { selector: "edge.inferred", style: { "line-style": "dashed", opacity: 0.5 } },
     { selector: "edge.fresh", style: { width: 2.5, opacity: 1 } },
     { selector: "node.focused", style: { "outline-width": 3.5, "outline-color": accent, "outline-style": "solid", "outline-offset": 3, "font-weight": "bold" } },
     { selector: "node:selected", style: { "border-width": 3, "border-color": ink, "border-style": "solid", opacity: 1 } },
@@ -104,7 +105,7 @@ export class Picture {
       }
       for (const line of lines) {
         const known = cy.getElementById(line.id);
-        const classes = line.turn === turn && turn > 0 ? "fresh" : "";
+        const classes = [line.turn === turn && turn > 0 && "fresh", line.basis === "inferred" && "inferred"].filter(Boolean).join(" ");
         if (known.nonempty()) known.classes(classes);
         else cy.add({ group: "edges", data: { id: line.id, source: line.source, target: line.target }, classes });
       }

@@ -10,9 +10,12 @@ const FORMATS = ["docx", "md", "csv", "graphml", "qdpx", "vtt", "json"];
 /** @param {App} app @param {string} id of the interview. @returns {HTMLElement} */
 export function takingHome(app, id) {
   const { t } = app;
-  const files = h("ul", "taking-files card tight", ...FORMATS.map((name) => h("li", {},
-    h("a", { href: `/api/sessions/${encodeURIComponent(id)}/export?format=${name}`, download: true, onclick: () => close(false) },
-      h("b", {}, t(`mod.take.${name}`)), h("span", "fine", t(`mod.take.${name}.for`))))));
+  const links = FORMATS.map((name) => h("a", { download: true, onclick: () => close(false) },
+    h("b", {}, t(`mod.take.${name}`)), h("span", "fine", t(`mod.take.${name}.for`))));
+  const all = h("input", { type: "checkbox", onchange: point });
+  const files = h("ul", "taking-files card tight", ...links.map((link) => h("li", {}, link)),
+    h("li", {}, h("label", "check", all, t("mod.take.inferred"))));
+  point();
   const summary = h("summary", "button outlined", t("mod.take"));
   const element = h("details", { class: "taking", onkeydown: (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Escape" && element.open) {
@@ -25,6 +28,14 @@ export function takingHome(app, id) {
   }, onfocusout: (/** @type {FocusEvent} */ event) => {
     if (event.relatedTarget instanceof Node && !element.contains(event.relatedTarget)) close(false);
   } }, summary, files);
+
+  /** The complete file has every relation anyhow. */
+  function point() {
+    for (const [index, name] of FORMATS.entries()) {
+      const wanted = all.checked ? "&relations=all" : "";
+      links[index].setAttribute("href", `/api/sessions/${encodeURIComponent(id)}/export?format=${name}${wanted}`);
+    }
+  }
 
   /** @param {Event} event */
   function elsewhere({ target }) {

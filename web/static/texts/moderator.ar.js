@@ -184,6 +184,7 @@ export default {
   "mod.take.vtt.for": "مع التوقيتات، لمشغلات الصوت",
   "mod.take.json": "كل شيء (JSON)",
   "mod.take.json.for": "مع كل قرار وكل ما فعله المشرفون",
+  "mod.take.inferred": "مع الروابط المستنتجة فقط",
 
   "mod.conversation": "الحوار",
   "mod.conversation.scroll": "ما قيل حتى الآن",
@@ -264,6 +265,10 @@ export default {
   "mod.graph.means": "المقصود: {name}",
   "mod.graph.to": "{type} ←",
   "mod.graph.from": "→ {type}",
+  "mod.basis.stated": "قيل صراحةً",
+  "mod.basis.answered": "جواب عن السؤال",
+  "mod.basis.inferred": "مستنتج فقط",
+  "mod.basis.unrecorded": "الأساس غير مسجَّل",
   "mod.graph.orphan": "لا روابط.",
   "mod.graph.steer": "اسأل عن هذا بعد ذلك…",
   "mod.status.superseded": "سُحبت",

@@ -171,6 +171,7 @@ export default {
   "mod.take.vtt.for": "mit Zeiten, für Abspielprogramme",
   "mod.take.json": "Alles (JSON)",
   "mod.take.json.for": "mit jeder Entscheidung und jedem Eingriff",
+  "mod.take.inferred": "Auch Verbindungen, die nur erschlossen sind",
 
   "mod.conversation": "Gespräch",
   "mod.conversation.scroll": "Was bisher gesagt wurde",
@@ -245,6 +246,10 @@ export default {
   "mod.graph.means": "Gemeint ist: {name}",
   "mod.graph.to": "{type} →",
   "mod.graph.from": "← {type}",
+  "mod.basis.stated": "so gesagt",
+  "mod.basis.answered": "Antwort auf die Frage",
+  "mod.basis.inferred": "nur erschlossen",
+  "mod.basis.unrecorded": "Grundlage nicht aufgezeichnet",
   "mod.graph.orphan": "Keine Verbindungen.",
   "mod.graph.steer": "Als Nächstes danach fragen…",
   "mod.status.superseded": "Zurückgenommen",

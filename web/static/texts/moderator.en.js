@@ -171,6 +171,7 @@ export default {
   "mod.take.vtt.for": "with times, for players",
   "mod.take.json": "Everything (JSON)",
   "mod.take.json.for": "with every decision and what moderators did",
+  "mod.take.inferred": "With relations that were merely inferred",
 
   "mod.conversation": "Conversation",
   "mod.conversation.scroll": "What was said so far",
@@ -245,6 +246,10 @@ export default {
   "mod.graph.means": "Means: {name}",
   "mod.graph.to": "{type} →",
   "mod.graph.from": "← {type}",
+  "mod.basis.stated": "said outright",
+  "mod.basis.answered": "answer to the question",
+  "mod.basis.inferred": "merely inferred",
+  "mod.basis.unrecorded": "basis not recorded",
   "mod.graph.orphan": "No links.",
   "mod.graph.steer": "Ask about this next…",
   "mod.status.superseded": "Taken back",
