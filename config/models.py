@@ -24,6 +24,11 @@ class LanguageSettings(Group):
         default="sentence-transformers/all-MiniLM-L6-v2",
         description="Model of the sentence-transformers embedder, by name or path.",
     )
+    reader: Literal["trained", "rules"] = Field(
+        default="trained",
+        description="What judges answers offline: the trained reader together with the rules, or the `rules` alone, which "
+        "hear and understand much less.",
+    )
     spacy_model: str | None = Field(
         default=None, description="spaCy model by name; if not set, the best one that is installed."
     )

@@ -29,8 +29,8 @@ Act = Literal[
 ]
 ACTS: tuple[Act, ...] = get_args(Act)
 
-Hearer = Literal["rules", "model", "offer"]
-"""Who heard an act: the rules, a language model, or the respondent chose it from what was offered."""
+Hearer = Literal["rules", "reader", "model", "offer"]
+"""Who heard an act: rules, the trained reader, a language model; or the respondent chose it from what was offered."""
 
 
 class HeardAct(Record):
@@ -62,7 +62,12 @@ ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back"
 
 
 def _in_a_story(heard: HeardAct, telling: int) -> bool:
-    """Whether an act stands among so much telling that it is taken as a part of it."""
+    """Whether an act stands among so much telling that it is taken as a part of it.
+
+    What the reader has heard, it has heard in the whole message.
+    """
+    if heard.heard_by == "reader":
+        return not heard.sure and heard.act not in ASKED_BACK
     if not heard.sure:
         return heard.act not in ASKED_BACK or telling >= FEW_WORDS
     return heard.act in ABOUT_THE_TALK and telling >= STORY_WORDS and "wrong" not in heard.details

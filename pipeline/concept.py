@@ -248,7 +248,10 @@ class SessionConfiguration(Spec):
 class PipelineSettings(Spec):
     """Switches and thresholds of the interview pipeline; kept with each session from its first turn to its last."""
 
-    enable_srl: bool = Field(default=True, description="Parse answers linguistically before extraction.")
+    enable_srl: bool = Field(
+        default=True,
+        description="Tell language models which parts of an answer its connectors join. It changes nothing offline.",
+    )
     enable_canonical_slots: bool = Field(default=True, description="Keep the canonical graph.")
     enable_question_self_selection: bool = Field(
         default=False, description="Write three candidates per question and keep the best."
@@ -274,7 +277,9 @@ class PipelineSettings(Spec):
         description="Have a remote model name slots after the question was sent, or within the turn; the offline "
         "provider always names within the turn.",
     )
-    existing_labels: int = Field(default=30, ge=0, description="Recent labels the extractor is given to reuse.")
+    existing_labels: int = Field(
+        default=30, ge=0, description="Known labels the extractor is given to reuse, the most relevant to the answer."
+    )
     max_answer_chars: int = Field(default=8000, ge=1, description="Longest answer, in characters.")
     rating_max_chars: int = Field(default=4000, ge=100, description="Longest text that is rated; a cut is logged.")
     question_max_words: int = Field(default=25, ge=5, description="Longest question, in words.")

@@ -39,8 +39,8 @@ class Contract:
 class ContextOutput(Contract):
     """What the turn starts from.
 
-    `lines` are the latest utterances, oldest first; `existing` are (label, node type) of nodes, most recently mentioned
-    first; `focus_key`, `focus_label` and `focus_type` are those of the question that is answered.
+    `lines` are the latest utterances, oldest first; `focus_key`, `focus_label` and `focus_type` are those of the
+    question that is answered.
     """
 
     turn_number: int
@@ -52,7 +52,6 @@ class ContextOutput(Contract):
     recent_questions: tuple[str, ...]
     strategy_history: tuple[str, ...]
     focus_history: tuple[FocusEntry, ...]
-    existing: tuple[tuple[str, str], ...]
     focus_key: str | None
     focus_label: str | None
     focus_type: str | None

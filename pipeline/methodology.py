@@ -49,14 +49,16 @@ class EdgeType(Spec):
     permitted_connections: tuple[tuple[str, str], ...] = Field(
         description='Pairs [source type, target type]; "*" stands for any type.'
     )
+    permitted_where_stated: tuple[tuple[str, str], ...] = Field(
+        default=(),
+        description="Pairs that are permitted, too, but only where a connector or construction of the answer says so.",
+    )
     cues: tuple[str, ...] = Field(default=(), description="Connectors that express the relation (offline provider).")
 
-    def permits(self, source_type: str, target_type: str) -> bool:
-        """Whether an edge of this type may join nodes of these types."""
-        return any(
-            source in ("*", source_type) and target in ("*", target_type)
-            for source, target in self.permitted_connections
-        )
+    def permits(self, source_type: str, target_type: str, *, stated: bool = False) -> bool:
+        """Whether an edge of this type may join nodes of these types; `stated`: the respondent says so outright."""
+        pairs = (*self.permitted_connections, *self.permitted_where_stated) if stated else self.permitted_connections
+        return any(source in ("*", source_type) and target in ("*", target_type) for source, target in pairs)
 
 
 class RelationshipExample(Spec):
@@ -99,6 +101,11 @@ class Ontology(Spec):
         """Level of a node type, 0 when unknown or without levels."""
         found = self.node_type(name)
         return found.level if found else 0
+
+    def skips(self, source_type: str, target_type: str) -> bool:
+        """Whether an edge between these types leaves out a level of the ladder, upwards."""
+        below, above = self.level_of(source_type), self.level_of(target_type)
+        return below > 0 and above - below > 1
 
     @property
     def terminal_types(self) -> frozenset[str]:

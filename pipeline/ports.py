@@ -40,22 +40,11 @@ class DiscourseRelation(Record):
     consequent: str
 
 
-class SrlFrame(Record):
-    """Who does what to whom, around one verb."""
-
-    predicate: str
-    subject: str = ""
-    object: str = ""
-    complement: str = ""
-    negated: bool = False
-
-
 class Parse(Record):
     """Linguistic structure of one answer."""
 
     sentences: tuple[str, ...] = ()
     discourse: tuple[DiscourseRelation, ...] = ()
-    frames: tuple[SrlFrame, ...] = ()
 
 
 @runtime_checkable
@@ -63,7 +52,7 @@ class Parser(Protocol):
     """Linguistic preprocessing."""
 
     async def parse(self, text: str) -> Parse:
-        """Discourse relations and predicate frames of one answer."""
+        """Discourse relations of one answer."""
         ...
 
     async def lemmas(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
@@ -74,7 +63,7 @@ class Parser(Protocol):
 class ActReader(Protocol):
     """Hears dialogue acts."""
 
-    def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+    async def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
         """The acts of a message, in order, covering all of its words; `()` where everything tells. Never raises."""
         ...
 
@@ -112,7 +101,9 @@ class ExtractionRequest(Record):
     focus_label: str | None = None
     focus_type: str | None = None
     existing: tuple[tuple[str, str], ...] = ()
-    """(label, node type) of up to 30 nodes, most recently mentioned first: reuse the exact label."""
+    """(label, node type) of up to 30 nodes, the most relevant to this answer first: reuse the exact label."""
+    purpose: str = ""
+    """What the question was asked for: the description of its strategy."""
     parse: Parse | None = None
     synonyms: tuple[tuple[str, ...], ...] = ()
     elements: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -266,12 +266,12 @@ class TurnPipeline:
         )
         return await self.speak(context)
 
-    def is_urgent(self, state: InterviewState, answer: Answer) -> bool:
+    async def is_urgent(self, state: InterviewState, answer: Answer) -> bool:
         """Whether the message asks for something that must not wait for anybody: to stop, a pause, help."""
         if answer.kind != "answer":
             return False
         asked = state.question.text if state.question is not None else ""
-        heard = self._providers.act_reader.read(answer.text, asked, state.language)
+        heard = await self._providers.act_reader.read(answer.text, asked, state.language)
         return any(act.act in URGENT and act.sure for act in heard)
 
     async def decide(

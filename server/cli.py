@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import json
 import logging
 import os
 import re
@@ -125,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help_text, description=help_text)
-        command.set_defaults(run=run, ends_process=run in (_serve, _chat, _export))
+        command.set_defaults(run=run, ends_process=run in (_serve, _chat, _export, _judge))
         return command
 
     def add_data(command: argparse.ArgumentParser) -> None:
@@ -150,13 +151,14 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("session", metavar="SESSION")
     export.add_argument("--format", choices=FORMATS, default="json", metavar="F", help=f"one of {', '.join(FORMATS)}")
     export.add_argument(
-        "--relations",
-        choices=RELATIONS,
-        default="firm",
-        help="firm (default) leaves out those that were merely inferred",
+        "--relations", choices=RELATIONS, default="firm", help="firm (default) leaves inferred ones out"
     )
     export.add_argument("--output", "-o", metavar="FILE", help="where to write; standard output if not given")
     add_data(export)
+
+    judge = add("judge", _judge, "Show, answer by answer, what was heard and understood, and on what it rests.")
+    judge.add_argument("session", metavar="SESSION")
+    add_data(judge)
 
     sync = add("sync", _sync, "Send finished interviews to another server.")
     add_arguments(sync)
@@ -356,6 +358,14 @@ def _export(options: argparse.Namespace) -> int:
     else:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
+    return 0
+
+
+def _judge(options: argparse.Namespace) -> int:
+    from server.export.judging import judged
+
+    content = _exported(_settings(options, quiet=True), options.session, "json", "all")
+    print(judged(json.loads(content)), end="")
     return 0
 
 

@@ -18,7 +18,6 @@ from config.roles import ModelMisconfigured, Models, describe, host_of, is_local
 from config.settings import PREFIX, ROLES, Settings
 from pipeline.calls import LLMCall, Role
 from pipeline.concept import FailurePolicy, ModelOverrides, SessionConfiguration
-from pipeline.language.acts.reading import RuleReader
 from pipeline.language.fallback import (
     CountedWriter,
     FallbackExtractor,
@@ -68,6 +67,7 @@ async def load_providers(settings: Settings, executor: Executor, methodologies: 
         executor=executor,
         spacy_model=language.spacy_model,
         embedding_model=language.embedder_model if language.embedder == "sentence-transformers" else None,
+        reader=language.reader == "trained",
         methodologies=methodologies,
         kept=settings.storage.data / KEPT_NAME,
     )
@@ -78,7 +78,7 @@ async def load_providers(settings: Settings, executor: Executor, methodologies: 
         writer=offline.writer,
         embedder=offline.embedder,
         parser=offline.parser,
-        act_reader=RuleReader(),
+        act_reader=offline.act_reader,
     )
 
 
@@ -238,11 +238,17 @@ def role_lines(settings: Settings) -> list[str]:
     """The provider of each role by the settings, one line each, for the person who started the process; no secrets."""
     used = list(Models(settings).used())
     if all(model is None for _, model in used):
-        return ["offline: extraction, scoring and questions without a language model"]
+        return ["offline: extraction, scoring and questions without a language model", *_reader_lines(settings)]
     policy = settings.models.on_llm_failure
     after = "the turn fails and can be tried again" if policy == "fail" else "the offline provider does that task"
     lines = [f"{role}: {describe(model)}" for role, model in used]
-    return [*lines, f"when a language model fails: {after} ({PREFIX}ON_LLM_FAILURE={policy})"]
+    return [*lines, f"when a language model fails: {after} ({PREFIX}ON_LLM_FAILURE={policy})", *_reader_lines(settings)]
+
+
+def _reader_lines(settings: Settings) -> list[str]:
+    if settings.language.reader == "trained":
+        return []
+    return [f"answers are judged by rules alone, which hear and understand much less ({PREFIX}READER=rules)"]
 
 
 def cautions(settings: Settings) -> list[str]:

@@ -179,4 +179,5 @@ def test_dependencies_each_have_a_tested_version(root: Path) -> None:
         return re.split(r"[\[<>=!~ ]", requirement)[0].lower().replace("_", "-")
 
     pinned = {plain(line) for line in lines(root, Path("constraints.txt")) if not line.startswith("#")}
-    assert sorted({plain(name) for name in wanted} - pinned) == []
+    # torch is missing on purpose: pinned, it would bring gigabytes of CUDA (pyproject.toml).
+    assert sorted({plain(name) for name in wanted} - pinned - {"torch"}) == []

@@ -68,7 +68,7 @@ class KGNode(Record):
 
 
 class KGEdge(Record):
-    """A relation between two concepts as the respondent put it."""
+    """A relation between two concepts as the respondent put it; `skips` one that leaves out a level of the ladder."""
 
     id: str
     source_id: str
@@ -77,6 +77,7 @@ class KGEdge(Record):
     mentions: tuple[Mention, ...]
     confidence: float = Field(ge=0.0, le=1.0)
     basis: Basis = "unrecorded"
+    skips: bool = False
     stance: int = Field(default=0, ge=-1, le=1)
     created_turn: int
     sequence: int

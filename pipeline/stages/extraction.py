@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, ExtractionOutput, SrlOutput, UtteranceOutput
+from pipeline.graph.surface import KGNode, SurfaceGraph
 from pipeline.ports import Extraction, ExtractionRequest, Extractor
+
+SHORT = 3
+"""Letters of words that say nothing about what is meant."""
+_WORD = re.compile(r"[^\W_]+")
+
+
+def relevant(graph: SurfaceGraph, text: str, question: str, most: int) -> tuple[tuple[str, str], ...]:
+    """Label and type of the nodes that an answer may speak of again.
+
+    Those that share words with it come first, then those that share words with the question, then the others, each the
+    most recently mentioned first.
+    """
+    spoken, asked = (frozenset(_WORD.findall(part.casefold())) for part in (text, question))
+
+    def rank(node: KGNode) -> tuple[int, int, int]:
+        own = frozenset(_WORD.findall(node.label.casefold())) | frozenset(node.lemmas)
+        own = frozenset(word for word in own if len(word) > SHORT)
+        return (-len(own & spoken), -len(own & asked), -node.mention_sequence)
+
+    return tuple((node.label, node.node_type) for node in sorted(graph.live_nodes(), key=rank)[:most])
+
+
+def _purpose(context: TurnContext) -> str:
+    asked = context.state.question
+    name = asked.strategy if asked is not None else None
+    return next((s.description for s in context.configuration.methodology.strategies if s.name == name), "")
 
 
 class ExtractionStage:
@@ -35,7 +63,8 @@ class ExtractionStage:
             language=context.state.language,
             focus_label=start.focus_label,
             focus_type=start.focus_type,
-            existing=start.existing,
+            existing=relevant(start.graph, said.content, start.question, configuration.settings.existing_labels),
+            purpose=_purpose(context),
             parse=context.get(SrlOutput).parse,
             synonyms=configuration.synonyms,
             elements=tuple((e.id, (e.label, *e.aliases)) for e in configuration.concept.elements),

@@ -10,7 +10,7 @@ from pipeline.ports import Parser
 
 
 class SrlStage:
-    """Parses the answer where `enable_srl` is on."""
+    """Parses the answer where `enable_srl` is on and a language model may be told; offline, extraction parses."""
 
     name: ClassVar[str] = "srl"
     requires: ClassVar[tuple[type[Contract], ...]] = (UtteranceOutput,)
@@ -20,8 +20,9 @@ class SrlStage:
         self._parser = parser
 
     async def run(self, context: TurnContext) -> SrlOutput:
-        """Discourse relations and frames; empty when off or without content."""
+        """Discourse relations and frames; empty when off, offline or without content."""
         said = context.get(UtteranceOutput)
-        if not context.configuration.settings.enable_srl or not said.has_content:
+        configuration = context.configuration
+        if not (configuration.settings.enable_srl and configuration.prompts and said.has_content):
             return SrlOutput(parse=None)
         return SrlOutput(parse=await self._parser.parse(said.content))

@@ -60,7 +60,7 @@ class UtteranceStage:
             last = context.state.last_answer()
             if last is None or last.id != answer.corrects:
                 raise InvalidAnswer("Only the last answer can be corrected.")
-        acts = self._acts(context, text, start.question)
+        acts = await self._acts(context, text, start.question)
         utterance = Utterance(
             id=utterance_id(context.state, start.turn_number, "respondent"),
             turn_number=start.turn_number,
@@ -81,11 +81,11 @@ class UtteranceStage:
             utterance=utterance, kind=answer.kind, has_content=bool(content), content=content, acts=acts
         )
 
-    def _acts(self, context: TurnContext, text: str, question: str) -> tuple[HeardAct, ...]:
+    async def _acts(self, context: TurnContext, text: str, question: str) -> tuple[HeardAct, ...]:
         moment = moment_of(context, ())
         if moment is None or not text:
             return ()
         chosen = chosen_act(moment)
         if chosen is not None:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
-        return heeded(text, self._reader.read(text, question, context.state.language))
+        return heeded(text, await self._reader.read(text, question, context.state.language))

@@ -430,6 +430,7 @@ class EdgeRow(ReplyBody):
     edge_type: str
     confidence: Share
     basis: Basis = Field(description="What it rests on.")
+    skips: bool = Field(description="Whether it leaves out a level of the ladder.")
     stance: Literal[-1, 0, 1]
     created_turn: Count
     quotes: list[Mention]

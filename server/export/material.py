@@ -200,6 +200,7 @@ def edge_rows(edges: Iterable[KGEdge]) -> list[Row]:
             "edge_type": edge.edge_type,
             "confidence": edge.confidence,
             "basis": edge.basis,
+            "skips": edge.skips,
             "stance": edge.stance,
             "created_turn": edge.created_turn,
             "quotes": [mention.model_dump() for mention in edge.mentions],

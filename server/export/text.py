@@ -190,6 +190,7 @@ def to_graphml(material: Material) -> bytes:
     edge_kinds = {
         "edge_type": "string",
         "basis": "string",
+        "skips": "boolean",
         "confidence": "double",
         "stance": "int",
         "created_turn": "int",
@@ -222,6 +223,8 @@ def _attributes(element: ET.Element, domain: str, row: Row, names: Iterable[str]
         value = row[name]
         if name == "quotes":
             value = " | ".join(quote["quote"] for quote in value)
+        if isinstance(value, bool):
+            value = str(value).lower()
         if value is not None:
             ET.SubElement(element, _graphml_tag("data"), {"key": f"{domain}_{name}"}).text = xml_text(str(value))
 

@@ -348,7 +348,7 @@ class TurnRunner:
             session.tell(AnswerAccepted(handle.answer, session.state.turn_count + 1))
         accept_ms = (clock() - began) * 1000.0
         handle.accept()
-        if rules.is_held(session.state) and not session.pipeline.is_urgent(session.state, handle.answer):
+        if rules.is_held(session.state) and not await session.pipeline.is_urgent(session.state, handle.answer):
             raise Held
         return await self._run_accepted(handle, handle.attempt, began, accept_ms)
 

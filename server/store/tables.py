@@ -26,6 +26,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
     text,
 )
 from sqlalchemy.types import TypeDecorator
@@ -214,6 +215,7 @@ EDGES = Table(
     Column("source_utterance_ids", JSON, nullable=False),
     Column("confidence", Double, nullable=False),
     Column("basis", String(16), nullable=False, server_default="unrecorded"),
+    Column("skips", Boolean, nullable=False, server_default=false()),
     Column("stance", Integer, nullable=False),
     Column("created_turn", Integer, nullable=False),
     Column("sequence", Integer, nullable=False),

@@ -26,7 +26,12 @@ async def main(wanted: list[str]) -> None:
     if not wanted or "turns" in wanted:
         with ThreadPoolExecutor(2) as executor:
             library = Library(settings.pipeline)
-            offline = await load_providers(settings, executor, tuple(library.methodologies().values()))
+            known = tuple(library.methodologies().values())
+            rules = settings.model_copy(update={"language": settings.language.model_copy(update={"reader": "rules"})})
+            offline = {
+                "offline, rules alone": await load_providers(rules, executor, known),
+                "offline, rules and reader": await load_providers(settings, executor, known),
+            }
             await turns.run(library, offline)
     if not wanted or "latency" in wanted:
         await latency.run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -175,14 +175,13 @@ async def measure(
     return times, {name: statistics.median(all_) for name, all_ in stages.items()}
 
 
-async def run(library: Library, offline: Providers | None) -> None:
-    """Print both tables side by side."""
+async def run(library: Library, offline: Mapping[str, Providers]) -> None:
+    """Print the tables one after the other: without language work, then with each of these providers."""
     configuration = library.configuration("coffee_mec")
     configuration = configuration.model_copy(update={"methodology": configuration.methodology})
-    settings = [("without language work", without_language(configuration))]
-    if offline is not None:
-        settings.append(("offline provider", offline))
-    for title, providers in settings:
+    settings = {"without language work": without_language(configuration), **offline}
+    medians: dict[str, float] = {}
+    for title, providers in settings.items():
         pipeline = TurnPipeline(replace(providers), time.perf_counter)
         print(f"\n## Time per turn, {title}, ms (median of {ROUNDS}; every node a candidate)\n")
         rows: dict[int, tuple[list[float], dict[str, float]]] = {}
@@ -196,5 +195,8 @@ async def run(library: Library, offline: Providers | None) -> None:
             p95 = sorted(times)[int(len(times) * 0.95)]
             cells = " | ".join(f"{stages.get(name, 0):.2f}" for name in names)
             print(f"| {size} | {statistics.median(times):.1f} | {p95:.1f} | {cells} |")
+        medians[title] = statistics.median(rows[50][0])
         small, large = statistics.median(rows[50][0]), statistics.median(rows[500][0])
         print(f"\n500 nodes over 50 nodes: {large / small:.2f}× ({large:.1f} ms against 2 × {small:.1f} + 10 ms)")
+    least = min(medians.values())
+    print("\nAt 50 nodes: " + ", ".join(f"{title} {ms:.1f} ms ({ms / least:.2f}×)" for title, ms in medians.items()))

@@ -28,7 +28,6 @@ from pipeline.ports import (
     QuestionRequest,
     RatingRequest,
     SlotRequest,
-    SrlFrame,
 )
 from tests.injection.attacks import ATTACKS, HARMLESS, Attack
 from tests.injection.rig import Obedient, methodology, prompts
@@ -56,7 +55,6 @@ async def extraction_with_what_was_known(model: Obedient, said: str) -> ChatRequ
         existing=((said, "attribute"), (said, "terminal_value")),
         parse=Parse(
             discourse=(DiscourseRelation(marker=said, kind="cause", antecedent=said, consequent=said),),
-            frames=(SrlFrame(predicate="", subject=said),),
         ),
     )
     await PromptedExtractor(model, prompts()).extract(request)

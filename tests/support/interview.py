@@ -290,7 +290,7 @@ class ScriptedReader:
     def __init__(self, script: Mapping[str, Sequence[tuple[str, Act] | tuple[str, Act, dict[str, Any]]]]) -> None:
         self.script = script
 
-    def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+    async def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
         found = []
         for words, act, *more in self.script.get(text, ()):
             at = text.index(words)

@@ -40,7 +40,7 @@ _CLOSING = " \t\r\n\"'”’»)!."
 class _Message:
     """A message as rules look at it, and the question that was asked; `said` are the clauses that are no fillers."""
 
-    clauses: tuple[_Clause, ...]
+    clauses: tuple[Clause, ...]
     said: tuple[int, ...]
     around: str
     words: int
@@ -56,7 +56,7 @@ class _Message:
 
 
 @dataclass(frozen=True)
-class _Clause:
+class Clause:
     """A part of the message, with what of it is looked at: lower case, other people's words hidden."""
 
     start: int
@@ -70,7 +70,7 @@ class _Clause:
 class RuleReader:
     """Hears acts by the rules of each language."""
 
-    def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+    async def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
         """The acts of a message; as `acts_of`."""
         return acts_of(text, question, language)
 
@@ -91,6 +91,11 @@ def acts_of(text: str, question: str, language: str) -> tuple[HeardAct, ...]:
 
 def read(text: str, question: str, rules: Rules) -> tuple[HeardAct, ...]:
     """The acts of a message by these rules; as `acts_of`."""
+    return joined(*heard_clauses(text, question, rules))
+
+
+def heard_clauses(text: str, question: str, rules: Rules) -> tuple[tuple[Clause, ...], list[HeardAct | None]]:
+    """The clauses of a message, and the act that each of them is by the rules, None for those that tell."""
     message = _Message.of(text, question, rules)
     found: list[HeardAct | None] = []
     taken: dict[int, Rule] = {}
@@ -100,9 +105,7 @@ def read(text: str, question: str, rules: Rules) -> tuple[HeardAct, ...]:
         if heard:
             taken[number] = heard[1]
     _extend(message.clauses, found, taken)
-    if not any(found):
-        return ()
-    return _joined(message.clauses, found)
+    return message.clauses, found
 
 
 def _heard(message: _Message, number: int, rules: Rules) -> tuple[HeardAct, Rule] | None:
@@ -159,7 +162,7 @@ def _match(rule: Rule, message: _Message, number: int) -> re.Match[str] | None:
     return None if barred else match
 
 
-def _extend(clauses: Sequence[_Clause], found: list[HeardAct | None], taken: dict[int, Rule]) -> None:
+def _extend(clauses: Sequence[Clause], found: list[HeardAct | None], taken: dict[int, Rule]) -> None:
     """Give an act the neighbouring clause that belongs to it, such as the reason for a pause."""
     for number, rule in taken.items():
         for wanted, other in ((rule.spec.takes_next, number + 1), (rule.spec.takes_previous, number - 1)):
@@ -171,8 +174,10 @@ def _extend(clauses: Sequence[_Clause], found: list[HeardAct | None], taken: dic
                 )
 
 
-def _joined(clauses: Sequence[_Clause], found: Sequence[HeardAct | None]) -> tuple[HeardAct, ...]:
-    """One act per run of clauses of the same kind; fillers go with what they stand beside."""
+def joined(clauses: Sequence[Clause], found: Sequence[HeardAct | None]) -> tuple[HeardAct, ...]:
+    """One act per run of clauses of the same kind; fillers go with what they stand beside; `()` where all tell."""
+    if not any(found):
+        return ()
     acts: list[HeardAct] = []
     waiting: int | None = None
     for clause, heard in zip(clauses, found, strict=True):
@@ -200,7 +205,7 @@ def _joined(clauses: Sequence[_Clause], found: Sequence[HeardAct | None]) -> tup
     return tuple(acts)
 
 
-def _clauses(text: str, rules: Rules) -> list[_Clause]:
+def _clauses(text: str, rules: Rules) -> list[Clause]:
     """The message cut at punctuation and before words that begin something else."""
     lowered = text.lower()
     if len(lowered) != len(text):
@@ -214,7 +219,7 @@ def _clauses(text: str, rules: Rules) -> list[_Clause]:
     cuts.update(match.end() for match in rules.ends.finditer(plain))
     cuts.update(match.start() for match in rules.breaks.finditer(hidden))
     ordered = sorted(cuts)
-    clauses: list[_Clause] = []
+    clauses: list[Clause] = []
     for start, end in pairwise(ordered):
         words = hidden[start:end].replace(_HIDDEN, " ")
         if not any(char.isalnum() for char in plain[start:end]):
@@ -223,5 +228,5 @@ def _clauses(text: str, rules: Rules) -> list[_Clause]:
             continue
         said = " ".join(words.split()).strip(" .,;:!?…–-\"'()،؛؟«»“”„")[:LONGEST_CLAUSE]
         asks = plain[start:end].rstrip(_CLOSING).endswith(("?", "؟"))
-        clauses.append(_Clause(start, end, said, filler=rules.fillers.fullmatch(said) is not None, asks=asks))
+        clauses.append(Clause(start, end, said, filler=rules.fillers.fullmatch(said) is not None, asks=asks))
     return clauses

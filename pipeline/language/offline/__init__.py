@@ -11,15 +11,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from pipeline.language.acts.hearing import ActHearing
+from pipeline.language.acts.reading import RuleReader
 from pipeline.language.embedder import OnnxEmbedder, SentenceTransformerEmbedder
 from pipeline.language.offline.exemplars import ExemplarFiles
 from pipeline.language.offline.extraction import OfflineExtractor
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.language.offline.rating import OfflineRater
 from pipeline.language.offline.slots import OfflineSlotProposer
+from pipeline.language.reader.files import load_reader
+from pipeline.language.reader.understanding import Reader
 from pipeline.language.srl import SpacyParser
 from pipeline.methodology import Methodology
-from pipeline.ports import QuestionWriter, RatingRequest
+from pipeline.ports import ActReader, QuestionWriter, RatingRequest
 
 LocalEmbedder = OnnxEmbedder | SentenceTransformerEmbedder
 
@@ -34,6 +38,8 @@ class OfflineProvider:
     writer: QuestionWriter
     embedder: LocalEmbedder
     parser: SpacyParser
+    reader: Reader | None
+    act_reader: ActReader
 
     async def warm(self, *methodologies: Methodology) -> None:
         """Build what is built once per methodology, so that no turn has to."""
@@ -46,6 +52,7 @@ async def load_offline(
     executor: Executor | None = None,
     spacy_model: str | None = None,
     embedding_model: str | None = None,
+    reader: bool = True,
     methodologies: tuple[Methodology, ...] = (),
     kept: Path | None = None,
 ) -> OfflineProvider:
@@ -55,17 +62,19 @@ async def load_offline(
         executor: threads for parsing, embedding and everything that counts; None for the loop's default threads.
         spacy_model: package name; None for the best one installed.
         embedding_model: a model of sentence-transformers by name or path; None for the built-in one.
+        reader: whether answers are judged by the trained reader; rules alone without it.
         methodologies: those whose types are to be ready before the first session.
         kept: a folder in which what the models make of methodologies is kept for the next start.
     Raises:
         ModelUnavailable: a model is missing; the message says what to install.
     """
     run = asyncio.get_running_loop().run_in_executor
-    parser, embedder = await asyncio.gather(
+    parser, embedder, judge = await asyncio.gather(
         run(executor, partial(SpacyParser, executor=executor, model=spacy_model)),
         run(executor, _load_embedder, executor, embedding_model),
+        run(executor, load_reader if reader else _no_reader),
     )
-    provider = _provider(parser, embedder, executor, kept)
+    provider = _provider(parser, embedder, judge, executor, kept)
     await provider.rater.rate(RatingRequest(text="It is quick, so I save time.", question="Why?", language="en"))
     await provider.embedder.embed(["saves time"])
     await provider.warm(*methodologies)
@@ -76,15 +85,21 @@ def _load_embedder(executor: Executor | None, model: str | None) -> LocalEmbedde
     return SentenceTransformerEmbedder(model, executor=executor) if model else OnnxEmbedder(executor=executor)
 
 
+def _no_reader() -> None:
+    return None
+
+
 def _provider(
-    parser: SpacyParser, embedder: LocalEmbedder, executor: Executor | None, kept: Path | None
+    parser: SpacyParser, embedder: LocalEmbedder, reader: Reader | None, executor: Executor | None, kept: Path | None
 ) -> OfflineProvider:
     files = ExemplarFiles(kept, embedder.version, parser.version) if kept is not None else None
     return OfflineProvider(
-        extractor=OfflineExtractor(parser, embedder, executor=executor, files=files),
+        extractor=OfflineExtractor(parser, embedder, executor=executor, files=files, reader=reader),
         rater=OfflineRater(parser, executor=executor),
         slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
         writer=OfflineQuestionWriter(embedder),
         embedder=embedder,
         parser=parser,
+        reader=reader,
+        act_reader=RuleReader() if reader is None else ActHearing(reader.network, reader.settings, executor=executor),
     )

@@ -1,4 +1,4 @@
-"""Extraction of concepts and relations without a language model."""
+"""Extraction of concepts and relations without a language model: by a trained reader, or by rules alone."""
 
 from __future__ import annotations
 
@@ -6,44 +6,33 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Executor
 
-import numpy as np
-from spacy.tokens import Doc
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from pipeline.graph.surface import REVISES, label_key
-from pipeline.language.clauses import Clause, split
-from pipeline.language.connectors import normalised_text
+from pipeline.language.clauses import split
 from pipeline.language.offline import kinds
+from pipeline.language.offline.answer import PROVIDER, AnswerExtraction
 from pipeline.language.offline.exemplars import ExemplarFiles
-from pipeline.language.offline.linking import Linker, asked_of, asks_why
-from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, texts_of
-from pipeline.language.offline.relations import (
-    CONFIDENCE,
-    AnswerConcept,
-    EdgeChooser,
-    Link,
-    pairs_of,
-    settle_types,
+from pipeline.language.offline.judged import JudgedExtraction
+from pipeline.language.offline.spans import (
+    Candidate,
+    candidate_at,
+    candidates,
+    is_foreign,
+    is_without_content,
+    shape_of,
 )
-from pipeline.language.offline.spans import Candidate, candidates, is_foreign, is_without_content, shape_of
+from pipeline.language.reader.understanding import MOST_CONCEPTS, Reader
 from pipeline.language.srl import SpacyParser
 from pipeline.methodology import Methodology
 from pipeline.ports import (
     DroppedElement,
-    ExtractedConcept,
-    ExtractedRelationship,
     Extraction,
     ExtractionRequest,
     Vectors,
 )
 
-PROVIDER = "offline"
-QUESTION_CUE = 0.5
-"""Weight of a type's cue in the question, where types have no levels."""
-MAX_CONCEPTS = 24
+MAX_CONCEPTS = MOST_CONCEPTS
 """Concepts taken from one answer at the most; the rest is recorded as dropped."""
-STANCE_FROM = 0.3
-"""Absolute sentiment from which a phrase counts as favourable or not."""
 
 
 class OfflineExtractor:
@@ -56,7 +45,10 @@ class OfflineExtractor:
         *,
         executor: Executor | None = None,
         files: ExemplarFiles | None = None,
+        reader: Reader | None = None,
     ) -> None:
+        """Args: reader: judges what is a concept, of which type, and what is linked; rules alone without one."""
+        self.reader = reader
         self._parser = parser
         self._embedder = embedder
         self._executor = executor
@@ -71,7 +63,8 @@ class OfflineExtractor:
     async def warm(self, methodology: Methodology) -> None:
         """Build what is built once per methodology."""
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._executor, self._models.model, methodology.ontology)
+        prepare = self._models.model if self.reader is None else self.reader.prepare
+        await loop.run_in_executor(self._executor, prepare, methodology.ontology)
 
     def extract_sync(self, request: ExtractionRequest) -> Extraction:
         """As `extract`, for callers that already are on a worker thread."""
@@ -79,15 +72,25 @@ class OfflineExtractor:
             return Extraction(extractable=False, provider=PROVIDER)
         doc = self._parser.docs.doc(request.text)
         clauses = split(doc)
-        found = candidates(doc, request.text, clauses)
-        if not found:
+        if self.reader is None:
+            found = candidates(doc, request.text, clauses)
+            if not found:
+                return Extraction(extractable=False, provider=PROVIDER)
+            work = AnswerExtraction(self, request, doc, clauses, found[:MAX_CONCEPTS])
+            return work.extraction(_too_many(found[MAX_CONCEPTS:]))
+        understood = self.reader.understand(
+            request.text,
+            request.question,
+            request.focus_label or request.topic,
+            request.focus_type,
+            request.methodology.ontology,
+        )
+        placed = [candidate_at(doc, request.text, clauses, c.start, c.end) for c in understood.concepts]
+        kept = [candidate if number < MAX_CONCEPTS else None for number, candidate in enumerate(placed)]
+        if not any(kept):
             return Extraction(extractable=False, provider=PROVIDER)
-        dropped = [
-            DroppedElement(source=c.label, type="concept", quote=c.quote, reason="too many concepts in one answer")
-            for c in found[MAX_CONCEPTS:]
-        ]
-        work = _AnswerExtraction(self, request, doc, clauses, found[:MAX_CONCEPTS])
-        return work.extraction(dropped)
+        judged = JudgedExtraction(self, request, doc, clauses, understood, kept)
+        return judged.extraction(_too_many([candidate for candidate in placed[MAX_CONCEPTS:] if candidate is not None]))
 
     def _shapes(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """The shape features of exemplars, trimmed as answers are."""
@@ -114,220 +117,8 @@ class OfflineExtractor:
         return float(self._sentiment.polarity_scores(text)["compound"])
 
 
-class _AnswerExtraction:
-    """The extraction of one answer."""
-
-    def __init__(
-        self,
-        extractor: OfflineExtractor,
-        request: ExtractionRequest,
-        doc: Doc,
-        clauses: list[Clause],
-        found: list[Candidate],
-    ) -> None:
-        self.extractor = extractor
-        self.request = request
-        self.doc = doc
-        self.clauses = clauses
-        self.model = extractor.model(request)
-        self.chooser = EdgeChooser(request.methodology.ontology)
-        self.question = normalised_text(request.question)
-        self.asked = asked_of(request)
-        self.denied = denials(doc, clauses)
-        texts = all_texts(([c.label for c in found], texts_of(request), [words for _, words in self.denied]))
-        self.vectors = dict(zip(texts, extractor.embed(texts), strict=True))
-        self.memory = Memory(request, extractor.lemmas, self.vectors)
-        self.focus = self.memory.focus
-        self.found = [c for c in found if self._worth(c)]
-
-    def extraction(self, dropped: list[DroppedElement]) -> Extraction:
-        """Everything found; relations that the methodology does not permit are in `dropped`."""
-        if not self.found:
-            return Extraction(extractable=False, provider=PROVIDER, dropped=tuple(dropped))
-        mentions = self._mentions()
-        pairs = pairs_of(self.clauses, mentions)
-        settle_types(pairs, mentions, self.chooser)
-        linker = Linker(self.request, self.doc, self.clauses, self.chooser, self.focus)
-        revisions = self._revisions(mentions)
-        taken_back = {label_key(link.target) for link in revisions}
-        links = [
-            link
-            for link in linker.links(pairs, mentions)
-            if label_key(link.source) not in taken_back and label_key(link.target) not in taken_back
-        ]
-        links += revisions
-        relationships, refused = _unique(links)
-        concepts = self._concepts(mentions)
-        return Extraction(
-            concepts=tuple(concepts),
-            relationships=tuple(relationships),
-            dropped=(*dropped, *refused),
-            provider=PROVIDER,
-        )
-
-    def _worth(self, candidate: Candidate) -> bool:
-        """Whether a candidate can be a concept.
-
-        With levels, a bare condition ("if the sun is out") cannot, unless it is a state of the respondent.
-        """
-        if not (candidate.fronted and self.model.levelled):
-            return True
-        clause = self.clauses[candidate.clause]
-        if clause.connector is None or clause.connector.kind != "condition":
-            return True
-        return (candidate.first_person and self.memory.again(candidate) is not None) or _own_state(candidate)
-
-    def _mentions(self) -> list[AnswerConcept]:
-        vectors = np.stack([self.vectors[c.label] for c in self.found])
-        scores = kinds.base_scores(self.model, self.found, vectors)
-        scores += self._structure()
-        shares = kinds.confidences(scores)
-        mentions: list[AnswerConcept] = []
-        for row, candidate in enumerate(self.found):
-            order = np.argsort(-shares[row], kind="stable")
-            types = [(self.model.names[int(i)], round(float(shares[row, i]), 3)) for i in order]
-            mention = AnswerConcept(
-                label=candidate.label,
-                clause=candidate.clause,
-                quote=candidate.quote,
-                types=types,
-                stance=self._stance(candidate),
-                negated=candidate.negated,
-                opener=normalised_text(self.doc[candidate.start].text),
-                past_state=" used to " in f" {candidate.words} ",
-                element_ids=self.memory.elements(candidate),
-            )
-            again = self.memory.again(candidate)
-            if again is not None:
-                mention.label = again.label
-                mention.types = [
-                    (again.node_type, max(0.8, types[0][1])),
-                    *(t for t in types if t[0] != again.node_type),
-                ]
-                mention.fixed = True
-            mentions.append(mention)
-        return mentions
-
-    def _structure(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        """Prior scores of types from the question and its focus; shape [phrases, types]."""
-        names, levels = self.model.names, self.model.levels
-        prior = np.zeros((len(self.found), len(names)))
-        for index, pattern in enumerate(self.model.cues):
-            if pattern is not None and not self.model.levelled and kinds.cue_hits(pattern, self.asked):
-                prior[:, index] += QUESTION_CUE
-        why = asks_why(self.question)
-        if self.focus is not None and self.model.levelled:
-            level = self.request.methodology.ontology.level_of(self.focus.node_type)
-            for index in range(len(names)):
-                step = levels[index] - level
-                prior[:, index] += _ladder_prior(step, why)
-        if not self.model.levelled and why and self.focus is not None:
-            for edge in self.request.methodology.ontology.edges:
-                if edge.name != REVISES and "because" in edge.cues:
-                    for index, name in enumerate(names):
-                        if edge.permits(self.focus.node_type, name):
-                            prior[0, index] += 0.1
-        return prior
-
-    def _stance(self, candidate: Candidate) -> int:
-        score = self.extractor.sentiment(candidate.words)
-        return 1 if score >= STANCE_FROM else -1 if score <= -STANCE_FROM else 0
-
-    def _revisions(self, mentions: list[AnswerConcept]) -> list[Link]:
-        """Links `revises` where the answer corrects something: "actually no, it isn't the price, it's the taste"."""
-        if self.request.methodology.ontology.edge_type(REVISES) is None or not self.memory.known:
-            return []
-        links = []
-        for mention, candidate in zip(mentions, self.found, strict=True):
-            known = None if mention.fixed else self.memory.contradicted(candidate)
-            if known is not None:
-                links.append(
-                    Link(mention.label, known.label, REVISES, CONFIDENCE["connector"], mention.quote, "stated")
-                )
-        if links:
-            return links
-        back = takes_back(self.doc)
-        for clause, words in self.denied:
-            new = next((m for m in mentions if m.clause > clause and not m.fixed), None)
-            instead = new is not None and _sets_against(self.clauses, new.clause, clause)
-            if new is None or not (back is not None or instead):
-                continue
-            known = self.memory.closest(self.extractor.lemmas([words])[0], self.vectors[words])
-            if known is not None:
-                links.append(
-                    Link(new.label, known.label, REVISES, CONFIDENCE["connector"], self.request.text, "stated")
-                )
-        if links or back is None or self.focus is None:
-            return links
-        new = next((m for m in mentions if self.clauses[m.clause].end > back and not m.fixed), None)
-        if new is not None:
-            links.append(Link(new.label, self.focus.label, REVISES, CONFIDENCE["focus"], new.quote, "stated"))
-        return links
-
-    def _concepts(self, mentions: list[AnswerConcept]) -> list[ExtractedConcept]:
-        concepts: dict[str, ExtractedConcept] = {}
-        for mention in mentions:
-            key = label_key(mention.label)
-            if key in concepts:
-                continue
-            best = mention.types[0]
-            concepts[key] = ExtractedConcept(
-                label=mention.label,
-                node_type=best[0],
-                quote=mention.quote,
-                confidence=min(1.0, round(0.45 + 0.5 * best[1], 3)),
-                stance=mention.stance,
-                type_alternatives=tuple(mention.types[1:2]),
-                element_ids=mention.element_ids,
-            )
-        return list(concepts.values())
-
-
-def _sets_against(clauses: Sequence[Clause], new: int, denied: int) -> bool:
-    """Whether the clause states what is the case instead of the one denied right before it: "not X but Y"."""
-    connector = clauses[new].connector
-    return new == denied + 1 and connector is not None and connector.kind == "contrast"
-
-
-def _own_state(candidate: Candidate) -> bool:
-    return candidate.first_person and not candidate.negated and len(candidate.lemmas) <= 2
-
-
-def _ladder_prior(step: int, why: bool) -> float:
-    """Prior of a type by its distance from the focus in levels: answers mostly stay on the level or go one up."""
-    if step == 1:
-        return 0.45 if why else 0.3
-    if step == 0:
-        return 0.3
-    if step == 2:
-        return 0.0
-    return -0.3
-
-
-def _unique(links: Sequence[Link]) -> tuple[list[ExtractedRelationship], list[DroppedElement]]:
-    kept: dict[tuple[str, str, str], ExtractedRelationship] = {}
-    refused: list[DroppedElement] = []
-    for link in links:
-        key = (label_key(link.source), label_key(link.target), link.edge_type)
-        if key[0] == key[1]:
-            continue
-        if not link.allowed:
-            refused.append(
-                DroppedElement(
-                    source=link.source,
-                    target=link.target,
-                    type=link.edge_type,
-                    quote=link.quote,
-                    reason="no relation of the methodology joins these types",
-                )
-            )
-        elif key not in kept and (key[1], key[0], key[2]) not in kept:
-            kept[key] = ExtractedRelationship(
-                source=link.source,
-                target=link.target,
-                edge_type=link.edge_type,
-                quote=link.quote,
-                confidence=link.confidence,
-                basis=link.basis,
-            )
-    return list(kept.values()), refused
+def _too_many(found: Sequence[Candidate]) -> list[DroppedElement]:
+    return [
+        DroppedElement(source=c.label, type="concept", quote=c.quote, reason="too many concepts in one answer")
+        for c in found
+    ]

@@ -68,7 +68,7 @@ COMMENT_LEMMAS = words(
     "what it all about reason thing only most important main matter key everything life basically why how use "
     "buy that big biggest huge great good nice point goal do go for me whole number one not"
 )
-"""Lemmas of a comment such as "is what it's all about"."""
+"""Lemmas of a comment such as "is the main thing"."""
 
 PRAISE = words(
     """amazing great good nice lovely fantastic brilliant perfect awful terrible bad okay ok fine cool excellent best better
@@ -110,9 +110,9 @@ ASIDE_BEGINNINGS = phrases(
     """sorry|excuse me|that 's what|that is what|where was i|let me think|what was the|hang on|hold on|i don't know|i do n't know|i dont know|i dunno|no idea
     |i have n't thought|i 've never thought|i never thought about|i could n't say|i ca n't say|i would n't know
     |i honestly would n't know|not that i|can we|could we|is there another|how long|is this|are you|what do you mean
-    |can you repeat|do you mean|if that makes sense|that 's not very helpful|i ca n't think of|nothing comes to mind
+    |can you repeat|do you mean|if that makes sense|i ca n't think of|nothing comes to mind
     |nothing really|nothing special|nothing else|nothing in particular|there 's nothing|there is nothing
-    |not that i can think of|it depends|hard to say|hard to explain|difficult to say|who 's|who is|as you know|like i said
+    |it depends|hard to say|hard to explain|difficult to say|who 's|who is|as you know|like i said
     |as i said|i already said|i told you|we talked about|good question|that 's a good question|never mind|i ca n't remember
     |i do n't remember|i do n't really know|i really do n't know|i 'm not sure|not sure|i have no idea|beats me|thanks|thank you|that covers it|that 's enough|let 's move on"""
 )

@@ -146,7 +146,7 @@ def takes_back(doc: Doc) -> int | None:
 
 
 def denials(doc: Doc, clauses: Sequence[Clause]) -> list[tuple[int, str]]:
-    """(clause, words) of what the answer says it is not: "it isn't the price", "not the brand"."""
+    """(clause, words) of what the answer says it is not: "it isn't the price", "not the smell"."""
     return [(index, re.sub(r"\s+", " ", doc[start:end].text)) for index, start, end in denied_spans(doc, clauses)]
 
 

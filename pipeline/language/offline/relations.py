@@ -56,11 +56,22 @@ class AnswerConcept:
     past_state: bool = False
     settled: bool = False
     element_ids: tuple[str, ...] = ()
+    chance: float | None = None
+    """Probability of its being a concept, where that was judged."""
+    salience: int | None = None
+    emotion: int | None = None
 
     @property
     def node_type(self) -> str:
         """The current type."""
         return self.types[0][0]
+
+    @property
+    def confidence(self) -> float:
+        """How sure the reading is, in [0, 1]: of its being a concept and of its type, where both were judged."""
+        if self.chance is not None:
+            return round(min(1.0, self.chance * self.types[0][1]), 3)
+        return min(1.0, round(0.45 + 0.5 * self.types[0][1], 3))
 
     def take(self, name: str) -> None:
         """Make another of its types the current one."""

@@ -235,15 +235,39 @@ def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | N
     quote = _quote(doc, text, start, end)
     if not quote:
         return None
+    return _described(doc, clause, index, tokens, label, quote)
+
+
+def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end: int) -> Candidate | None:
+    """The candidate that the characters `start` to `end` of the answer are; None where they have no word."""
+    span = doc.char_span(start, end, alignment_mode="expand")
+    if span is None or not len(span):
+        return None
+    index = max(
+        range(len(clauses)),
+        key=lambda i: (min(clauses[i].end, span.end) - max(clauses[i].start, span.start), -i),
+        default=-1,
+    )
+    first, last = shortened(doc, span.start, span.end)
+    tokens = [doc[i] for i in range(first, last)]
+    label = label_of(tokens) or label_of(list(span))
+    words = [word[:MAX_WORD_CHARS] for word in label.split()]
+    if index < 0 or not any(ch.isalpha() for ch in label) or URL.search(label):
+        return None
+    return _described(doc, clauses[index], index, tokens, " ".join(words), text[start:end].strip())
+
+
+def _described(doc: Doc, clause: Clause, index: int, tokens: Sequence[Token], label: str, quote: str) -> Candidate:
     whole = [doc[i] for i in range(clause.start, clause.end)]
+    spoken = [normalised_text(token.text) for token in whole]
     return Candidate(
         clause=index,
-        start=start,
-        end=end,
+        start=tokens[0].i,
+        end=tokens[-1].i + 1,
         label=label,
         quote=quote,
         words=" ".join(spoken),
-        lemmas=lemmas,
+        lemmas=content_lemmas(tokens),
         first_person=any(word in {"i", "im", "me", "myself", "we", "us", "my"} for word in spoken),
         has_verb=any(token.pos_ in VERBS for token in whole),
         negated=any(word in NEGATIONS for word in (normalised_text(token.text) for token in tokens)),
@@ -283,7 +307,7 @@ DENIALS = re.compile(
 
 
 def denied_spans(doc: Doc, clauses: Sequence[Clause]) -> list[tuple[int, int, int]]:
-    """(clause, first token, end) of what clauses deny: "not the brand as such", "it's not that I …"."""
+    """(clause, first token, end) of what clauses deny: "not the smell as such", "it's not that I …"."""
     found = []
     for index, clause in enumerate(clauses):
         start = _denied_from(doc, clause)

@@ -70,7 +70,7 @@ def _goes_somewhere(doc: Doc, after: int) -> bool:
 
 
 def _predicate_end(doc: Doc, start: int, end: int) -> int:
-    """Where a comment on the idea begins, which is no part of it: "… is what it's all about"; `end` without one."""
+    """Where a comment on the idea begins, which is no part of it: "… is the main thing"; `end` without one."""
     for i in range(start + 1, end - 1):
         token = doc[i]
         if (

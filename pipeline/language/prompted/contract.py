@@ -91,7 +91,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "focus_type": "attribute",
             "existing": [{"label": '"creamy texture"', "type": "attribute"}],
             "discourse": [{"kind": "cause", "marker": '"so"', "antecedent": '"quick"', "consequent": '"more time"'}],
-            "frames": ['"it is quick"'],
+            "purpose": "Find out what it does for the person.",
             "answer": _BLOCK,
         },
         bare={
@@ -107,7 +107,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "focus_type": None,
             "existing": [],
             "discourse": [],
-            "frames": [],
+            "purpose": None,
             "edge_types": [{"name": "leads_to", "description": "", "connections": ["any → any"]}],
         },
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest, OutputForm
@@ -18,7 +19,7 @@ from pipeline.ports import Extraction, ExtractionRequest
 
 NAME = "extraction"
 MAX_HINTS = 12
-"""Discourse relations, and frames, in a prompt at most."""
+"""Discourse relations in a prompt at most."""
 
 
 class PromptedExtractor:
@@ -90,24 +91,22 @@ def user_values(request: ExtractionRequest) -> dict[str, Any]:
             }
             for relation in (parse.discourse[:MAX_HINTS] if parse else ())
         ],
-        "frames": [
-            quoted(
-                " ".join(
-                    part
-                    for part in (frame.subject, "not" * frame.negated, frame.predicate, frame.object, frame.complement)
-                    if part
-                )
-            )
-            for frame in (parse.frames[:MAX_HINTS] if parse else ())
-        ],
+        "purpose": request.purpose or None,
         "answer": block("answer", request.text, request.seed),
     }
 
 
 def _connections(edge: EdgeType) -> list[str]:
     """Permitted connections, one line per source type."""
+    return [
+        *_connection_lines(edge.permitted_connections),
+        *(f"only if said outright: {line}" for line in _connection_lines(edge.permitted_where_stated)),
+    ]
+
+
+def _connection_lines(pairs: Sequence[tuple[str, str]]) -> list[str]:
     targets: dict[str, list[str]] = {}
-    for source, target in edge.permitted_connections:
+    for source, target in pairs:
         targets.setdefault(source, []).append(target)
     any_type = "any type"
     return [

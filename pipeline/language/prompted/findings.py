@@ -50,7 +50,6 @@ class CheckedExtraction:
         for label, node_type in (*request.existing, (request.focus_label or "", request.focus_type or "")):
             if label:
                 self._known.setdefault(_comparison_key(label), (label, []))[1].append(node_type)
-        self._focus = _comparison_key(request.focus_label or "")
         self._elements = [(element, [f" {' '.join(words(n))} " for n in names]) for element, names in request.elements]
         self.relationships: list[ExtractedRelationship] = []
         self.dropped: list[DroppedElement] = []
@@ -104,7 +103,7 @@ class CheckedExtraction:
         known = self._known.get(_comparison_key(given))
         said = self._answer.says(given, self._synonyms)
         if known is not None:
-            if not said and (short_label(quote) is None or _comparison_key(given) == self._focus):
+            if not said and short_label(quote) is None:
                 raise _Unusable("label_not_grounded")
             label, types = known
             node_type = node_type if node_type in types or not types[0] else types[0]

@@ -18,7 +18,6 @@ from pipeline.ports import (
     QuestionRequest,
     RatingRequest,
     SlotRequest,
-    SrlFrame,
 )
 
 ANSWER = "I always take the one with the handle, because it's easy to carry, and then my hands are free for the kids."
@@ -93,8 +92,8 @@ def extraction_request(methodology: Methodology, topic: str) -> ExtractionReques
                     consequent="I always take the one with the handle",
                 ),
             ),
-            frames=(SrlFrame(predicate="take", subject="I", object="the one with the handle"),),
         ),
+        purpose="Find out what an attribute does for the person.",
     )
 
 

@@ -1,4 +1,4 @@
-"""The parser: discourse relations in causal order, frames, lemmas, odd input."""
+"""The parser: discourse relations in causal order, lemmas, odd input."""
 
 from __future__ import annotations
 
@@ -44,13 +44,6 @@ async def test_parser_given_nothing_gives_nothing() -> None:
 async def test_parse_cause_in_any_order_comes_first(text: str, cause: str, effect: str) -> None:
     (relation,) = (await PARSER.parse(text)).discourse
     assert (relation.kind, relation.antecedent, relation.consequent) == ("cause", cause, effect)
-
-
-async def test_parse_sentence_gives_frames() -> None:
-    frames = (await PARSER.parse("The nurse didn't explain the form.")).frames
-    assert [(f.predicate, f.subject, f.object, f.negated) for f in frames] == [
-        ("explain", "The nurse", "the form", True)
-    ]
 
 
 async def test_lemmas_keep_negation_and_drop_stop_words() -> None:

@@ -84,7 +84,26 @@ async def test_propose_known_slot_in_nearly_the_same_words_is_named_again(propos
     assert proposal.slot_name == "save_time"
 
 
-def test_slot_name_is_lemmatised_snake_case(parser: SpacyParser) -> None:
-    (lemmas,) = parser.lemmas_sync(["fast cars"])
-    assert slot_name(lemmas, "fast cars") == "fast_car"
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("fast cars", "fast_car"),
+        ("be more than a mother", "be_more_than_a_mother"),
+        ("I react to everything", "react_to_everything"),
+        ("don't have to worry", "do_not_have_to_worry"),
+        ("the smell", "smell"),
+        ("!!", "slot"),
+    ],
+)
+async def test_slot_name_keeps_what_makes_it_itself(proposer: OfflineSlotProposer, label: str, name: str) -> None:
+    (proposal,) = await proposer.propose(request_of(node(label)))
+    assert proposal.slot_name == name
+
+
+async def test_same_words_with_another_meaning_stay_apart(proposer: OfflineSlotProposer) -> None:
+    assert len(await groups(proposer, node("sit down for it"), node("drink it standing"))) == 2
+    assert len(await groups(proposer, node("be a mother"), node("be more than a mother"))) == 2
+
+
+def test_slot_name_without_words() -> None:
     assert slot_name((), "!!") == "slot"

@@ -14,7 +14,7 @@ from pipeline.language.prompted.delimiting import block, quoted
 from pipeline.language.prompted.extraction import PromptedExtractor
 from pipeline.language.prompted.extraction_form import extraction_form
 from pipeline.language.prompted.findings import MAX_CONCEPTS, MOST_READ
-from pipeline.ports import DiscourseRelation, Extraction, Parse, SrlFrame
+from pipeline.ports import DiscourseRelation, Extraction, Parse
 from tests.pipeline.language.prompted.scripted import ScriptedModel, extraction_request, methodology, prompts
 
 TEXT = "It is quick, so I save time in the morning."
@@ -81,19 +81,20 @@ async def test_prompt_has_everything_a_coder_needs() -> None:
                         marker="so", kind="cause", antecedent="It is quick", consequent="I save time in the morning"
                     ),
                 ),
-                frames=(SrlFrame(predicate="save", subject="I", object="time", negated=True),),
             ),
+            purpose="Find out what it does for the person.",
         )
     )
     ontology = chosen.ontology
     for text in (chosen.method.goal, *ontology.extraction_guidelines, ontology.concept_naming_convention):
         assert text in model.system
     for node in ontology.nodes:
-        assert f"`{node.name}` (level {node.level}" in model.system
+        assert f"`{node.name}`" + (f" (level {node.level}" if node.level else ":") in model.system
         assert node.description in model.system
         assert all(example in model.system for example in node.examples)
     assert "`terminal_value` (level 5, a chain may end here)" in model.system
     assert "functional_consequence → functional_consequence, psychosocial_consequence" in model.system
+    assert "only if said outright: attribute → instrumental_value, terminal_value" in model.system
     assert "any type → any type" in model.system
     assert all(example.utterance in model.system for example in ontology.relationship_examples)
     for kind in (*ontology.extractability_criteria.extract, *ontology.extractability_criteria.skip):
@@ -105,7 +106,7 @@ async def test_prompt_has_everything_a_coder_needs() -> None:
         'about the known concept "creamy texture"',
         r'"a \"special\" one"',
         'cause, marked by "so": "It is quick" → "I save time in the morning"',
-        '"I not save time"',
+        "It was asked for this purpose: Find out what it does for the person.",
         f">\n{TEXT}\n</answer-",
     ):
         assert text in model.user
@@ -312,7 +313,7 @@ async def test_known_label_is_reused_exactly_with_its_type() -> None:
     [
         ("fast", "It is quick", True),
         ("fast", "It is quick, so I save time in the morning, and then there is nothing more to say", False),
-        ("creamy texture", "It is quick", False),
+        ("creamy texture", "It is quick", True),
         ("time", "save time", True),
     ],
 )
@@ -514,7 +515,7 @@ async def test_any_text_in_every_place_leaves_the_prompt_its_shape(text: str) ->
             focus_label=text,
             focus_type="attribute",
             existing=((text, "attribute"),),
-            parse=Parse(discourse=(relation_,), frames=(SrlFrame(predicate=text),)),
+            parse=Parse(discourse=(relation_,)),
         )
     )
     plain = ScriptedModel(answer())
@@ -527,7 +528,6 @@ async def test_any_text_in_every_place_leaves_the_prompt_its_shape(text: str) ->
             existing=(("x", "attribute"),),
             parse=Parse(
                 discourse=(DiscourseRelation(marker="x", kind="cause", antecedent="x", consequent="x"),),
-                frames=(SrlFrame(predicate="x"),),
             ),
         )
     )

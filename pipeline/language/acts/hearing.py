@@ -1,0 +1,94 @@
+"""Hears dialogue acts by rules and by the trained reader together.
+
+Where both hear the same, it is sure. Where only one of them hears that somebody wants to stop, to pause, to have
+things deleted, or is under age, it is asked back. For distress and danger, and for the acts that only change what is
+said next, either is enough where it is sure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Executor
+
+import numpy as np
+
+from pipeline.acts import ACTS, Act, HeardAct
+from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined
+from pipeline.language.acts.rules import rules_for
+from pipeline.language.reader import heads
+from pipeline.language.reader.network import Floats, ReaderNetwork
+from pipeline.language.reader.settings import ActThreshold, ReaderSettings
+
+LANGUAGE = "en"
+"""The language that the reader was trained in; in others the rules hear alone."""
+BOTH: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "wants_withdrawal", "minor"})
+"""Acts that end, pause, erase or hold back an interview: rules and reader must agree on them."""
+NEVER = ActThreshold(alone=1.0, agrees=1.0)
+
+
+class ActHearing:
+    """Hears acts; by rules alone in other languages than the reader's.
+
+    Args:
+        network: the reader's.
+        settings: its thresholds.
+        executor: where the network runs; None for the loop's default threads.
+    """
+
+    def __init__(self, network: ReaderNetwork, settings: ReaderSettings, *, executor: Executor | None = None) -> None:
+        self._network = network
+        self._executor = executor
+        self._thresholds = {act: settings.acts.get(act, NEVER) for act in ACTS}
+
+    async def read(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+        """The acts of a message; as `acts_of`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self.read_sync, text, question, language)
+
+    def read_sync(self, text: str, question: str, language: str) -> tuple[HeardAct, ...]:
+        """As `read`, for callers that already are on a worker thread."""
+        rules = rules_for(language)
+        if rules is None or language.split("-")[0].lower() != LANGUAGE:
+            return acts_of(text, question, language)
+        clauses, by_rule = heard_clauses(text, question, rules)
+        chances = clause_chances(self._network, text, question, clauses)
+        found = [self._judged(clause, heard, own) for clause, heard, own in zip(clauses, by_rule, chances, strict=True)]
+        return joined(clauses, found)
+
+    def _judged(self, clause: Clause, heard: HeardAct | None, chances: Floats | None) -> HeardAct | None:
+        """What a clause is, after both."""
+        if chances is None:
+            return heard
+        if heard is not None:
+            threshold = self._thresholds[heard.act]
+            agrees = float(chances[ACTS.index(heard.act)]) >= threshold.agrees
+            if heard.act in BOTH:
+                return heard.model_copy(update={"sure": heard.sure and agrees})
+            return heard.model_copy(update={"sure": heard.sure or agrees})
+        if clause.filler:
+            return None
+        for number in np.argsort(-chances, kind="stable"):
+            act, chance = ACTS[int(number)], float(chances[number])
+            if act == "tells":
+                continue
+            threshold = self._thresholds[act]
+            if chance < threshold.alone:
+                continue
+            sure = chance >= threshold.sure and act not in BOTH
+            return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, heard_by="reader")
+        return None
+
+
+def clause_chances(network: ReaderNetwork, text: str, question: str, clauses: Sequence[Clause]) -> list[Floats | None]:
+    """For each clause the mean probability of each act over its words, in the order of `ACTS`; None without words."""
+    reading = network.read(question, "", text)
+    if not reading.words:
+        return [None] * len(clauses)
+    words = heads.act_chances(network, reading)
+    starts = np.asarray([word.start for word in reading.words])
+    found: list[Floats | None] = []
+    for clause in clauses:
+        own = words[(starts >= clause.start) & (starts < clause.end)]
+        found.append(own.mean(axis=0) if len(own) else None)
+    return found

@@ -1,0 +1,76 @@
+"""Writes a fitted network as the files that the reader runs: int8 encoder (ONNX) and heads (npz)."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import Tensor, nn
+
+from pipeline.language.training.network import ReaderNetwork, TextEncoder
+
+
+class _Exported(nn.Module):
+    def __init__(self, encoder: TextEncoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+        hidden: Tensor = self.encoder(ids, segments, mask)
+        return hidden
+
+
+def export(network: ReaderNetwork, folder: Path, *, quantised: bool = True) -> None:
+    """Write `encoder.onnx` and `heads.npz` to the folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    network.eval()
+    sample = tuple(torch.ones(2, 9, dtype=torch.long) for _ in range(3))
+    axes = {name: {0: "batch", 1: "length"} for name in ("ids", "segments", "mask", "hidden")}
+    with tempfile.TemporaryDirectory() as scratch:
+        plain = Path(scratch) / "plain.onnx"
+        torch.onnx.export(
+            _Exported(network.encoder),
+            sample,
+            str(plain),
+            input_names=["ids", "segments", "mask"],
+            output_names=["hidden"],
+            dynamic_axes=axes,
+            opset_version=17,
+            dynamo=False,
+        )
+        target = folder / "encoder.onnx"
+        if quantised:
+            # Seven bits: eight overflow on processors without VNNI, and the readings would differ between machines.
+            quantize_dynamic(
+                plain,
+                target,
+                per_channel=True,
+                reduce_range=True,
+                weight_type=QuantType.QInt8,
+                op_types_to_quantize=["MatMul", "Gather"],
+            )
+        else:
+            target.write_bytes(plain.read_bytes())
+    arrays: dict[str, Any] = {"known_types": np.asarray(network.known), **_packed(network.heads)}
+    np.savez(folder / "heads.npz", **arrays)
+
+
+def _packed(heads: nn.Module) -> dict[str, NDArray[Any]]:
+    """Weights of the heads: matrices as int8 with a scale per row (`.scale`), the rest in half precision."""
+    packed: dict[str, NDArray[Any]] = {}
+    for name, value in heads.state_dict().items():
+        if name.startswith("act_message"):  # it only helps the training
+            continue
+        array = value.detach().numpy()
+        if array.ndim == 2 and array.shape[1] > 1:
+            scale = np.maximum(np.abs(array).max(axis=1, keepdims=True), 1e-8) / 127.0
+            packed[name] = np.round(array / scale).astype(np.int8)
+            packed[f"{name}.scale"] = scale.astype(np.float32)
+        else:
+            packed[name] = array.astype(np.float16)
+    return packed

@@ -1,0 +1,96 @@
+"""Rules and reader together: both must hear what ends or erases; one alone is asked back."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.acts import ACTS, Act, HeardAct, heeded
+from pipeline.language.acts import hearing
+from pipeline.language.acts.hearing import ActHearing
+from pipeline.language.acts.reading import acts_of
+from pipeline.language.reader.files import load_reader
+from pipeline.language.reader.settings import ActThreshold, ReaderSettings
+
+STOP = "I'd like to stop the interview here please"
+STORY = "The handle is smooth and it lies well in my hand"
+THRESHOLDS = {act: ActThreshold(alone=0.5, agrees=0.2, sure=0.9) for act in ACTS if act != "tells"}
+
+
+def heard(monkeypatch: pytest.MonkeyPatch, text: str, **chances: float) -> list[tuple[Act, bool, str]]:
+    """What is heard where the reader gives every clause these chances."""
+
+    def fixed(network: Any, text: str, question: str, clauses: Any) -> list[Any]:
+        row = np.asarray([chances.get(act, 0.0) for act in ACTS], dtype=np.float32)
+        return [row for _ in clauses]
+
+    monkeypatch.setattr(hearing, "clause_chances", fixed)
+    settings = ReaderSettings.model_construct(acts=THRESHOLDS)
+    found = ActHearing(None, settings).read_sync(text, "Why?", "en")  # type: ignore[arg-type]
+    return [(one.act, one.sure, one.heard_by) for one in found if one.act != "tells"]
+
+
+def test_what_both_hear_is_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert heard(monkeypatch, STOP, wants_stop=0.3) == [("wants_stop", True, "rules")]
+
+
+def test_a_stop_that_only_the_rules_hear_is_asked_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert heard(monkeypatch, STOP, tells=0.99) == [("wants_stop", False, "rules")]
+
+
+@pytest.mark.parametrize("act", ["wants_stop", "wants_pause", "wants_withdrawal", "minor"])
+def test_what_ends_or_erases_is_asked_back_where_only_the_reader_hears_it(
+    monkeypatch: pytest.MonkeyPatch, act: Act
+) -> None:
+    assert heard(monkeypatch, STORY, **{act: 0.99}) == [(act, False, "reader")]
+
+
+def test_distress_that_the_reader_is_sure_of_needs_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert heard(monkeypatch, STORY, distress=0.95) == [("distress", True, "reader")]
+    assert heard(monkeypatch, STORY, distress=0.6) == [("distress", False, "reader")]
+
+
+def test_what_is_below_its_threshold_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert heard(monkeypatch, STORY, risk=0.4, tells=0.1) == []
+
+
+def test_german_is_heard_by_its_rules() -> None:
+    text = "Ich möchte hier aufhören"
+    found = ActHearing(None, ReaderSettings.model_construct(acts=THRESHOLDS)).read_sync(text, "", "de")  # type: ignore[arg-type]
+    assert found == acts_of(text, "", "de")
+    assert found
+
+
+def test_what_the_reader_hears_in_a_story_is_asked_back_not_passed_over() -> None:
+    text = "We drove to the lake every summer when the children were small and I can't go on with this"
+    acts = (
+        HeardAct(act="tells", start=0, end=63),
+        HeardAct(act="wants_stop", start=63, end=len(text), sure=False, heard_by="reader"),
+    )
+    assert heeded(text, acts) == acts
+
+
+@pytest.mark.parametrize("text", ["", " ", "😀", "a", "?!", "x" * 8000, "<b>stop</b>", "STOP IT SHE SAID " * 50])
+def test_whatever_is_said_acts_cover_it_in_order(text: str) -> None:
+    reader = load_reader()
+    found = ActHearing(reader.network, reader.settings).read_sync(text, "Why?", "en")
+    assert all(one.start < one.end <= len(text) for one in found)
+    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "and she said: stop it",
+        "I wanted to stop smoking, that was all",
+        "he shouted I can't take this any more and threw the phone away, I had to laugh",
+        "my daughter is twelve and she chose it",
+    ],
+)
+def test_other_peoples_words_and_lookalikes_end_nothing(text: str) -> None:
+    reader = load_reader()
+    found = ActHearing(reader.network, reader.settings).read_sync(text, "What happened then?", "en")
+    assert not [one for one in found if one.sure and one.act in hearing.BOTH]

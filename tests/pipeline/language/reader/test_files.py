@@ -1,0 +1,62 @@
+"""The model's files: whole and of this version, or a refusal that says what to do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from artefacts.table import named
+from pipeline.language.embedder import ModelUnavailable
+from pipeline.language.reader.files import FOLDER, load_reader
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    copy = tmp_path / "model"
+    shutil.copytree(FOLDER, copy)
+    return copy
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz", "reader.json"])
+def test_missing_file_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(ModelUnavailable, match=rf"{name} can't be read.*ASKWELL_READER=rules"):
+        load_reader(folder)
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "heads.npz"])
+def test_damaged_file_is_refused(folder: Path, name: str) -> None:
+    data = bytearray((folder / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder / name).write_bytes(data)
+    with pytest.raises(ModelUnavailable, match=rf"{name} is not the file that belongs to this model"):
+        load_reader(folder)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"version": 99}', '{"version": 1}'])
+def test_settings_that_are_damaged_or_of_another_version_are_refused(folder: Path, content: str) -> None:
+    (folder / "reader.json").write_text(content)
+    with pytest.raises(ModelUnavailable, match=r"reader\.json is (damaged|of version)"):
+        load_reader(folder)
+
+
+def test_weights_that_fit_their_digest_but_are_no_model_are_refused(folder: Path) -> None:
+    (folder / "encoder.onnx").write_bytes(b"no model")
+    settings = json.loads((folder / "reader.json").read_text())
+    settings["encoder_sha256"] = hashlib.sha256(b"no model").hexdigest()
+    (folder / "reader.json").write_text(json.dumps(settings))
+    with pytest.raises(ModelUnavailable, match="can't be loaded"):
+        load_reader(folder)
+
+
+def test_table_of_artefacts_has_the_digests_of_the_model() -> None:
+    listed = {file.path: file.sha256 for file in named("askwell-reader").files}
+    assert listed == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.iterdir()}
+
+
+def test_model_is_small_enough_to_come_along() -> None:
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 25_000_000
