@@ -26,8 +26,8 @@ class LanguageSettings(Group):
     )
     reader: Literal["trained", "rules"] = Field(
         default="trained",
-        description="What judges answers offline: the trained reader together with the rules, or the `rules` alone, which "
-        "hear and understand much less.",
+        description="What judges answers offline: the trained reader together with the rules, or the `rules` alone, "
+        "which hear and understand much less.",
     )
     spacy_model: str | None = Field(
         default=None, description="spaCy model by name; if not set, the best one that is installed."
