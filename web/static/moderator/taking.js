@@ -31,10 +31,10 @@ export function takingHome(app, id) {
 
   /** The complete file has every relation anyhow. */
   function point() {
-    for (const [index, name] of FORMATS.entries()) {
-      const wanted = all.checked ? "&relations=all" : "";
-      links[index].setAttribute("href", `/api/sessions/${encodeURIComponent(id)}/export?format=${name}${wanted}`);
-    }
+    const wanted = all.checked ? "&relations=all" : "";
+    links.forEach((link, index) => {
+      link.setAttribute("href", `/api/sessions/${encodeURIComponent(id)}/export?format=${FORMATS[index]}${wanted}`);
+    });
   }
 
   /** @param {Event} event */
