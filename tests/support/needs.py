@@ -90,6 +90,10 @@ NEEDS: Mapping[str, Need] = {
         _importable("sentence_transformers"),
         "the extra: .venv/bin/pip install '.[sentence-transformers]' (after a CPU build of torch)",
     ),
+    "torch": Need(
+        lambda: all(importlib.util.find_spec(name) is not None for name in ("torch", "safetensors")),
+        "a CPU build of torch, and safetensors: .venv/bin/pip install '.[train]'",
+    ),
     "cyclonedx": Need(_importable("cyclonedx"), "the test tools: make setup-test"),
     "asyncpg": Need(_importable("asyncpg"), "the extra: .venv/bin/pip install '.[postgres]'"),
     "espeak-ng": Need(lambda: shutil.which("espeak-ng") is not None, "a synthetic voice: apt-get install espeak-ng"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from pipeline.acts import ACTS
 from pipeline.language.embedder import ModelUnavailable
 from pipeline.language.reader.network import ReaderNetwork
 from pipeline.language.reader.settings import VERSION, ReaderSettings
@@ -48,9 +49,12 @@ def _settings(path: Path) -> ReaderSettings:
     if version != VERSION:
         raise ModelUnavailable(f"{path} is of version {version}; this askwell reads version {VERSION}. {REMEDY}")
     try:
-        return ReaderSettings.model_validate(data)
+        settings = ReaderSettings.model_validate(data)
     except ValidationError as exc:
         raise ModelUnavailable(f"{path} is damaged: {exc.errors()[0]['msg']}. {REMEDY}") from exc
+    if ("tells", *settings.acts) != ACTS:
+        raise ModelUnavailable(f"{path} is of a model that hears other acts than this askwell knows. {REMEDY}")
+    return settings
 
 
 def _checked(path: Path, sha256: str) -> bytes:

@@ -33,4 +33,4 @@ class ReaderSettings(BaseModel):
     guess_from: float = Field(ge=0, le=1, description="Calibrated probability from which it is kept as inferred.")
     link_scale: float = Field(description="Calibration of links: factor of the logit.")
     link_shift: float = Field(description="Calibration of links: what is added to it.")
-    acts: dict[str, ActThreshold] = Field(description="By act.")
+    acts: dict[str, ActThreshold] = Field(description="By act, in the order of the network's outputs after `tells`.")

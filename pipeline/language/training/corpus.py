@@ -16,6 +16,20 @@ from pipeline.language.reader.encoding import Encoder, Encoding, described, focu
 METHODOLOGIES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
 PLAIN = ("wants_stop", "wants_pause", "wants_withdrawal", "minor", "risk")
 """Acts that no answer of the coded ones is."""
+EMPTY = (
+    "dont_know",
+    "declines",
+    "asks_back",
+    "asks_interviewer",
+    "complains",
+    "wants_pause",
+    "wants_stop",
+    "wants_withdrawal",
+    "aside",
+    "thanks_greets",
+    "minor",
+)
+"""Acts in whose words there is no concept."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from pipeline.acts import ACTS
 from pipeline.language.reader.encoding import Encoder, Encoding
 from pipeline.language.reader.heads import between_words, content_share, pair_shape
-from pipeline.language.training.corpus import PLAIN, Answer, Kind, Message, Words
+from pipeline.language.training.corpus import EMPTY, PLAIN, Answer, Kind, Message, Words
 from pipeline.language.training.network import WIDEST, ReaderNetwork, padded
 
 SHOWN = 3
@@ -169,6 +169,7 @@ class _Trainer:
         self._spans_of: dict[int, list[tuple[int, int, float]]] = {}
         self._known = {text: number for number, text in enumerate(network.known)}
         self.plain = torch.tensor([act in PLAIN for act in ACTS])
+        self.empty = torch.tensor([number for number, act in enumerate(ACTS) if act in EMPTY])
 
     def acts(self, batch: Sequence[Message]) -> Tensor:
         """Loss of hearing."""
@@ -184,7 +185,22 @@ class _Trainer:
             logits.flatten(0, 1), wanted.flatten(), ignore_index=-100, reduction="none"
         ).view(wanted.shape)
         words = (each.sum(1) / read.valid.sum(1)).mean()
-        return words + 3.0 * nn.functional.binary_cross_entropy_with_logits(self._whole(read), there)
+        whole = nn.functional.binary_cross_entropy_with_logits(self._whole(read), there)
+        return words + 3.0 * whole + self._silent(wanted, read)
+
+    def _silent(self, acts: Tensor, read: Read) -> Tensor:
+        """No span is a concept that has a word of an act in which nothing is told; `acts` are [batch, words]."""
+        silent = torch.nn.functional.pad(torch.isin(acts, self.empty).cumsum(1), (1, 0))
+        count = acts.shape[1]
+        ends = torch.arange(count)[:, None] + torch.arange(WIDEST)[None]
+        reached = ends.clamp(max=count - 1)
+        covers = silent[:, reached + 1] - silent[:, :count, None]
+        spoken = (read.spoken[:, :, None] > 0) & (read.spoken[:, reached] > 0)
+        counted = ((ends < count)[None] & spoken & (covers > 0)).float()
+        heads = self.network.heads
+        logits = heads.spans(read.first, read.last, read.words).float()
+        each = nn.functional.binary_cross_entropy_with_logits(logits, torch.zeros_like(logits), reduction="none")
+        return (each * counted).sum((1, 2)).mean() * 0.3
 
     def _whole(self, read: Read) -> Tensor:
         heads = self.network.heads

@@ -23,8 +23,14 @@ MISSED = 2.0
 """How many times worse it is to miss that somebody wants to stop or is in danger than to ask back without need."""
 SURE_FROM = 0.8
 """Share of cases in which an act that is done without being asked back must be right."""
-MOST_FALSE = 0.005
-"""Share of content in which an act may be heard that is not there."""
+MOST_FALSE = 0.012
+"""Share of content in which an act may be heard that is not there; in the tuning file a third sounds like one."""
+MOST_ASKED_BACK = 0.025
+"""The same for acts that are asked back: one sentence too many is better than somebody who is not heard."""
+AGREES_FROM = 0.2
+"""Least probability with which the reader confirms a rule that ends, pauses or erases."""
+NONE_FROM = 0.95
+"""Probability of no type from which a concept is dropped; lower ones cost more concepts than they save."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ def tuned(network: ReaderNetwork, messages: Sequence[Message], answers: Sequence
     chances = heads.sigmoid((scale * logits + shift).astype(np.float32))
     return Tuned(
         keep_from=keep_from,
-        none_from=0.95,
+        none_from=NONE_FROM,
         link_from=_link_from(chances, right),
         guess_from=0.1,
         link_scale=round(scale, 4),
@@ -187,7 +193,8 @@ def _acts(network: ReaderNetwork, messages: Sequence[Message]) -> dict[str, ActT
         ruled = np.asarray([act in one for one in by_rule])
         likely = np.asarray([one[number] for one in chances])
         weight = MISSED if act in ASKED_BACK else 1.0
-        careful = [least for least in STEPS if (likely[content] >= least).mean() <= MOST_FALSE] or STEPS[-1:]
+        most = MOST_ASKED_BACK if act in ASKED_BACK else MOST_FALSE
+        careful = [least for least in STEPS if (likely[content] >= least).mean() <= most] or STEPS[-1:]
         alone = max(careful, key=lambda least: (_score(ruled | (likely >= least), there, weight), least))
         higher = [least for least in STEPS if least >= alone]
         sure = next((least for least in higher if _precision(likely >= least, there) >= SURE_FROM), 1.01)
@@ -197,6 +204,8 @@ def _acts(network: ReaderNetwork, messages: Sequence[Message]) -> dict[str, ActT
             sure = alone
         matter = np.asarray([one.get(act) is (act in BOTH) for one in by_rule])
         agrees = next((least for least in STEPS if _precision(matter & (likely >= least), there) >= 0.95), 0.3)
+        if act in BOTH:
+            agrees = max(agrees, AGREES_FROM)
         found[act] = ActThreshold(alone=alone, agrees=min(agrees, alone), sure=sure)
     return found
 

@@ -20,6 +20,12 @@ STORY = "The handle is smooth and it lies well in my hand"
 THRESHOLDS = {act: ActThreshold(alone=0.5, agrees=0.2, sure=0.9) for act in ACTS if act != "tells"}
 
 
+@pytest.fixture(scope="module")
+def trained() -> ActHearing:
+    reader = load_reader()
+    return ActHearing(reader.network, reader.settings)
+
+
 def heard(monkeypatch: pytest.MonkeyPatch, text: str, **chances: float) -> list[tuple[Act, bool, str]]:
     """What is heard where the reader gives every clause these chances."""
 
@@ -74,9 +80,8 @@ def test_what_the_reader_hears_in_a_story_is_asked_back_not_passed_over() -> Non
 
 
 @pytest.mark.parametrize("text", ["", " ", "😀", "a", "?!", "x" * 8000, "<b>stop</b>", "STOP IT SHE SAID " * 50])
-def test_whatever_is_said_acts_cover_it_in_order(text: str) -> None:
-    reader = load_reader()
-    found = ActHearing(reader.network, reader.settings).read_sync(text, "Why?", "en")
+def test_whatever_is_said_acts_cover_it_in_order(trained: ActHearing, text: str) -> None:
+    found = trained.read_sync(text, "Why?", "en")
     assert all(one.start < one.end <= len(text) for one in found)
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
 
@@ -90,7 +95,6 @@ def test_whatever_is_said_acts_cover_it_in_order(text: str) -> None:
         "my daughter is twelve and she chose it",
     ],
 )
-def test_other_peoples_words_and_lookalikes_end_nothing(text: str) -> None:
-    reader = load_reader()
-    found = ActHearing(reader.network, reader.settings).read_sync(text, "What happened then?", "en")
+def test_other_peoples_words_and_lookalikes_end_nothing(trained: ActHearing, text: str) -> None:
+    found = trained.read_sync(text, "What happened then?", "en")
     assert not [one for one in found if one.sure and one.act in hearing.BOTH]

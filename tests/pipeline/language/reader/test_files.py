@@ -44,6 +44,14 @@ def test_settings_that_are_damaged_or_of_another_version_are_refused(folder: Pat
         load_reader(folder)
 
 
+def test_model_that_hears_other_acts_is_refused(folder: Path) -> None:
+    settings = json.loads((folder / "reader.json").read_text())
+    settings["acts"] = dict(reversed(settings["acts"].items()))
+    (folder / "reader.json").write_text(json.dumps(settings))
+    with pytest.raises(ModelUnavailable, match="hears other acts"):
+        load_reader(folder)
+
+
 def test_weights_that_fit_their_digest_but_are_no_model_are_refused(folder: Path) -> None:
     (folder / "encoder.onnx").write_bytes(b"no model")
     settings = json.loads((folder / "reader.json").read_text())
