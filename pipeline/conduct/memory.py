@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from pipeline.acts import Act
 from pipeline.conduct.moves import REPAIRS, Move
 from pipeline.conduct.policy import ConductPolicy
-from pipeline.conduct.state import Care, CareAlert, ConductState
+from pipeline.conduct.state import Asked, Care, CareAlert, ConductState
+
+MEANT: dict[Asked, Act] = {"stop": "wants_stop", "pause": "wants_pause"}
+"""What was asked back about, by the name of the question."""
 
 
 def remembered(
     conduct: ConductState, move: Move | None, *, turn_number: int, now: datetime, policy: ConductPolicy
 ) -> ConductState:
     """The state of conduct after a message and the move that answered it; no move is an ordinary answer."""
-    fresh = {"offers": (), "asked": "", "waiting": False}
+    fresh: dict[str, object] = {"offers": (), "asked": "", "waiting": False}
+    asked = MEANT.get(conduct.asked)
+    if asked is not None and asked not in conduct.denied and (move is None or move.then in ("again", "engine")):
+        fresh["denied"] = (*conduct.denied, asked)
     if move is None:
         return conduct.model_copy(update={**fresh, "repairs_in_a_row": 0, "dont_knows": 0})
     kept = 0 if move.counts else conduct.dont_knows

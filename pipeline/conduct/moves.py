@@ -20,6 +20,12 @@ WAYS_AGAIN: tuple[OfferName, ...] = ("stop", "pause", "something_else", "go_on")
 WAYS_ON: tuple[OfferName, ...] = ("carry_on", "something_else", "pause", "stop")
 LONG_TELLING = 4
 """From so many words on, what is told beside an act answers the question."""
+LONGEST_CHOICE = 12
+"""Words of a message that may choose what it has among others; longer ones say more than that."""
+BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resume"})
+"""Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
+SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
+"""Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
 REPAIRS: frozenset[Act] = frozenset(
     {"asks_back", "asks_interviewer", "complains", "corrects", "wants_pause", "distress", "risk"}
 )
@@ -119,10 +125,23 @@ def move_for(moment: Moment) -> Move | None:
 
 
 def chosen_offer(moment: Moment) -> OfferName | None:
-    """What of the present offers the message chooses, by its label."""
+    """What of the present offers the message chooses, by its label, alone or among a few other words."""
     said = _plain(moment.said)
     labels = {_plain(moment.texts.offers[name]): name for name in moment.conduct.offers if name in moment.texts.offers}
-    return labels.get(said)
+    if said in labels:
+        return labels[said]
+    if not labels or len(said.split()) > LONGEST_CHOICE:
+        return None
+    found = [name for label, name in labels.items() if name in BY_WORDS and f" {label} " in f" {said} "]
+    denied = _begins(said, moment.texts.no_begins)
+    return found[0] if len(found) == 1 and not (denied and found[0] == "pause") else None
+
+
+def returned(moment: Moment) -> bool:
+    """Whether somebody who asked for a pause says in a few words, and nothing else, that it is over."""
+    said = _plain(moment.said)
+    few = len(said.split()) <= LONGEST_CHOICE + 2
+    return moment.conduct.waiting and few and any(f" {_plain(w)} " in f" {said} " for w in moment.texts.back_words)
 
 
 _OFFERED_ACTS: dict[OfferName, Act] = {
@@ -138,6 +157,8 @@ def chosen_act(moment: Moment) -> Act | None:
     offer = chosen_offer(moment)
     if offer is not None:
         return _OFFERED_ACTS.get(offer, "aside")
+    if returned(moment):
+        return "aside"
     asked = moment.conduct.asked
     return "aside" if asked not in ("", "correction", "distress") and _answer(moment) is not None else None
 
@@ -151,12 +172,42 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"[^\w\s']", " ", text.lower().replace("’", "'")).split())
 
 
+def _begins(said: str, words: Sequence[str]) -> bool:
+    return any(f"{said} ".startswith(f"{_plain(word)} ") for word in words)
+
+
 def _answer(moment: Moment) -> Literal["yes", "no"] | None:
-    """Whether the message says yes or no and nothing else."""
-    said = _plain(moment.said)
-    if said in {_plain(word) for word in moment.texts.yes_words}:
+    """Whether the message says yes or no; with a few words more only where no mistake can do harm."""
+    said, texts, asked = _plain(moment.said), moment.texts, moment.conduct.asked
+    if said in {_plain(word) for word in texts.yes_words}:
         return "yes"
-    return "no" if said in {_plain(word) for word in moment.texts.no_words} else None
+    if said in {_plain(word) for word in texts.no_words}:
+        return "no"
+    short = len(said.split()) <= LONGEST_CHOICE
+    if asked in ("stop", "pause") and short and _begins(said, texts.yes_begins):
+        return "yes"
+    if _begins(said, texts.no_begins) and (asked == "withdrawal" or (asked in ("stop", "pause") and _few(said))):
+        return "no"
+    return None
+
+
+def _few(said: str) -> bool:
+    """Whether so little follows a no that it answers nothing else."""
+    return len(said.split()) <= LONG_TELLING + 1
+
+
+def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
+    """The acts without those that are not sure and that the respondent has said not to mean, or denies now."""
+    denied = set(moment.conduct.denied)
+    if _begins(_plain(moment.said), moment.texts.no_begins):
+        denied |= {"wants_stop"} if moment.conduct.asked == "stop" else set()
+        denied |= {"wants_pause"} if moment.conduct.asked == "pause" else set()
+    return tuple(
+        HeardAct(act="tells", start=heard.start, end=heard.end)
+        if heard.act in denied and not heard.sure and heard.heard_by == "reader"
+        else heard
+        for heard in acts
+    )
 
 
 def _chosen(moment: Moment) -> Move | None:
@@ -175,6 +226,8 @@ def _chosen(moment: Moment) -> Move | None:
             return Move("asks_back", "", "again")
         case "withdraw":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
+    if returned(moment):
+        return Move("asks_back", "", "again")
     answer = "yes" if offer == "yes" else "no" if offer == "no" else _answer(moment)
     if answer is None:
         return None
@@ -186,7 +239,8 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdrawal", "yes":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
         case "withdrawal", "no":
-            return Move("wants_withdrawal", texts.withdrawal_kept, "again")
+            part = len(_plain(moment.said).split()) > LONG_TELLING
+            return Move("wants_withdrawal", texts.withdrawal_part if part else texts.withdrawal_kept, "again")
         case (("stop" | "pause"), "no"):
             return Move("wants_stop", texts.stop_taken_back, "again")
         case "age", "no":
@@ -197,14 +251,15 @@ def _chosen(moment: Moment) -> Move | None:
 
 
 def _decisive(moment: Moment) -> HeardAct | None:
-    """The act that decides: the first of the policy's order, sure ones before others.
+    """The act that decides: the first of the policy's order, sure ones before others, small talk last.
 
     One that ends or pauses goes before a mere upset.
     """
     heard_acts = [heard for act in moment.policy.order if (heard := moment.find(act)) is not None]
     if not heard_acts:
         return None
-    present = [heard for heard in heard_acts if heard.sure] or heard_acts
+    weighty = [heard for heard in heard_acts if heard.act not in SMALL_TALK] or heard_acts
+    present = [heard for heard in weighty if heard.sure] or weighty
     urgent = [h for h in present if h.act in ("wants_withdrawal", "wants_stop", "wants_pause") and h.sure]
     if urgent and present[0].act in ("risk", "distress"):
         return urgent[0]
@@ -268,7 +323,7 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
 
 
 def _wants_pause(moment: Moment, heard: HeardAct) -> Move:
-    if heard.sure:
+    if heard.sure or moment.conduct.asked == "pause":
         return Move("wants_pause", moment.texts.pause, "stands")
     return Move("wants_pause", moment.texts.pause_ask, "stands", offers=("pause", "carry_on"), asks="pause")
 
@@ -374,14 +429,16 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
 
 
 def _declines(moment: Moment, heard: HeardAct) -> Move | None:
-    if not heard.sure or moment.told_words >= LONG_TELLING:
+    if not heard.sure or (moment.told_words >= LONG_TELLING and heard.heard_by != "rules"):
         return None
     return Move("declines", moment.variant(moment.texts.declined), "engine", counts=True, declines_focus=True)
 
 
 def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
-    if not heard.sure or moment.told_words >= 2 * LONG_TELLING:
+    if not heard.sure:
         return None
+    if moment.told_words >= 2 * LONG_TELLING:
+        return Move("wants_topic", "", "engine", counts=True, leaves_focus=True)
     topic = _as_said(moment.said, heard.details.get("topic", "")).strip(" .,;!?")
     if topic and len(topic.split()) <= 8:
         text = moment.texts.topic.replace("{topic}", _to_you(topic))

@@ -16,6 +16,7 @@ SAFETY = frozenset(
     {
         *("risk", "risk_spoken_of", "help", "help_kiosk", "distress", "distress_again", "distress_ask"),
         *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
+        *("yes_begins", "no_begins", "back_words", "withdrawal_part"),
     }
 )
 """Texts that a concept can't replace."""
@@ -41,6 +42,7 @@ class ConductTexts(Spec):
     stop_taken_back: str = Field(description="When somebody did not mean to stop.")
     withdrawal_ask: str = Field(description="Asked once before everything is deleted.")
     withdrawal_kept: str = Field(description="When nothing is to be deleted after all.")
+    withdrawal_part: str = Field(description="When only a part of it is to be deleted, which askwell can't do.")
     withdrawn: str = Field(description="When everything is being deleted.")
     minor: str = Field(description="When somebody is too young; `{age}` is the least age.")
     age_ask: str = Field(description="When it is not certain that somebody is old enough.")
@@ -65,6 +67,9 @@ class ConductTexts(Spec):
     offers: dict[OfferName, str] = Field(description="Labels of what can be chosen; read aloud, they are understood.")
     yes_words: Several = Field(min_length=1, description="Whole messages that mean yes.")
     no_words: Several = Field(min_length=1, description="Whole messages that mean no.")
+    yes_begins: Several = Field(min_length=1, description="Words that mean yes where a message begins with them.")
+    no_begins: Several = Field(min_length=1, description="Words that mean no where a message begins with them.")
+    back_words: Several = Field(min_length=1, description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
         description="Truthful answers to what respondents ask, by subject: machine, person, readers, recording, "
         "length, left, purpose, why_ask, help, name, language, incentive, other; `{left}` and `{topic}` are filled in."

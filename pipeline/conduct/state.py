@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from pipeline.acts import Act
 from pipeline.conduct.policy import OfferName
 from pipeline.records import Record
 
@@ -28,7 +29,7 @@ class ConductState(Record):
     `offers` are what can be chosen now. `waiting` says that the respondent asked for a pause. `stopping_until` is when
     a stop takes effect; `stopped_question` and `stopped_status` are restored if it is taken back. `held_until` is when
     an interview with somebody under age is erased; `released_by` is who let it go nevertheless. `dont_knows` counts
-    them in a row.
+    them in a row. `denied` are acts that the respondent, asked back, did not mean.
     """
 
     repairs_in_a_row: int = 0
@@ -37,6 +38,7 @@ class ConductState(Record):
     offers: tuple[OfferName, ...] = ()
     distressed: int = 0
     dont_knows: int = 0
+    denied: tuple[Act, ...] = ()
     asked_back_turn: int | None = None
     waiting: bool = False
     stopping_until: datetime | None = None

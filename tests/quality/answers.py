@@ -164,17 +164,17 @@ def invented(path: Path) -> Methodology:
     """A methodology of the corpus that is not one of askwell's, from its JSON file."""
     data = json.loads(path.read_text(encoding="utf-8"))
     return Methodology(
-        method=Method(name=data["name"], goal=data["goal"]),
+        method=Method(name=data["name"], goal=data.get("goal") or data["name"]),
         ontology=Ontology(
             nodes=tuple(
                 NodeType(name=t["name"], description=t["description"], exemplars=tuple(t.get("exemplars", ())))
-                for t in data["types"]
+                for t in data.get("types") or data["nodes"]
             ),
             edges=tuple(
                 EdgeType(
                     name=e["name"],
                     description=e.get("description", ""),
-                    permitted_connections=tuple((a, b) for a, b in e["permitted"]),
+                    permitted_connections=tuple((a, b) for a, b in e.get("permitted") or e["permitted_connections"]),
                 )
                 for e in data["edges"]
             ),

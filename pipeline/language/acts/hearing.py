@@ -24,6 +24,8 @@ LANGUAGE = "en"
 """The language that the reader was trained in; in others the rules hear alone."""
 BOTH: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "wants_withdrawal", "minor"})
 """Acts that end, pause, erase or hold back an interview: rules and reader must agree on them."""
+CONFIRMS = 0.5
+"""Probability from which the reader makes sure what a rule has heard and is not sure of."""
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
 
@@ -62,9 +64,10 @@ class ActHearing:
             return heard
         if heard is not None:
             threshold = self._thresholds[heard.act]
-            agrees = float(chances[ACTS.index(heard.act)]) >= threshold.agrees
+            chance = float(chances[ACTS.index(heard.act)])
+            agrees = chance >= threshold.agrees
             if heard.act in BOTH:
-                return heard.model_copy(update={"sure": heard.sure and agrees})
+                return heard.model_copy(update={"sure": agrees and (heard.sure or chance >= CONFIRMS)})
             return heard.model_copy(update={"sure": heard.sure or agrees})
         if clause.filler:
             return None

@@ -53,9 +53,13 @@ class Words:
 
 @dataclass
 class Message:
-    """A message with the act of each of its words, an index in `ACTS`."""
+    """A message with the act of each of its words, an index in `ACTS`.
+
+    `about` is its encoding with the topic as focus.
+    """
 
     encoding: Encoding
+    about: Encoding
     acts: list[int]
     hand: str
     source: dict[str, Any]
@@ -77,10 +81,12 @@ class Concept:
 class Answer:
     """A coded answer; `links` are (source, target, type, basis), −1 is the focus.
 
-    `codings` are types of the same concepts in other methodologies, None for none.
+    `codings` are types of the same concepts in other methodologies, None for none. `bare` is the encoding without the
+    focus, as messages are read for their acts.
     """
 
     encoding: Encoding
+    bare: Encoding
     methodology: str
     concepts: list[Concept]
     links: list[tuple[int, int, str, str | None]]
@@ -109,7 +115,8 @@ def messages(path: Path, encoder: Encoder) -> list[Message]:
             spans.append((start, at, ACTS.index(act)))
         acts = [next((act for s, e, act in spans if s <= word.start < e), 0) for word in encoding.words]
         if acts:
-            found.append(Message(encoding, acts, item.get("hand", ""), item))
+            about = encoder.answer(item["question"], item.get("topic") or "", item["message"])
+            found.append(Message(encoding, about, acts, item.get("hand", ""), item))
     return found
 
 
@@ -167,7 +174,8 @@ def coded(item: dict[str, Any], encoder: Encoder) -> Answer:
         for k in item["links"]
         if k["source"] in kept and k["target"] in kept and k["type"] != "revises"
     ]
-    return Answer(encoding, item["methodology"], concepts, links, item.get("hand", ""), item)
+    bare = encoder.answer(item["question"], "", item["answer"])
+    return Answer(encoding, bare, item["methodology"], concepts, links, item.get("hand", ""), item)
 
 
 def _place(text: str, words: str, taken: Sequence[tuple[int, int]]) -> tuple[int, int]:

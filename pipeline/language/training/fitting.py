@@ -22,7 +22,10 @@ SHOWN = 3
 """Exemplars of a type that one step of the training sees; the reader sees all."""
 ACT_BATCH = 32
 ANSWER_BATCH = 20
-
+CONTENT = 0.5
+"""Share of the answers that an epoch reads as messages, too: as content that is no act, however it sounds."""
+WITH_TOPIC = 0.4
+"""Share of the messages that are read with their topic as focus, as answers are."""
 
 Item = TypeVar("Item", Message, Answer)
 
@@ -75,16 +78,16 @@ def fit(
     )
     for epoch in range(plan.epochs):
         network.train()
-        began, losses = time.monotonic(), {"acts": [0.0], "answers": [0.0]}
+        began, losses = time.monotonic(), {"acts": [0.0], "content": [0.0], "answers": [0.0]}
         for kind, part in _batches(messages, answers, methodologies, chance):
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                loss = trainer.acts(part) if kind == "acts" else trainer.answers(part, kind)
+                loss = trainer.loss(kind, part)
             optimiser.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
             schedule.step()
-            losses["acts" if kind == "acts" else "answers"].append(loss.item())
+            losses[kind if kind in losses else "answers"].append(loss.item())
         means = ", ".join(f"{name} {np.mean(values):.3f}" for name, values in losses.items())
         tell(f"epoch {epoch + 1} of {plan.epochs}: loss of {means}; {time.monotonic() - began:.0f} s")
     network.eval()
@@ -93,8 +96,12 @@ def fit(
 def _batches(
     messages: Sequence[Message], answers: Sequence[Answer], methodologies: dict[str, Words], chance: random.Random
 ) -> list[tuple[str, list[Any]]]:
-    """Batches of like length in random order: messages ("acts"), or answers by the methodology of their coding."""
+    """Batches of like length in random order: messages ("acts"), answers as if they were messages ("content"), or
+    answers by the methodology of their coding.
+    """
     found: list[tuple[str, list[Any]]] = [("acts", part) for part in _cut(messages, ACT_BATCH, chance)]
+    some = [answer for answer in answers if chance.random() < CONTENT]
+    found += [("content", part) for part in _cut(some, ACT_BATCH, chance)]
     by_method: dict[str, list[Answer]] = {}
     for answer in answers:
         for name in (answer.methodology, *answer.codings):
@@ -171,9 +178,25 @@ class _Trainer:
         self.plain = torch.tensor([act in PLAIN for act in ACTS])
         self.empty = torch.tensor([number for number, act in enumerate(ACTS) if act in EMPTY])
 
+    def loss(self, kind: str, batch: Sequence[Any]) -> Tensor:
+        """Loss of a batch of this kind."""
+        if kind == "acts":
+            return self.acts(batch)
+        return self.content(batch) if kind == "content" else self.answers(batch, kind)
+
+    def content(self, batch: Sequence[Answer]) -> Tensor:
+        """Loss of hearing acts in answers: what is a concept tells, however much it sounds like something else."""
+        read = Read(self.network, [answer.bare for answer in batch])
+        whole = self._whole(read)[:, self.plain]
+        return self._telling(batch, read) + 3.0 * nn.functional.binary_cross_entropy_with_logits(
+            whole, torch.zeros_like(whole)
+        )
+
     def acts(self, batch: Sequence[Message]) -> Tensor:
         """Loss of hearing."""
-        heads, read = self.network.heads, Read(self.network, [m.encoding for m in batch])
+        heads = self.network.heads
+        # With a focus now and then: otherwise whether there is one would say whether acts are to be expected.
+        read = Read(self.network, [m.about if self.chance.random() < WITH_TOPIC else m.encoding for m in batch])
         wanted = torch.full(read.valid.shape, -100)
         there = torch.zeros(len(batch), len(ACTS))
         for number, message in enumerate(batch):
@@ -218,9 +241,6 @@ class _Trainer:
         losses.append((1.0 if own else 0.3) * self._spans(spans, batch, read))
         if own:
             losses.append(self._words(batch, read))
-            losses.append(self._telling(batch, read))
-        whole = self._whole(read)[:, self.plain]
-        losses.append(nn.functional.binary_cross_entropy_with_logits(whole, torch.zeros_like(whole)))
         seen, places = self._seen(batch, read)
         if not places:
             return sum(losses)
@@ -283,7 +303,7 @@ class _Trainer:
         return (each * read.spoken[None]).sum() / read.spoken.sum()
 
     def _telling(self, batch: Sequence[Answer], read: Read) -> Tensor:
-        """What is a concept tells, however much it sounds like something else."""
+        """Words of concepts tell."""
         wanted = torch.full(read.valid.shape, -100)
         for number, answer in enumerate(batch):
             for concept in answer.concepts:

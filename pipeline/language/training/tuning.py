@@ -21,11 +21,13 @@ from pipeline.language.training.corpus import Answer, Message
 STEPS = tuple(round(0.02 * step, 2) for step in range(2, 49))
 MISSED = 2.0
 """How many times worse it is to miss that somebody wants to stop or is in danger than to ask back without need."""
-SURE_FROM = 0.8
+SURE_FROM = 0.9
 """Share of cases in which an act that is done without being asked back must be right."""
+MOST_SURE = 0.003
+"""Share of content in which an act may be done that is not there, without being asked back."""
 MOST_FALSE = 0.012
 """Share of content in which an act may be heard that is not there; in the tuning file a third sounds like one."""
-MOST_ASKED_BACK = 0.025
+MOST_ASKED_BACK = 0.015
 """The same for acts that are asked back: one sentence too many is better than somebody who is not heard."""
 AGREES_FROM = 0.2
 """Least probability with which the reader confirms a rule that ends, pauses or erases."""
@@ -197,7 +199,14 @@ def _acts(network: ReaderNetwork, messages: Sequence[Message]) -> dict[str, ActT
         careful = [least for least in STEPS if (likely[content] >= least).mean() <= most] or STEPS[-1:]
         alone = max(careful, key=lambda least: (_score(ruled | (likely >= least), there, weight), least))
         higher = [least for least in STEPS if least >= alone]
-        sure = next((least for least in higher if _precision(likely >= least, there) >= SURE_FROM), 1.01)
+        sure = next(
+            (
+                least
+                for least in higher
+                if _precision(likely >= least, there) >= SURE_FROM and (likely[content] >= least).mean() <= MOST_SURE
+            ),
+            1.01,
+        )
         if act in BOTH:
             sure = 1.01
         elif act not in ASKED_BACK:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from config.conduct import ConductFiles
 from pipeline.acts import Act, HeardAct
 from pipeline.conduct.memory import acknowledged, remembered
-from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_ON, Moment, Move, age_of, chosen_act, move_for
+from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_ON, Moment, Move, age_of, chosen_act, meant, move_for
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.conduct.state import ConductState
 
@@ -249,3 +250,91 @@ def test_closing_question_is_not_made_easier_and_thanks_end_it() -> None:
 def test_act_that_is_not_sure_and_ends_nothing_is_content() -> None:
     for act in ("asks_back", "complains", "declines", "wants_topic", "dont_know", "corrects", "asks_interviewer"):
         assert move_for(moment("hm", ("hm", act), sure=False)) is None, act
+
+
+def asked_about(act: Act) -> ConductState:
+    """The state after it was asked back whether this was meant."""
+    return after(whole("x", act, sure=False))
+
+
+@pytest.mark.parametrize("said", ["Yes, a little break would be kind.", "A break, please", "a break would be good"])
+def test_pause_is_granted_however_it_is_agreed_to(said: str) -> None:
+    move = move_for(moment(said, conduct=asked_about("wants_pause")))
+    assert move is not None
+    assert (move.act, move.then, move.asks) == ("wants_pause", "stands", "")
+
+
+@pytest.mark.parametrize(
+    "said", ["No, we go on. I told about battery and my wife.", "go on. last one tho", "no", "nah, I'm fine"]
+)
+def test_stop_that_was_not_meant_is_no_stop(said: str) -> None:
+    conduct = asked_about("wants_stop")
+    assert chosen_act(moment(said, conduct=conduct)) == "aside"
+    move = move_for(moment(said, conduct=conduct))
+    assert move is not None
+    assert move.then == "again"
+    assert after(move, conduct).denied == ("wants_stop",)
+
+
+def test_no_with_an_answer_behind_it_is_an_answer_and_never_the_same_question_again() -> None:
+    conduct = asked_about("wants_pause")
+    said = "no?? that was me answering. leave TEN MINS early. for the bus"
+    assert chosen_act(moment(said, conduct=conduct)) is None
+    by_reader = (HeardAct(act="wants_pause", start=0, end=len(said), sure=False, heard_by="reader"),)
+    assert [one.act for one in meant(moment(said, conduct=conduct), by_reader)] == ["tells"]
+    assert after(move_for(moment(said, conduct=conduct)), conduct).denied == ("wants_pause",)
+
+
+def test_what_was_denied_once_needs_more_than_the_reader_alone() -> None:
+    conduct = ConductState(denied=("wants_stop",))
+    said = "that was the end of the road for us"
+    alone = HeardAct(act="wants_stop", start=0, end=len(said), sure=False, heard_by="reader")
+    ruled, sure = alone.model_copy(update={"heard_by": "rules"}), alone.model_copy(update={"sure": True})
+    there = moment(said, conduct=conduct)
+    assert [one.act for one in meant(there, (alone,))] == ["tells"]
+    assert meant(there, (ruled,)) == (ruled,)
+    assert meant(there, (sure,)) == (sure,)
+
+
+def test_pause_asked_about_twice_is_granted() -> None:
+    assert whole("hold it", "wants_pause", sure=False, conduct=asked_about("wants_pause")).asks == ""
+
+
+@pytest.mark.parametrize("said", ["Okay, I am back.", "There, I'm back with a dry nose", "where were we?"])
+def test_who_comes_back_gets_the_question_again(said: str) -> None:
+    waiting = after(whole("one moment", "wants_pause"))
+    assert waiting.waiting
+    assert chosen_act(moment(said, conduct=waiting)) == "aside"
+    move = move_for(moment(said, conduct=waiting))
+    assert move is not None
+    assert move.then == "again"
+    assert chosen_act(moment(said)) is None
+
+
+def test_wish_to_delete_a_part_is_answered_truthfully_and_deletes_nothing() -> None:
+    conduct = after(whole("take that out again", "wants_withdrawal"))
+    move = move_for(moment("No, not everything. Only the one sentence about Peter.", conduct=conduct))
+    assert move is not None
+    assert (move.then, move.text) == ("again", policy().texts.withdrawal_part)
+    yes = moment("yes but only the last thing I said", conduct=conduct)
+    assert chosen_act(yes) is None
+
+
+def test_good_bye_does_not_cover_that_somebody_wants_to_stop() -> None:
+    text = "I have to leave you now. Bye bye."
+    there = moment(text)
+    acts = (
+        HeardAct(act="wants_stop", start=0, end=24, sure=False, heard_by="reader"),
+        HeardAct(act="thanks_greets", start=25, end=len(text)),
+    )
+    move = move_for(replace(there, acts=acts))
+    assert move is not None
+    assert (move.act, move.asks) == ("wants_stop", "stop")
+
+
+def test_other_subject_wished_for_beside_an_answer_is_left() -> None:
+    text = "It is a cup with a chip in it and he is not here. I'd rather talk about the coffee itself."
+    at = text.index("I'd rather")
+    move = move_for(moment(text, (text[: at - 1], "tells"), (text[at:], "wants_topic")))
+    assert move is not None
+    assert (move.then, move.counts, move.leaves_focus) == ("engine", True, True)
