@@ -17,7 +17,7 @@ def remembered(
     conduct: ConductState, move: Move | None, *, turn_number: int, now: datetime, policy: ConductPolicy
 ) -> ConductState:
     """The state of conduct after a message and the move that answered it; no move is an ordinary answer."""
-    fresh: dict[str, object] = {"offers": (), "asked": "", "waiting": False}
+    fresh: dict[str, object] = {"offers": (), "asked": "", "waiting": False, "answered": False}
     asked = MEANT.get(conduct.asked)
     if asked is not None and asked not in conduct.denied and (move is None or move.then in ("again", "engine")):
         fresh["denied"] = (*conduct.denied, asked)
@@ -28,6 +28,7 @@ def remembered(
         **fresh,
         "offers": move.offers,
         "asked": move.asks,
+        "answered": move.answered,
         "repairs_in_a_row": 0 if move.counts else conduct.repairs_in_a_row + (move.act in REPAIRS),
         "dont_knows": conduct.dont_knows + 1 if move.act == "dont_know" else kept,
         "waiting": move.act == "wants_pause" and move.then == "stands" and not move.asks,

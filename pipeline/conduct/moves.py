@@ -26,6 +26,8 @@ BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resum
 """Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 """Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
+LONG_MESSAGE = 8
+"""From so many words on, a message says more than that somebody wants to stop or needs a moment."""
 REPAIRS: frozenset[Act] = frozenset(
     {"asks_back", "asks_interviewer", "complains", "corrects", "wants_pause", "distress", "risk"}
 )
@@ -43,7 +45,8 @@ class Move:
     `text` is said; where a question follows (`again`, `simpler`, `engine`, `easier`), it comes before it. `counts` says
     that a turn of the interview is used. `asks` is what the reply asks back about. `declines_focus` closes the subject
     of the present question; `retracts` are the words of a correction that are wrong, empty where the respondent did not
-    say them, None where nothing is corrected.
+    say them, None where nothing is corrected. `answered` says of what is asked back that the message has answered the
+    question all the same, so that it is not put again.
     """
 
     act: Act
@@ -58,6 +61,7 @@ class Move:
     leaves_focus: bool = False
     retracts: str | None = None
     right: str = ""
+    answered: bool = False
 
 
 @dataclass(frozen=True)
@@ -223,7 +227,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "stop":
             return _stop(moment)
         case "carry_on" | "resume":
-            return Move("asks_back", "", "again")
+            return _carry_on(moment)
         case "withdraw":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
     if returned(moment):
@@ -242,7 +246,7 @@ def _chosen(moment: Moment) -> Move | None:
             part = len(_plain(moment.said).split()) > LONG_TELLING
             return Move("wants_withdrawal", texts.withdrawal_part if part else texts.withdrawal_kept, "again")
         case (("stop" | "pause"), "no"):
-            return Move("wants_stop", texts.stop_taken_back, "again")
+            return replace(_carry_on(moment, texts.stop_taken_back), act="wants_stop")
         case "age", "no":
             return _held(moment)
         case "age", "yes":
@@ -289,7 +293,8 @@ def _help(moment: Moment) -> str:
 
 
 def _risk(moment: Moment, heard: HeardAct) -> Move:
-    text = moment.texts.risk if heard.sure else moment.texts.risk_spoken_of
+    before = any(alert.code == "risk" for alert in moment.conduct.alerts)
+    text = moment.texts.risk if heard.sure and not before else moment.texts.risk_spoken_of
     return Move("risk", text, "stands", offers=WAYS_AGAIN, help=_help(moment), alert="risk", declines_focus=True)
 
 
@@ -319,13 +324,28 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
         return _stop(moment)
     if moment.closing or moment.questions_left <= 0:
         return None
-    return Move("wants_stop", moment.texts.stop_ask, "stands", offers=("stop", "carry_on"), asks="stop")
+    return _ask(moment, "wants_stop")
 
 
 def _wants_pause(moment: Moment, heard: HeardAct) -> Move:
     if heard.sure or moment.conduct.asked == "pause":
         return Move("wants_pause", moment.texts.pause, "stands")
-    return Move("wants_pause", moment.texts.pause_ask, "stands", offers=("pause", "carry_on"), asks="pause")
+    return _ask(moment, "wants_pause")
+
+
+def _ask(moment: Moment, act: Literal["wants_stop", "wants_pause"]) -> Move:
+    """Ask whether it was meant."""
+    answered = moment.told_words >= LONG_TELLING or len(moment.said.split()) >= LONG_MESSAGE
+    if act == "wants_stop":
+        return Move(act, moment.texts.stop_ask, "stands", offers=("stop", "carry_on"), asks="stop", answered=answered)
+    return Move(act, moment.texts.pause_ask, "stands", offers=("pause", "carry_on"), asks="pause", answered=answered)
+
+
+def _carry_on(moment: Moment, text: str = "") -> Move:
+    """Go on with the question, or with the next one where it was answered in passing."""
+    if moment.conduct.answered and not moment.closing and moment.questions_left > 0:
+        return Move("asks_back", text, "engine", counts=True)
+    return Move("asks_back", text, "again")
 
 
 def _wants_withdrawal(moment: Moment, heard: HeardAct) -> Move:

@@ -26,7 +26,7 @@ from pipeline.records import Record
 
 PhraseKind = Literal["noun", "activity", "saying", "event", "quote", "word"]
 
-MAX_LABEL_WORDS = 9
+MAX_LABEL_WORDS = 14
 MAX_INLINE_WORDS = 8
 
 _CONCRETE_TYPES = (

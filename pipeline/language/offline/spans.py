@@ -11,7 +11,8 @@ from spacy.tokens import Doc, Token
 from pipeline.language.clauses import VERBS, Clause
 from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import lexicon as lex
-from pipeline.language.offline.trimming import MAX_LABEL_WORDS, label_of, shortened, trimmed
+from pipeline.language.offline.ends import whole_phrase
+from pipeline.language.offline.trimming import MAX_LABEL_WORDS, SAID_LABEL_WORDS, label_of, shortened, trimmed
 from pipeline.language.srl import NEGATIONS, content_lemmas
 
 MAX_WORD_CHARS = 40
@@ -248,13 +249,14 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
         key=lambda i: (min(clauses[i].end, span.end) - max(clauses[i].start, span.start), -i),
         default=-1,
     )
-    first, last = shortened(doc, span.start, span.end)
-    tokens = [doc[i] for i in range(first, last)]
+    first, last = whole_phrase(doc, span.start, span.end)
+    tokens = [doc[i] for i in range(*shortened(doc, first, last, SAID_LABEL_WORDS))]
     label = label_of(tokens) or label_of(list(span))
     words = [word[:MAX_WORD_CHARS] for word in label.split()]
     if index < 0 or not any(ch.isalpha() for ch in label) or URL.search(label):
         return None
-    return _described(doc, clauses[index], index, tokens, " ".join(words), text[start:end].strip())
+    quote = text[doc[first].idx : doc[last - 1].idx + len(doc[last - 1])].strip()
+    return _described(doc, clauses[index], index, tokens, " ".join(words), quote or text[start:end].strip())
 
 
 def _described(doc: Doc, clause: Clause, index: int, tokens: Sequence[Token], label: str, quote: str) -> Candidate:

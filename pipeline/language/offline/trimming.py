@@ -12,6 +12,8 @@ from pipeline.language.offline import lexicon as lex
 from pipeline.language.srl import content_lemmas
 
 MAX_LABEL_WORDS = 9
+SAID_LABEL_WORDS = 14
+"""The same for what the reader has found: it is one idea however long it is."""
 SOFT_LABEL_WORDS = 6
 """A label is cut at a phrase boundary behind this many words."""
 NEGATORS = words("not n't nt never no cannot without t")
@@ -172,8 +174,8 @@ def _trimmed_end(doc: Doc, start: int, end: int) -> int:
     return end
 
 
-def shortened(doc: Doc, start: int, end: int) -> tuple[int, int]:
-    """At most `MAX_LABEL_WORDS` words, cut where a phrase ends."""
+def shortened(doc: Doc, start: int, end: int, most: int = MAX_LABEL_WORDS) -> tuple[int, int]:
+    """At most `most` words, cut where a phrase ends."""
     counted = 0
     cuts: list[tuple[int, int]] = []
     for i in range(start, end):
@@ -182,15 +184,15 @@ def shortened(doc: Doc, start: int, end: int) -> tuple[int, int]:
             if counted >= 3 and _opens_phrase(token):
                 cuts.append((counted, i))
             counted += 1
-    if counted <= MAX_LABEL_WORDS:
+    if counted <= most:
         return start, end
-    fitting = [i for length, i in cuts if SOFT_LABEL_WORDS - 3 <= length <= MAX_LABEL_WORDS]
+    fitting = [i for length, i in cuts if SOFT_LABEL_WORDS - 3 <= length <= most]
     if fitting:
         cut = fitting[-1]
     else:
         cut = start
         counted = 0
-        while cut < end and counted < MAX_LABEL_WORDS:
+        while cut < end and counted < most:
             counted += _is_word(doc[cut])
             cut += 1
     return start, _trimmed_end(doc, start, cut)

@@ -338,3 +338,18 @@ def test_other_subject_wished_for_beside_an_answer_is_left() -> None:
     move = move_for(moment(text, (text[: at - 1], "tells"), (text[at:], "wants_topic")))
     assert move is not None
     assert (move.then, move.counts, move.leaves_focus) == ("engine", True, True)
+
+
+def test_question_that_was_answered_beside_is_not_put_again() -> None:
+    told = "My forklift is loud and the battery is what counts. My shift is ten hours."
+    at = told.index("My shift")
+    asked = move_for(moment(told, (told[:at], "tells"), (told[at:], "wants_stop"), sure=False))
+    assert asked is not None
+    assert (asked.asks, asked.answered) == ("stop", True)
+    for said in ("Go on", "no"):
+        on = move_for(moment(said, conduct=after(asked)))
+        assert on is not None
+        assert (on.then, on.counts) == ("engine", True)
+    last = move_for(moment("Go on", conduct=after(asked), questions_left=0))
+    assert last is not None
+    assert last.then == "again"

@@ -1,0 +1,37 @@
+"""What the reader finds ends where a phrase ends, so that it can be said back."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.language.offline.ends import whole_phrase
+from pipeline.language.srl import SpacyParser
+
+
+@pytest.mark.parametrize(
+    ("answer", "found", "meant"),
+    [
+        ("My colleague was louder about it.", "My colleague was louder about", "My colleague was louder about it"),
+        ("He goes low and I don't hear him.", "I don't hear", "I don't hear him"),
+        ("And the cat comes and winds round my legs.", "and winds round my legs", "winds round my legs"),
+        ("It made me cautious; I sent it back.", "It made me cautious; I", "It made me cautious"),
+        ("I'm sick of it. With him I pay less.", "I'm sick of it. With him", "I'm sick of it"),
+        ("There. I'm back with a cup.", "There. I'm back with a cup", "I'm back with a cup"),
+        ("I laugh at the officer with his little clipboard.", "laugh at the officer with his", None),
+        ("I used the blue one in the end.", "used the blue one in the", "used the blue one in the end"),
+        ("They look at him and I'm sick of it.", "look at him and I'm", "look at him"),
+        ("No pressure.", "No pressure", "No pressure"),
+        ("and", "and", "and"),
+    ],
+)
+def test_phrase_is_whole(parser: SpacyParser, answer: str, found: str, meant: str | None) -> None:
+    doc = parser.docs.doc(answer)
+    at = answer.index(found)
+    span = doc.char_span(at, at + len(found), alignment_mode="expand")
+    assert span is not None
+    first, last = whole_phrase(doc, span.start, span.end)
+    said = doc[first:last].text
+    if meant is None:
+        assert said.endswith("clipboard")
+    else:
+        assert said == meant
