@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.reader import heads
-from pipeline.language.reader.encoding import described, focus_text
+from pipeline.language.reader.encoding import WORD, described, focus_text
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ReaderSettings
 from pipeline.methodology import EdgeType, Ontology
@@ -21,6 +21,8 @@ FOCUS = -1
 """Stands for the focus where links name concepts by their position."""
 MOST_CONCEPTS = 24
 """Concepts of an answer among which links are looked for; more come from pasted texts only."""
+LIKE_EXEMPLAR = 1.0
+"""What is added to the logit of a type for a concept that has all content words of one of its exemplars."""
 SECOND_CHOICE = 0.15
 """Probability from which a type other than the best may be taken to make a likely link possible."""
 
@@ -68,6 +70,7 @@ class _Method:
 
     names: tuple[str, ...]
     types: heads.TypeVectors
+    exemplars: tuple[tuple[frozenset[str], int], ...]
     edges: tuple[EdgeType, ...]
     edge_vectors: Floats
 
@@ -125,7 +128,10 @@ class Reader:
             return Understood((), (), ())
         places = [place for place, _ in found]
         seen = heads.seen_concepts(reading, places)
-        chances = heads.softmax(heads.type_logits(self.network, seen, method.types))
+        logits = heads.type_logits(self.network, seen, method.types)
+        for number, (first, last) in enumerate(places):
+            logits[number, :-1] += _likeness(answer[reading.words[first].start : reading.words[last].end], method)
+        chances = heads.softmax(logits)
         kept = [i for i in range(len(places)) if chances[i, -1] < self.settings.none_from]
         if not kept:
             return Understood((), (), ())
@@ -152,6 +158,7 @@ class Reader:
                 [text for text, _ in shown],
                 [owner for _, owner in shown],
             ),
+            exemplars=tuple((words, owner) for text, owner in shown if (words := _content(text))),
             edges=edges,
             edge_vectors=heads.edge_vectors(self.network, [described(e.name, e.description) for e in edges])
             if edges
@@ -298,3 +305,17 @@ class Reader:
                 kept.append(link)
                 joined |= ends
         return kept
+
+
+def _content(text: str) -> frozenset[str]:
+    """The content words of a text."""
+    return frozenset(word for match in WORD.finditer(text.lower()) if heads.is_content(word := match[0]))
+
+
+def _likeness(said: str, method: _Method) -> Floats:
+    """What the exemplars of each type add where their words were said."""
+    own = _content(said)
+    added = np.zeros(len(method.names), dtype=np.float32)
+    for words, owner in method.exemplars:
+        added[owner] = max(added[owner], LIKE_EXEMPLAR * len(words & own) / len(words))
+    return added
