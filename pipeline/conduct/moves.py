@@ -188,11 +188,21 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
     if said in {_plain(word) for word in texts.no_words}:
         return "no"
     short = len(said.split()) <= LONGEST_CHOICE
+    if asked == "withdrawal" and _confirms(moment):
+        return "yes"
     if asked in ("stop", "pause") and short and _begins(said, texts.yes_begins):
         return "yes"
     if _begins(said, texts.no_begins) and (asked == "withdrawal" or (asked in ("stop", "pause") and _few(said))):
         return "no"
     return None
+
+
+def _confirms(moment: Moment) -> bool:
+    """Whether a message says that everything is to be deleted: it says yes, or asks for it again, and names no part."""
+    said, texts = _plain(moment.said), moment.texts
+    if any(f" {_plain(word)} " in f" {said} " for word in (*texts.part_words, *texts.no_begins)):
+        return False
+    return _begins(said, texts.yes_begins) or moment.find("wants_withdrawal") is not None
 
 
 def _few(said: str) -> bool:

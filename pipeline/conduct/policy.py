@@ -16,7 +16,7 @@ SAFETY = frozenset(
     {
         *("risk", "risk_spoken_of", "help", "help_kiosk", "distress", "distress_again", "distress_ask"),
         *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
-        *("yes_begins", "no_begins", "back_words", "withdrawal_part"),
+        *("yes_begins", "no_begins", "back_words", "part_words", "withdrawal_part"),
     }
 )
 """Texts that a concept can't replace."""
@@ -69,6 +69,7 @@ class ConductTexts(Spec):
     no_words: Several = Field(min_length=1, description="Whole messages that mean no.")
     yes_begins: Several = Field(min_length=1, description="Words that mean yes where a message begins with them.")
     no_begins: Several = Field(min_length=1, description="Words that mean no where a message begins with them.")
+    part_words: Several = Field(min_length=1, description="Words by which only a part is meant, not everything.")
     back_words: Several = Field(min_length=1, description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
         description="Truthful answers to what respondents ask, by subject: machine, person, readers, recording, "

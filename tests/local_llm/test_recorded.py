@@ -19,7 +19,8 @@ ANSWERS = HERE.joinpath("answers.txt").read_text(encoding="utf-8").splitlines()
 def held(tmp_path_factory: pytest.TempPathFactory) -> Interview:
     lines = HERE.joinpath("recorded.jsonl").read_text(encoding="utf-8").splitlines()
     with Replay(recorded(lines)).listening() as address:
-        environment = model_environment(f"{address}/v1", "local", 30)
+        # Recorded when the rules alone heard acts: where more is heard, other questions would be asked of the model.
+        environment = {**model_environment(f"{address}/v1", "local", 30), "ASKWELL_READER": "rules"}
         place = tmp_path_factory.mktemp("held")
         return asyncio.run(interview("local", ANSWERS, environment, place, patience_s=60))
 

@@ -90,13 +90,17 @@ class Figures:
 
     def calibration_error(self, bins: int = 10) -> float:
         """Expected calibration error of the links' confidence, in [0, 1]."""
-        total = 0.0
-        for number in range(bins):
-            own = [(c, hit) for c, hit in self.confidences if min(int(c * bins), bins - 1) == number]
-            if own:
-                gap = sum(c for c, _ in own) / len(own) - sum(hit for _, hit in own) / len(own)
-                total += abs(gap) * len(own)
+        total = sum(abs(said - right) * number for said, right, number in self.bins(bins))
         return total / len(self.confidences) if self.confidences else 0.0
+
+    def bins(self, count: int = 10) -> list[tuple[float, float, int]]:
+        """Per bin with links in it: mean confidence, share of right ones, number."""
+        found = []
+        for number in range(count):
+            own = [(c, hit) for c, hit in self.confidences if min(int(c * count), count - 1) == number]
+            if own:
+                found.append((sum(c for c, _ in own) / len(own), sum(hit for _, hit in own) / len(own), len(own)))
+        return found
 
     def line(self) -> str:
         """The figures in one line."""
@@ -108,6 +112,31 @@ class Figures:
             f"  focus P {f.precision:.3f} R {f.recall:.3f}"
             f"  empty {self.empty_kept}/{self.empty}  ECE {self.calibration_error():.3f}"
         )
+
+
+def plotted(figures: Figures) -> str:
+    """A reliability diagram of the links' confidence, as SVG; the area of a dot is the number of links."""
+    side, edge = 320, 46
+    dots = "".join(
+        f'<circle cx="{edge + said * side:.1f}" cy="{edge / 2 + (1 - right) * side:.1f}" r="{2 + number**0.5:.1f}" '
+        f'fill="#3b6ea5" fill-opacity="0.75"><title>{number} links: said {said:.2f}, right {right:.2f}</title></circle>'
+        for said, right, number in figures.bins()
+    )
+    ticks = "".join(
+        f'<text x="{edge + value * side:.0f}" y="{edge / 2 + side + 16:.0f}" text-anchor="middle">{value:.1f}</text>'
+        f'<text x="{edge - 6}" y="{edge / 2 + (1 - value) * side + 4:.0f}" text-anchor="end">{value:.1f}</text>'
+        for value in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{side + 2 * edge}" height="{side + 2 * edge}" '
+        'font-family="sans-serif" font-size="11">'
+        f'<rect width="100%" height="100%" fill="#fff"/><rect x="{edge}" y="{edge / 2}" width="{side}" '
+        f'height="{side}" fill="none" stroke="#999"/><line x1="{edge}" y1="{edge / 2 + side}" x2="{edge + side}" '
+        f'y2="{edge / 2}" stroke="#999" stroke-dasharray="4 4"/>{ticks}{dots}'
+        f'<text x="{edge + side / 2}" y="{edge / 2 + side + 36}" text-anchor="middle">confidence of the link</text>'
+        f'<text x="12" y="{edge / 2 + side / 2}" text-anchor="middle" transform="rotate(-90 12 {edge / 2 + side / 2})">'
+        f"share that is right (ECE {figures.calibration_error():.3f})</text></svg>\n"
+    )
 
 
 def matched(found: Sequence[str], expected: Sequence[str]) -> dict[int, int]:
@@ -202,6 +231,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--methodology", type=Path, help="JSON file of a methodology that the answers are coded by")
+    parser.add_argument("--plot", type=Path, help="write the calibration of the reader's links there, as SVG")
     parser.add_argument("--hand", nargs="*", help="only answers of these hands")
     options = parser.parse_args()
     items = [json.loads(line) for path in options.files for line in path.read_text(encoding="utf-8").splitlines()]
@@ -211,8 +241,11 @@ def main() -> None:
     spacy, embedder = SpacyParser(), OnnxEmbedder()
     for name, reader in (("reader", load_reader()), ("rules alone", None)):
         print(name)
-        for group, figures in measured(items, OfflineExtractor(spacy, embedder, reader=reader), other).items():
+        found = measured(items, OfflineExtractor(spacy, embedder, reader=reader), other)
+        for group, figures in found.items():
             print(f"  {group:28} {figures.line()}")
+        if options.plot and reader is not None:
+            options.plot.write_text(plotted(found["all"]), encoding="utf-8")
 
 
 if __name__ == "__main__":

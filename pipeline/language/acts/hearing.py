@@ -8,6 +8,7 @@ said next, either is enough where it is sure.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
 
@@ -24,8 +25,27 @@ LANGUAGE = "en"
 """The language that the reader was trained in; in others the rules hear alone."""
 BOTH: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "wants_withdrawal", "minor"})
 """Acts that end, pause, erase or hold back an interview: rules and reader must agree on them."""
-CONFIRMS = 0.5
+CONFIRMS = 0.8
 """Probability from which the reader makes sure what a rule has heard and is not sure of."""
+ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (about, re.compile(pattern, re.IGNORECASE))
+    for about, pattern in (
+        (
+            "readers",
+            r"\b(who|anyone|anybody|someone|somebody|people)\b.*\b(read|see|sees|reads|listen|get|gets|look|looks)\b",
+        ),
+        ("readers", r"\b(go|goes|end up|sent)\b.*\b(to|where)\b|\bwhere (does|do|will) (this|it|that|my)\b"),
+        ("recording", r"\b(record|recorded|recording|kept|stored|saved)\b"),
+        ("left", r"\b(how many|how much) (more|longer)\b|\b(questions|is) left\b|\bnearly (done|finished|there)\b"),
+        ("length", r"\bhow long\b"),
+        ("machine", r"\b(robot|machine|human|real person|ai|bot|computer|program)\b"),
+        ("why_ask", r"\bwhy (do|are|would|did) you (ask|want|need)\b|\bwhy('s| is) that (any|your)\b"),
+        ("purpose", r"\bwhat('s| is| are) (this|it|that|all this|these)\b.*\bfor\b|\bthe point of\b"),
+        ("incentive", r"\b(paid|voucher|reward|money|prize)\b"),
+        ("name", r"\byour name\b|\bwho are you\b|\bcalled\b"),
+    )
+)
+"""What a question to the interviewer is about, where the reader alone has heard it."""
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
 
@@ -79,8 +99,14 @@ class ActHearing:
             if chance < threshold.alone:
                 continue
             sure = chance >= threshold.sure and act not in BOTH
-            return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, heard_by="reader")
+            about = about_of(clause.text) if act == "asks_interviewer" else ""
+            return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, about=about, heard_by="reader")
         return None
+
+
+def about_of(question: str) -> str:
+    """What a question to the interviewer is about; empty where that can't be told."""
+    return next((about for about, pattern in ABOUT if pattern.search(question)), "")
 
 
 def clause_chances(network: ReaderNetwork, text: str, question: str, clauses: Sequence[Clause]) -> list[Floats | None]:

@@ -53,6 +53,10 @@ def _extended(doc: Doc, start: int, end: int) -> int:
         if token.is_punct or normalised_text(token.text) in JOINING:
             break
         inside = start <= token.head.i < end
+        if last == end and inside and doc[end - 1].pos_ in {"ADV", "PART"}:
+            rest = token.right_edge.i + 1
+            if rest - end <= FARTHEST and not any(doc[i].is_punct for i in range(end, rest)):
+                return rest
         if inside and (token.dep_ == "prt" or (token.pos_ == "PRON" and token.dep_ in {"dobj", "pobj", "dative"})):
             return _extended(doc, start, last + 1)
         if doc[end - 1].pos_ in {"DET", "ADP"} and inside and token.dep_ == "pobj":

@@ -23,7 +23,9 @@ MISSED = 2.0
 """How many times worse it is to miss that somebody wants to stop or is in danger than to ask back without need."""
 SURE_FROM = 0.9
 """Share of cases in which an act that is done without being asked back must be right."""
-SURE_AT_LEAST = 0.8
+ALONE_AT_LEAST = 0.3
+"""Least probability with which the reader alone hears anything: below it, ordinary answers are interrupted."""
+SURE_AT_LEAST = 0.9
 """Least probability with which the reader alone is sure that somebody is upset or in danger."""
 MOST_SURE = 0.003
 """Share of content in which an act may be done that is not there, without being asked back."""
@@ -199,6 +201,7 @@ def _acts(network: ReaderNetwork, messages: Sequence[Message]) -> dict[str, ActT
         weight = MISSED if act in ASKED_BACK else 1.0
         most = MOST_ASKED_BACK if act in ASKED_BACK else MOST_FALSE
         careful = [least for least in STEPS if (likely[content] >= least).mean() <= most] or STEPS[-1:]
+        careful = [least for least in careful if least >= ALONE_AT_LEAST] or STEPS[-1:]
         alone = max(careful, key=lambda least: (_score(ruled | (likely >= least), there, weight), least))
         higher = [least for least in STEPS if least >= max(alone, SURE_AT_LEAST)]
         sure = next(

@@ -353,3 +353,27 @@ def test_question_that_was_answered_beside_is_not_put_again() -> None:
     last = move_for(moment("Go on", conduct=after(asked), questions_left=0))
     assert last is not None
     assert last.then == "again"
+
+
+@pytest.mark.parametrize(
+    "said", ["Yes, that is exactly what I want. Erase all of it.", "yeah get rid of the lot please"]
+)
+def test_deletion_is_confirmed_in_ones_own_words(said: str) -> None:
+    conduct = after(whole("delete all I said", "wants_withdrawal"))
+    move = move_for(moment(said, conduct=conduct))
+    assert move is not None
+    assert move.then == "withdraw"
+
+
+def test_deletion_asked_for_a_second_time_is_confirmed() -> None:
+    conduct = after(whole("delete all I said", "wants_withdrawal"))
+    said = "I have confirmed it. Delete everything."
+    assert whole(said, "wants_withdrawal", conduct=conduct).then == "withdraw"
+
+
+@pytest.mark.parametrize("said", ["yes but only the last thing", "Yes, just that one", "yes, not the rest though"])
+def test_deletion_of_a_part_is_never_taken_for_all(said: str) -> None:
+    conduct = after(whole("delete what I said about Peter", "wants_withdrawal"))
+    for acts in ((), ((said, "wants_withdrawal"),)):
+        move = move_for(moment(said, *acts, conduct=conduct))
+        assert move is None or move.then != "withdraw"

@@ -98,3 +98,18 @@ def test_whatever_is_said_acts_cover_it_in_order(trained: ActHearing, text: str)
 def test_other_peoples_words_and_lookalikes_end_nothing(trained: ActHearing, text: str) -> None:
     found = trained.read_sync(text, "What happened then?", "en")
     assert not [one for one in found if one.sure and one.act in hearing.BOTH]
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("I asked who reads this, not what you are", "readers"),
+        ("is it a person at the company, or is it only stored?", "recording"),
+        ("how many more of these are there", "left"),
+        ("are you a real person there, or one of these machines?", "machine"),
+        ("what is all this for, then?", "purpose"),
+        ("do you like coffee yourself?", ""),
+    ],
+)
+def test_question_to_the_interviewer_that_only_the_reader_hears_has_its_subject(question: str, about: str) -> None:
+    assert hearing.about_of(question) == about

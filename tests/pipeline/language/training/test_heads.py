@@ -43,8 +43,9 @@ def network(fitted: Any) -> ReaderNetwork:
 def reading() -> Reading:
     chance = np.random.default_rng(3)
     first, last = (chance.normal(size=(WORDS, WIDTH)).astype(np.float32) for _ in range(2))
-    mean = (first + last) / 2
-    sums = np.concatenate([np.zeros((1, WIDTH), dtype=np.float32), np.cumsum(mean, axis=0)])
+    mean = np.asarray((first + last) / 2, dtype=np.float32)
+    sums = np.zeros((WORDS + 1, WIDTH), dtype=np.float32)
+    np.cumsum(mean, axis=0, out=sums[1:])
     words = tuple(Word(5 * i, 5 * i + 4, i, i, True) for i in range(WORDS))
     whole = chance.normal(size=WIDTH).astype(np.float32)
     return Reading(words, first, last, mean, sums, whole, None)
