@@ -200,7 +200,8 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
 def _confirms(moment: Moment) -> bool:
     """Whether a message says that everything is to be deleted: it says yes, or asks for it again, and names no part."""
     said, texts = _plain(moment.said), moment.texts
-    if any(f" {_plain(word)} " in f" {said} " for word in (*texts.part_words, *texts.no_begins)):
+    parts = (*texts.part_words, *texts.no_begins)
+    if not texts.part_words or any(f" {_plain(word)} " in f" {said} " for word in parts):
         return False
     return _begins(said, texts.yes_begins) or moment.find("wants_withdrawal") is not None
 
@@ -253,7 +254,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdrawal", "yes":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
         case "withdrawal", "no":
-            part = len(_plain(moment.said).split()) > LONG_TELLING
+            part = len(_plain(moment.said).split()) > LONG_TELLING and texts.withdrawal_part
             return Move("wants_withdrawal", texts.withdrawal_part if part else texts.withdrawal_kept, "again")
         case (("stop" | "pause"), "no"):
             return replace(_carry_on(moment, texts.stop_taken_back), act="wants_stop")

@@ -25,7 +25,10 @@ Several = tuple[str, ...]
 
 
 class ConductTexts(Spec):
-    """What the interviewer says, in one language. Lists are used in turn."""
+    """What the interviewer says, in one language. Lists are used in turn.
+
+    What has a default was not there from the beginning: interviews go on with the texts that they began with.
+    """
 
     risk: str = Field(description="When somebody may come to harm.")
     risk_spoken_of: str = Field(description="When it is not certain that somebody may come to harm now.")
@@ -42,7 +45,9 @@ class ConductTexts(Spec):
     stop_taken_back: str = Field(description="When somebody did not mean to stop.")
     withdrawal_ask: str = Field(description="Asked once before everything is deleted.")
     withdrawal_kept: str = Field(description="When nothing is to be deleted after all.")
-    withdrawal_part: str = Field(description="When only a part of it is to be deleted, which askwell can't do.")
+    withdrawal_part: str = Field(
+        default="", description="When only a part of it is to be deleted, which can't be done."
+    )
     withdrawn: str = Field(description="When everything is being deleted.")
     minor: str = Field(description="When somebody is too young; `{age}` is the least age.")
     age_ask: str = Field(description="When it is not certain that somebody is old enough.")
@@ -67,10 +72,10 @@ class ConductTexts(Spec):
     offers: dict[OfferName, str] = Field(description="Labels of what can be chosen; read aloud, they are understood.")
     yes_words: Several = Field(min_length=1, description="Whole messages that mean yes.")
     no_words: Several = Field(min_length=1, description="Whole messages that mean no.")
-    yes_begins: Several = Field(min_length=1, description="Words that mean yes where a message begins with them.")
-    no_begins: Several = Field(min_length=1, description="Words that mean no where a message begins with them.")
-    part_words: Several = Field(min_length=1, description="Words by which only a part is meant, not everything.")
-    back_words: Several = Field(min_length=1, description="Parts of a short message that mean: the pause is over.")
+    yes_begins: Several = Field(default=(), description="Words that mean yes where a message begins with them.")
+    no_begins: Several = Field(default=(), description="Words that mean no where a message begins with them.")
+    part_words: Several = Field(default=(), description="Words by which only a part is meant, not everything.")
+    back_words: Several = Field(default=(), description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
         description="Truthful answers to what respondents ask, by subject: machine, person, readers, recording, "
         "length, left, purpose, why_ask, help, name, language, incentive, other; `{left}` and `{topic}` are filled in."

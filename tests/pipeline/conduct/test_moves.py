@@ -377,3 +377,17 @@ def test_deletion_of_a_part_is_never_taken_for_all(said: str) -> None:
     for acts in ((), ((said, "wants_withdrawal"),)):
         move = move_for(moment(said, *acts, conduct=conduct))
         assert move is None or move.then != "withdraw"
+
+
+def test_policy_of_an_interview_that_began_before_these_texts_is_still_one() -> None:
+    newer = {"yes_begins", "no_begins", "part_words", "back_words", "withdrawal_part"}
+    known = policy().model_dump()
+    known["texts"] = {name: text for name, text in known["texts"].items() if name not in newer}
+    older = ConductPolicy.model_validate(known)
+    there = replace(moment("No, not all of it, only the last thing."), policy=older)
+    conduct = after(whole("delete all I said", "wants_withdrawal"))
+    assert move_for(replace(there, conduct=conduct)) is None
+    yes, no = (move_for(replace(there, said=said, conduct=conduct)) for said in ("yes", "no"))
+    assert yes is not None
+    assert no is not None
+    assert (yes.then, no.then) == ("withdraw", "again")
