@@ -23,7 +23,7 @@ MOST_CONCEPTS = 24
 """Concepts of an answer among which links are looked for; more come from pasted texts only."""
 LIKE_EXEMPLAR = 1.0
 """What is added to the logit of a type for a concept that has all content words of one of its exemplars."""
-SECOND_CHOICE = 0.15
+SECOND_CHOICE = 0.35
 """Probability from which a type other than the best may be taken to make a likely link possible."""
 
 

@@ -35,6 +35,8 @@ MOST_ASKED_BACK = 0.015
 """The same for acts that are asked back: one sentence too many is better than somebody who is not heard."""
 AGREES_FROM = 0.2
 """Least probability with which the reader confirms a rule that ends, pauses or erases."""
+GUESS_FROM = 0.2
+"""Probability from which a link is kept as inferred; a careful coder signed none of those below."""
 NONE_FROM = 0.95
 """Probability of no type from which a concept is dropped; lower ones cost more concepts than they save."""
 
@@ -62,7 +64,7 @@ def tuned(network: ReaderNetwork, messages: Sequence[Message], answers: Sequence
         keep_from=keep_from,
         none_from=NONE_FROM,
         link_from=_link_from(chances, right),
-        guess_from=0.1,
+        guess_from=GUESS_FROM,
         link_scale=round(scale, 4),
         link_shift=round(shift, 4),
         acts=_acts(network, messages),
