@@ -25,7 +25,7 @@ LANGUAGE = "en"
 """The language that the reader was trained in; in others the rules hear alone."""
 BOTH: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "wants_withdrawal", "minor"})
 """Acts that end, pause, erase or hold back an interview: rules and reader must agree on them."""
-CONFIRMS = 0.8
+CONFIRMS = 0.95
 """Probability from which the reader makes sure what a rule has heard and is not sure of."""
 ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (about, re.compile(pattern, re.IGNORECASE))

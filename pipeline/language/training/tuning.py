@@ -33,7 +33,7 @@ MOST_FALSE = 0.012
 """Share of content in which an act may be heard that is not there; in the tuning file a third sounds like one."""
 MOST_ASKED_BACK = 0.015
 """The same for acts that are asked back: one sentence too many is better than somebody who is not heard."""
-AGREES_FROM = 0.2
+AGREES_FROM = 0.6
 """Least probability with which the reader confirms a rule that ends, pauses or erases."""
 GUESS_FROM = 0.2
 """Probability from which a link is kept as inferred; a careful coder signed none of those below."""
@@ -220,9 +220,8 @@ def _acts(network: ReaderNetwork, messages: Sequence[Message]) -> dict[str, ActT
             sure = alone
         matter = np.asarray([one.get(act) is (act in BOTH) for one in by_rule])
         agrees = next((least for least in STEPS if _precision(matter & (likely >= least), there) >= 0.95), 0.3)
-        if act in BOTH:
-            agrees = max(agrees, AGREES_FROM)
-        found[act] = ActThreshold(alone=alone, agrees=min(agrees, alone), sure=sure)
+        agrees = max(agrees, AGREES_FROM) if act in BOTH else min(agrees, alone)
+        found[act] = ActThreshold(alone=alone, agrees=agrees, sure=sure)
     return found
 
 

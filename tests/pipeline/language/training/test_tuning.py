@@ -38,7 +38,10 @@ def test_every_act_has_thresholds_in_order() -> None:
     assert set(found.acts) == set(ACTS) - {"tells"}
     for act, threshold in found.acts.items():
         ActThreshold.model_validate(threshold.model_dump())
-        assert threshold.agrees <= threshold.alone <= max(threshold.sure, threshold.alone)
+        assert threshold.alone <= threshold.sure
         if act in BOTH:
             assert threshold.sure > 1
+            assert threshold.agrees >= 0.5
+        else:
+            assert threshold.agrees <= threshold.alone
     assert 0 < found.guess_from <= found.link_from < 1
