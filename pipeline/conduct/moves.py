@@ -180,6 +180,10 @@ def _begins(said: str, words: Sequence[str]) -> bool:
     return any(f"{said} ".startswith(f"{_plain(word)} ") for word in words)
 
 
+def _has(said: str, words: Sequence[str]) -> bool:
+    return any(f" {_plain(word)} " in f" {said} " for word in words)
+
+
 def _answer(moment: Moment) -> Literal["yes", "no"] | None:
     """Whether the message says yes or no; with a few words more only where no mistake can do harm."""
     said, texts, asked = _plain(moment.said), moment.texts, moment.conduct.asked
@@ -190,6 +194,8 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
     short = len(said.split()) <= LONGEST_CHOICE
     if asked == "withdrawal" and _confirms(moment):
         return "yes"
+    if asked == "withdrawal" and _has(said, texts.part_words):
+        return "no"
     if asked in ("stop", "pause") and short and _begins(said, texts.yes_begins):
         return "yes"
     if _begins(said, texts.no_begins) and (asked == "withdrawal" or (asked in ("stop", "pause") and _few(said))):
@@ -200,8 +206,7 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
 def _confirms(moment: Moment) -> bool:
     """Whether a message says that everything is to be deleted: it says yes, or asks for it again, and names no part."""
     said, texts = _plain(moment.said), moment.texts
-    parts = (*texts.part_words, *texts.no_begins)
-    if not texts.part_words or any(f" {_plain(word)} " in f" {said} " for word in parts):
+    if not texts.part_words or _has(said, (*texts.part_words, *texts.no_begins)):
         return False
     return _begins(said, texts.yes_begins) or moment.find("wants_withdrawal") is not None
 
@@ -254,7 +259,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdrawal", "yes":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
         case "withdrawal", "no":
-            part = len(_plain(moment.said).split()) > LONG_TELLING and texts.withdrawal_part
+            part = _has(_plain(moment.said), texts.part_words) and texts.withdrawal_part
             return Move("wants_withdrawal", texts.withdrawal_part if part else texts.withdrawal_kept, "again")
         case (("stop" | "pause"), "no"):
             return replace(_carry_on(moment, texts.stop_taken_back), act="wants_stop")

@@ -69,6 +69,8 @@ class StrategyStage:
         move = move_of(context)
         if move is not None:
             tracker = _left(tracker, move)
+            if move.act == "wants_topic" and move.declines_focus:
+                tracker = _spared(context, tracker)
         methodology = context.configuration.methodology
         matrix = detect(self._signal_context(context, tracker, methodology), methodology.signal_names)
         if move is not None and move.then != "engine":
@@ -171,6 +173,24 @@ def _left(tracker: NodeStateTracker, move: Move) -> NodeStateTracker:
         return tracker
     after = tracker.copy()
     after.decline(focus)
+    return after
+
+
+def _spared(context: TurnContext, tracker: NodeStateTracker) -> NodeStateTracker:
+    """The tracker with all closed that was said only where somebody was upset or spoke of danger.
+
+    Who then chooses something else must not be asked about the rest of it.
+    """
+    graph = context.get(GraphOutput).graph
+    upsetting = {
+        said.id for said in context.state.utterances if any(heard.act in ("distress", "risk") for heard in said.acts)
+    }
+    after = tracker.copy()
+    for key, state in tracker.states.items():
+        nodes = [graph.nodes[node_id] for node_id in state.surface_ids if node_id in graph.nodes]
+        mentions = [mention for node in nodes for mention in node.mentions]
+        if mentions and all(mention.utterance_id in upsetting for mention in mentions):
+            after.decline(key)
     return after
 
 

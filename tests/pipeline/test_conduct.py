@@ -171,3 +171,16 @@ async def test_state_with_conduct_is_stored_and_read_again() -> None:
     await talk.say("I'm crying")
     assert InterviewState.load(talk.state.dump()) == talk.state
     assert talk.state.conduct.alerts[0].code == "distress"
+
+
+async def test_who_chooses_something_else_is_asked_about_nothing_that_was_said_in_tears() -> None:
+    text = "It was her favourite place. I'm crying now."
+    talk = interview({text: [("It was her favourite place. ", "tells"), ("I'm crying now.", "distress")]})
+    await talk.say("The taste.", concepts(("taste", "attribute")))
+    talk.extractor.script["It was her favourite place."] = concepts(("her favourite place", "attribute"))
+    await talk.say(text)
+    assert event(talk)["type"] == "interviewer.replied"
+    await talk.say(conduct_policy().texts.offers["something_else"])
+    states = {state.label: state.declined for state in talk.state.tracker.states}
+    assert states.get("her favourite place", True)
+    assert "favourite place" not in (talk.state.question.text if talk.state.question else "")
