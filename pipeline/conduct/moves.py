@@ -217,14 +217,19 @@ def _few(said: str) -> bool:
 
 
 def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
-    """The acts without those that are not sure and that the respondent has said not to mean, or denies now."""
+    """The acts without those that are not sure and that the respondent has said not to mean, or denies now.
+
+    A correction that the reader alone hears counts where the message begins with a no: it can't tell what is wrong.
+    """
     denied = set(moment.conduct.denied)
-    if _begins(_plain(moment.said), moment.texts.no_begins):
+    says_no = _begins(_plain(moment.said), moment.texts.no_begins)
+    if says_no:
         denied |= {"wants_stop"} if moment.conduct.asked == "stop" else set()
         denied |= {"wants_pause"} if moment.conduct.asked == "pause" else set()
     return tuple(
         HeardAct(act="tells", start=heard.start, end=heard.end)
-        if heard.act in denied and not heard.sure and heard.heard_by == "reader"
+        if heard.heard_by == "reader"
+        and ((heard.act in denied and not heard.sure) or (heard.act == "corrects" and not says_no))
         else heard
         for heard in acts
     )
@@ -416,6 +421,8 @@ def _corrects(moment: Moment, heard: HeardAct) -> Move | None:
     else:
         text = texts.corrected_plain
     told_more = moment.told_words >= LONG_TELLING
+    if heard.heard_by == "reader":
+        return Move("corrects", text, "engine", counts=True, leaves_focus=True)
     if not right and not told_more:
         return Move("corrects", _sentences(text, texts.corrected_ask), "stands", asks="correction", retracts=wrong)
     return Move("corrects", text, "engine", counts=told_more, retracts=wrong, right=right)

@@ -393,3 +393,15 @@ def test_policy_of_an_interview_that_began_before_these_texts_is_still_one() -> 
     assert yes is not None
     assert no is not None
     assert (yes.then, no.then) == ("withdraw", "again")
+
+
+def test_correction_that_only_the_reader_hears_asks_for_nothing() -> None:
+    said = "trains are late, as I said"
+    alone = HeardAct(act="corrects", start=0, end=len(said), heard_by="reader")
+    assert [one.act for one in meant(moment(said), (alone,))] == ["tells"]
+    no = "No, that is not what happened to me"
+    heard_no = HeardAct(act="corrects", start=0, end=len(no), heard_by="reader")
+    assert meant(moment(no), (heard_no,)) == (heard_no,)
+    move = move_for(replace(moment(no), acts=(heard_no,)))
+    assert move is not None
+    assert (move.then, move.asks) == ("engine", "")
