@@ -46,6 +46,9 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 """What a question to the interviewer is about, where the reader alone has heard it."""
+FEW_WORDS = 2
+"""Words of a clause that is too short for the reader alone, unless it is all but certain."""
+CERTAIN = 0.9
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
 
@@ -91,12 +94,13 @@ class ActHearing:
             return heard.model_copy(update={"sure": heard.sure or agrees})
         if clause.filler:
             return None
+        short = len(clause.text.split()) <= FEW_WORDS
         for number in np.argsort(-chances, kind="stable"):
             act, chance = ACTS[int(number)], float(chances[number])
             if act == "tells":
                 continue
             threshold = self._thresholds[act]
-            if chance < threshold.alone:
+            if chance < (max(threshold.alone, CERTAIN) if short else threshold.alone):
                 continue
             sure = chance >= threshold.sure and act not in BOTH
             about = about_of(clause.text) if act == "asks_interviewer" else ""

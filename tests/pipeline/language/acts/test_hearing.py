@@ -113,3 +113,8 @@ def test_other_peoples_words_and_lookalikes_end_nothing(trained: ActHearing, tex
 )
 def test_question_to_the_interviewer_that_only_the_reader_hears_has_its_subject(question: str, about: str) -> None:
     assert hearing.about_of(question) == about
+
+
+def test_word_or_two_are_no_act_unless_the_reader_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert heard(monkeypatch, "late", wants_stop=0.7) == []
+    assert heard(monkeypatch, "late", wants_stop=0.95) == [("wants_stop", False, "reader")]
