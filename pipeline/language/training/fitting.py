@@ -243,13 +243,13 @@ class _Trainer:
             losses.append(self._words(batch, read))
         seen, places = self._seen(batch, read)
         if not places:
-            return sum(losses)
+            return sum(losses, torch.zeros(()))
         losses += self._kinds(batch, words, seen, places, own)
         if own:
             vectors = heads.concepts(seen)
             losses += self._judged(batch, vectors, places)
             losses += self._links(batch, words, read, vectors, places)
-        return sum(losses)
+        return sum(losses, torch.zeros(()))
 
     def _spans(self, logits: Tensor, batch: Sequence[Answer], read: Read) -> Tensor:
         """Soft targets: a span that shares content with a coded one is nearly it."""
