@@ -118,3 +118,9 @@ def test_question_to_the_interviewer_that_only_the_reader_hears_has_its_subject(
 def test_word_or_two_are_no_act_unless_the_reader_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     assert heard(monkeypatch, "late", wants_stop=0.7) == []
     assert heard(monkeypatch, "late", wants_stop=0.95) == [("wants_stop", False, "reader")]
+
+
+def test_rule_that_is_not_sure_is_made_sure_by_a_reader_that_is_certain_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    hint = "I'll have to leave you now."
+    assert heard(monkeypatch, hint, wants_stop=0.8) == [("wants_stop", False, "rules")]
+    assert heard(monkeypatch, hint, wants_stop=0.97) == [("wants_stop", True, "rules")]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.language.clauses import split
 from pipeline.language.offline.ends import whole_phrase
+from pipeline.language.offline.spans import candidate_at
 from pipeline.language.srl import SpacyParser
 
 
@@ -36,3 +38,11 @@ def test_phrase_is_whole(parser: SpacyParser, answer: str, found: str, meant: st
         assert said.endswith(("clipboard", "on the line"))
     else:
         assert said == meant
+
+
+def test_label_and_quote_of_what_the_reader_finds_are_whole(parser: SpacyParser) -> None:
+    answer = "And my colleague was louder about it."
+    doc = parser.docs.doc(answer)
+    found = candidate_at(doc, answer, split(doc), 0, answer.index(" it"))
+    assert found is not None
+    assert (found.label, found.quote) == ("my colleague was louder about it", "my colleague was louder about it")
