@@ -38,6 +38,21 @@ class Element(Spec):
     )
 
 
+class MustAsk(Spec):
+    """A question that has to be asked, or answered unasked, before the interview ends."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    question: str | dict[str, str] = Field(description="The question, verbatim; one text or one per language.")
+    label: str | None = Field(default=None, description="What moderators read; the question if not given.")
+    words: tuple[str, ...] = Field(
+        default=(), description="Words or phrases in an answer by which it was answered unasked, in any language."
+    )
+
+    def question_in(self, language: str) -> str | None:
+        """The question in that language, if there is one."""
+        return self.question if isinstance(self.question, str) else self.question.get(language)
+
+
 class ConceptContext(Spec):
     """Nested form of the objective."""
 
@@ -160,6 +175,9 @@ class Concept(Spec):
     synonyms: tuple[tuple[str, ...], ...] = Field(default=(), description="Sets of words that mean the same here.")
     stimulus: str | None = Field(default=None, description="A text that the respondent is shown (concept tests).")
     elements: tuple[Element, ...] = Field(default=(), description="What the interview should touch on.")
+    must_ask: tuple[MustAsk, ...] = Field(
+        default=(), max_length=40, description="Questions that have to be asked before the interview ends."
+    )
     patience: Patience | None = Field(default=None, description="How long a pause may be when speaking.")
     max_answer_s: int | None = Field(default=None, ge=10, description="Longest spoken answer, in seconds.")
     record_audio: bool = Field(

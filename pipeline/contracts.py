@@ -15,6 +15,7 @@ from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
 from pipeline.graph.surface import KGEdge, KGNode, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker
+from pipeline.guide import TopicProgress
 from pipeline.momentum import MomentumState
 from pipeline.ports import ActiveSignal, Extraction, Line, Parse, QualitativeSignals, Rating, Vectors
 from pipeline.records import Record
@@ -135,7 +136,10 @@ class SlotsOutput(Contract):
 
 @dataclass(frozen=True)
 class StateOutput(Contract):
-    """Measures after this answer; `qualities` are those of all rated answers, oldest first."""
+    """Measures after this answer; `qualities` are those of all rated answers, oldest first.
+
+    `threads` have no end yet, which stage `strategy` determines; `guide` is the progress after this answer.
+    """
 
     graph_state: GraphState
     canonical_state: CanonicalGraphState | None
@@ -145,6 +149,8 @@ class StateOutput(Contract):
     computed_for_turn: int
     momentum: MomentumState
     qualities: tuple[QualitativeSignals | None, ...]
+    threads: tuple[Thread, ...] = ()
+    guide: tuple[TopicProgress, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,6 +174,10 @@ class StrategyOutput(Contract):
     """The moderator's directive that was followed."""
     move: Move | None = None
     """What the interviewer does about an act; the engine was asked only if it goes on with its question."""
+    threads: tuple[Thread, ...] = ()
+    """With this answer, and with why they ended."""
+    topic: Target | None = None
+    """The topic of the guide that would be asked for next."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +186,8 @@ class ContinuationOutput(Contract):
 
     `should_continue` is false once no further probing question follows; `ask_closing` says that the closing
     question comes next, `complete` that the session is over with this turn. `subject` is what the question is about:
-    the focus's wording, else what the strategy's `focus_mode` says. `tracker` has the new focus.
+    the focus's wording, else what the strategy's `focus_mode` says. `tracker`, `threads` and `guide` know of the new
+    focus.
     """
 
     should_continue: bool
@@ -187,6 +198,8 @@ class ContinuationOutput(Contract):
     focus: Focus | None
     subject: str
     tracker: NodeStateTracker
+    threads: tuple[Thread, ...] = ()
+    guide: tuple[TopicProgress, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -228,6 +241,7 @@ class StoredInputs(Record):
     coverage: tuple[ElementCoverage, ...] = ()
     momentum: MomentumState = MomentumState()
     threads: tuple[Thread, ...] = ()
+    topic: Target | None = None
     engine_state: dict[str, Any] = {}
 
 

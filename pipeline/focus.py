@@ -8,14 +8,14 @@ from pydantic import model_validator
 
 from pipeline.records import Record
 
-TargetKind = Literal["node", "nodes", "element", "tension", "thread"]
+TargetKind = Literal["node", "nodes", "element", "tension", "thread", "topic"]
 
 
 class Target(Record):
     """What a candidate, a question or a directive is about.
 
     `ids` are the tracked identities of one node (`node`) or several (`nodes`), or the one id of an element of the
-    concept, of a tension, or of a thread. `label` is how it reads.
+    concept, of a tension, of a thread, or of a topic of the guide. `label` is how it reads.
     """
 
     kind: TargetKind = "node"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Phase = Literal["early", "mid", "late"]
 NodeBinding = Literal["required", "none"]
-FocusMode = Literal["recent_node", "summary", "topic"]
+FocusMode = Literal["recent_node", "summary", "topic", "guide"]
+Stance = Literal["wanted", "suffered", "neutral"]
+STANCES: dict[int, Stance] = {1: "wanted", 0: "neutral", -1: "suffered"}
 
 
 class Spec(BaseModel):
@@ -119,6 +121,31 @@ class Ontology(Spec):
         return len(levels) if len(levels) >= 2 else len(self.nodes)
 
 
+class Form(Spec):
+    """One wording of a question, and for what it is good. A plain text is a form that fits anything."""
+
+    ask: str = Field(
+        min_length=1,
+        description="The question; `{topic}`, `{focus}` and `{mention}` are filled in. Without the last two, “that” in "
+        "it stands for what was just said.",
+    )
+    types: tuple[str, ...] = Field(default=(), description="Types of concepts it can be asked about; all if empty.")
+    stance: tuple[Stance, ...] = Field(
+        default=(), description="Whether it fits what is wanted or liked, suffered or avoided, or neither; all if empty."
+    )
+    feeling: bool | None = Field(
+        default=None, description="Only where feeling is in what was said (true), or only where none is (false)."
+    )
+    said: Literal["now", "earlier"] | None = Field(
+        default=None, description="Only about something of the last answer, or only about something from before."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, data: Any) -> Any:
+        return {"ask": data} if isinstance(data, str) else data
+
+
 class Strategy(Spec):
     """One way to go on, and when it fits."""
 
@@ -128,12 +155,39 @@ class Strategy(Spec):
         description="Weight per signal, or per signal and value (`llm.response_depth.surface`)."
     )
     node_binding: NodeBinding = Field(default="required", description="Whether it needs a node to ask about.")
-    focus_mode: FocusMode = Field(default="recent_node", description="What the question is about.")
-    generates_closing_question: bool = Field(default=False, description="Whether it ends the interview.")
-    templates: dict[str, tuple[str, ...]] = Field(
-        default={},
-        description="Questions per language for the offline provider; `{focus}` and `{topic}` are filled in.",
+    focus_mode: FocusMode = Field(
+        default="recent_node", description="What the question is about; `guide`: the next open topic of the guide."
     )
+    focus_types: tuple[str, ...] = Field(
+        default=(), description="Types of concepts that it may be about; all of them if empty."
+    )
+    generates_closing_question: bool = Field(default=False, description="Whether it ends the interview.")
+    templates: dict[str, tuple[Form, ...]] = Field(
+        default={},
+        description="Questions per language for the offline provider: texts, or texts with what they are good for.",
+    )
+
+
+class GuideTopic(Spec):
+    """Something that every interview by the method should have spoken of before it ends."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    label: str = Field(min_length=1, description="What moderators read, in a few words.")
+    types: tuple[str, ...] = Field(default=(), description="Types of concepts whose mention covers it.")
+    stance: Stance | None = Field(default=None, description="Only concepts of this stance cover it.")
+    count: int = Field(default=1, ge=1, le=20, description="How many concepts of these types it takes.")
+    reaches: tuple[str, ...] = Field(
+        default=(),
+        description="Types of which one must be reached from each of these concepts by stated or answered relations.",
+    )
+    words: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Per language: words or phrases in an answer that cover it, too."
+    )
+    asked_by: tuple[str, ...] = Field(
+        default=(), description="Strategies that work on it; if empty, the one with `focus_mode: guide` asks for it."
+    )
+    questions: dict[str, tuple[Form, ...]] = Field(default={}, description="Per language: how it is asked for.")
+    from_turn: int = Field(default=1, ge=1, le=200, description="First turn after which it may be asked for.")
 
 
 class PhaseProfile(Spec):
@@ -181,6 +235,9 @@ class Methodology(Spec):
     signals: dict[str, tuple[str, ...]] = Field(description="Signals to detect, by pool.")
     strategies: tuple[Strategy, ...] = Field(min_length=1, description="Strategies; the order breaks ties.")
     phases: Phases = Field(default=Phases(), description="Phases.")
+    guide: tuple[GuideTopic, ...] = Field(
+        default=(), description="What an interview should have spoken of, in the order in which it would be asked for."
+    )
     selection: Literal["joint", "two_stage"] = Field(
         default="joint", description="Score strategy and node together, or one after the other."
     )

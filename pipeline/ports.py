@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 from pipeline.acts import Act, HeardAct
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import Basis, KGNode
-from pipeline.methodology import Methodology, Strategy
+from pipeline.methodology import Form, Methodology, Strategy
 from pipeline.momentum import Momentum
 from pipeline.records import Record
 
@@ -296,6 +296,13 @@ class QuestionRequest(Record):
     focus_is_jump: bool = False
     """The focus is something said before the last answer: it needs a bridge."""
     focus_said_earlier_turns: int = 0
+    focus_is_last_said: bool = False
+    """The focus is what the last answer was about or ended with, so that “that” is understood without naming it."""
+    focus_stance: int = 0
+    focus_emotion: int = 0
+    """As of `KGNode`: what is wanted or suffered, and how much feeling is in it."""
+    forms: tuple[Form, ...] = ()
+    """The wordings to choose from; those of the strategy if empty."""
     avoid_similar: bool = False
     """A recent question had this strategy and focus, or is close to the focus in meaning: ask differently."""
     depth: int = 0

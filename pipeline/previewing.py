@@ -7,6 +7,7 @@ from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
 from pipeline.focus import Target
 from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import KGNode
+from pipeline.guide import agenda_of
 from pipeline.methodology import Strategy
 from pipeline.question.asking import Questioner
 from pipeline.question.request import question_request
@@ -87,6 +88,7 @@ def _choice(
     strategies = engine.strategies(configuration)
     graph, canonical = state.surface_graph(), state.canonical_graph()
     wanted = graph.nodes.get(wish.node_id) if wish.node_id is not None else None
+    topic = agenda_of(configuration, state.language).next_target(state.guide, state.turn_count)
     decision: Decision | None = None
     if signals is not None:
         key = canonical.key_of(wanted.id) if wanted is not None else None
@@ -106,6 +108,7 @@ def _choice(
                 momentum=state.momentum,
                 qualitative=state.qualities,
                 threads=state.threads,
+                topic=topic,
                 settings=configuration.settings,
                 turn_count=state.turn_count,
                 max_turns=state.max_turns,

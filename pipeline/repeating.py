@@ -46,6 +46,7 @@ def inputs_of(
         momentum=stored.momentum,
         qualitative=state.qualities[: stored.rated],
         threads=stored.threads,
+        topic=stored.topic,
         settings=configuration.settings,
         turn_count=turn,
         max_turns=stored.max_turns,

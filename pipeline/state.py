@@ -17,12 +17,13 @@ from pipeline.focus import Target
 from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
 from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker, TrackerSnapshot
+from pipeline.guide import TopicProgress
 from pipeline.momentum import MomentumState
 from pipeline.ports import QualitativeSignals, Speaker
 from pipeline.records import Record, derived_id
 from pipeline.threads import Thread
 
-STATE_VERSION = 5
+STATE_VERSION = 6
 
 SESSION_ID_PATTERN = r"[A-Za-z0-9_-]{1,64}"
 
@@ -118,7 +119,7 @@ class SaturationMetrics(Record):
 
     `chao1_ratio` is the share of the estimated number of concepts that was mentioned, in (0, 1]. `new_info_rate` is
     the share of new nodes among those mentioned in this answer. `consecutive_low_info` counts turns in a row without a
-    new node or edge, `consecutive_shallow` surface or shallow answers in a row, and `consecutive_depth_plateau` the
+    new node or edge, `consecutive_shallow` surface or shallow answers in a row without any, `consecutive_depth_plateau`
     turns without a new node or edge since the depth of the graph last changed.
     """
 
@@ -248,6 +249,7 @@ class InterviewState(Record):
     momentum: MomentumState = MomentumState()
     coverage: tuple[ElementCoverage, ...] = ()
     threads: tuple[Thread, ...] = ()
+    guide: tuple[TopicProgress, ...] = ()
     engine_state: dict[str, Any] = {}
     conduct: ConductState = ConductState()
 

@@ -157,7 +157,7 @@ class DecisionInputs:
 
     `strategy` and `target` restrict the choice where a moderator asked for it. `questions` are those asked so far with
     what they were about, `question_texts` all that the interviewer said, `qualitative` the qualities of all rated
-    answers (None where a provider does not tell), each oldest first.
+    answers (None where a provider does not tell), each oldest first. `topic` is the next open one of the guide.
     """
 
     methodology: Methodology
@@ -174,6 +174,7 @@ class DecisionInputs:
     momentum: MomentumState = field(default_factory=MomentumState)
     qualitative: tuple[QualitativeSignals | None, ...] = ()
     threads: tuple[Thread, ...] = ()
+    topic: Target | None = None
     settings: PipelineSettings = field(default_factory=PipelineSettings)
     turn_count: int = 0
     max_turns: int = 0

@@ -141,6 +141,11 @@ class _Scoring:
             if weighted.key.signal.name in signals
         ]
 
+    def bindable(self, strategy: Strategy) -> NDArray[np.int64]:
+        """Positions of the nodes of the types that a strategy may be about."""
+        types = self.matrix.nodes.node_types
+        return np.array([i for i, name in enumerate(types) if name in strategy.focus_types], dtype=np.int64)
+
     def final(self, strategy: str, base: Floats) -> Floats:
         """`base × phase multiplier + phase bonus`."""
         return base * self.multiplier(strategy) + self.bonus(strategy)
@@ -204,7 +209,9 @@ class SignalPools:
             ranking = self._two_stage(scoring, compiled, wanted)
         else:
             ranking = self._joint(scoring, compiled, wanted)
-        candidates = tuple(self._explained(scoring, pair, rank) for rank, pair in enumerate(ranking.best, start=1))
+        candidates = tuple(
+            self._explained(scoring, pair, rank, inputs.topic) for rank, pair in enumerate(ranking.best, start=1)
+        )
         best = ranking.best[0]
         return Decision(
             engine=self.name,
@@ -232,8 +239,10 @@ class SignalPools:
             else:
                 base, nodes = shared + scoring.node_scores(entry), np.arange(len(keys))
                 if only is not None and only in keys:
-                    wanted = keys.index(only)
-                    base, nodes = base[[wanted]], np.array([wanted])
+                    nodes = np.array([keys.index(only)])
+                elif entry.strategy.focus_types:
+                    nodes = scoring.bindable(entry.strategy)
+                base = base[nodes]
             strategy_of.append(np.full(len(nodes), number))
             node_of.append(nodes)
             final = scoring.final(entry.strategy.name, base)
@@ -278,20 +287,22 @@ class SignalPools:
         scores = CandidateScores(of_nodes=chosen.scores.of_nodes, of_others=(*chosen.scores.of_others, *listed))
         return _Ranking([*chosen.best, *others][:EXPLAINED_CANDIDATES], chosen.count + len(others), scores)
 
-    def _explained(self, scoring: _Scoring, pair: _Pair, rank: int) -> ScoredCandidate:
-        name = pair.compiled.strategy.name
+    def _explained(self, scoring: _Scoring, pair: _Pair, rank: int, topic: Target | None) -> ScoredCandidate:
+        strategy = pair.compiled.strategy
+        name = strategy.name
         terms = scoring.global_lines(pair.compiled)
         if pair.node is not None:
             terms += scoring.node_lines(pair.compiled, pair.node)
-        nodes = scoring.matrix.nodes
         terms += [
             Term(kind="multiplied", name=PHASE, amount=scoring.multiplier(name)),
             Term(kind="bonus", name=PHASE, amount=scoring.bonus(name)),
         ]
-        nodes = scoring.matrix.nodes
+        nodes, target = scoring.matrix.nodes, topic if strategy.focus_mode == "guide" else None
+        if pair.node is not None:
+            target = Target.node(nodes.keys[pair.node], nodes.labels[pair.node])
         return ScoredCandidate(
             strategy=name,
-            target=Target.node(nodes.keys[pair.node], nodes.labels[pair.node]) if pair.node is not None else None,
+            target=target,
             terms=tuple(terms),
             final_score=pair.final,
             rank=rank,
@@ -300,11 +311,26 @@ class SignalPools:
 
 
 def _allowed(compiled: Sequence[CompiledStrategy], inputs: DecisionInputs) -> list[CompiledStrategy]:
-    """The strategies that a moderator's directive allows; a strategy or node that does not exist restricts nothing."""
+    """The strategies that can be followed now and that a moderator's directive allows.
+
+    One that has nothing to be about is left out, unless there is no other; a strategy or node that does not exist
+    restricts nothing.
+    """
+    compiled = [c for c in compiled if _has_target(c.strategy, inputs)] or list(compiled)
     left = [c for c in compiled if inputs.strategy in (None, c.strategy.name)] or list(compiled)
     if inputs.target is not None and inputs.target.node_key in inputs.signals.nodes.keys:
         left = [c for c in left if c.strategy.node_binding == "required"] or left
     return left
+
+
+def _has_target(strategy: Strategy, inputs: DecisionInputs) -> bool:
+    if strategy.focus_mode == "guide":
+        return inputs.topic is not None
+    types = inputs.signals.nodes.node_types
+    asked = inputs.target is not None
+    if strategy.node_binding == "none" or not strategy.focus_types or not types or asked:
+        return True
+    return any(name in strategy.focus_types for name in types)
 
 
 class _Hashed:

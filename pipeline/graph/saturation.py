@@ -60,7 +60,7 @@ def next_metrics(
         created: nodes that are new.
         mentioned: nodes mentioned in this answer, new ones included.
         gained: whether the graph has a new node or edge.
-        depth: of this answer; none when it was not rated.
+        depth: of this answer; none when it was not rated. One that is brief and brings something is not shallow.
         max_depth: of the surface graph now, in nodes.
         has_content: whether there was an answer; a skip leaves the counters as they are.
     """
@@ -69,7 +69,7 @@ def next_metrics(
     plateau = 0 if max_depth != before.previous_max_depth else before.consecutive_depth_plateau + (not gained)
     shallow = before.consecutive_shallow
     if depth is not None:
-        shallow = shallow + 1 if depth in SHALLOW_DEPTHS else 0
+        shallow = shallow + 1 if depth in SHALLOW_DEPTHS and not gained else 0
     return SaturationMetrics(
         chao1_ratio=chao1_ratio(node.mention_count for node in graph.live_nodes()),
         new_info_rate=created / mentioned if mentioned else 0.0,

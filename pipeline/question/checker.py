@@ -54,6 +54,11 @@ REPEAT_WINDOW = 6
 REPEAT_JACCARD = 0.85
 REPEAT_COSINE = 0.92
 
+SHORT_PROBE_WORDS = 9
+"""A question of at most so many words, such as “Why is that important to you?”, may come again …"""
+SHORT_PROBE_WINDOW = 3
+"""… once so many others were asked: by then it is about something else."""
+
 CHARACTERS_PER_WORD = 40
 """A text of more characters than this for every word allowed is too long, however few words it has."""
 LONGEST_RUN = 400
@@ -211,7 +216,10 @@ def repeat_refusals(
     least_cosine: float = REPEAT_COSINE,
 ) -> list[Refusal]:
     """Whether a question was asked before; arguments as those of `check`."""
+    compared = compared_with(text, window)
     for index, earlier in enumerate(window):
+        if index < len(window) - len(compared):
+            continue
         overlap = jaccard(text, earlier)
         if overlap >= least_jaccard:
             return [Refusal(code="repeated", detail=f"word overlap {overlap:.2f} with “{earlier}”")]
@@ -227,6 +235,11 @@ def repeat_refusals(
         if similar >= least_cosine:
             return [Refusal(code="repeated", detail=f"cosine {similar:.2f} with “{earlier}”")]
     return []
+
+
+def compared_with(text: str, window: Sequence[str]) -> Sequence[str]:
+    """The earlier questions, oldest first, that a new one must differ from: for a short probe only the latest."""
+    return window[-SHORT_PROBE_WINDOW:] if word_count(text) <= SHORT_PROBE_WORDS else window
 
 
 def question_part(text: str, language: str = "en") -> str:

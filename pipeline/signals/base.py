@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -14,6 +14,7 @@ from pipeline.methodology import Methodology
 from pipeline.records import Record
 from pipeline.state import SaturationMetrics, Velocity
 from pipeline.strategies import Strategies
+from pipeline.threads import Thread
 
 SignalValue = bool | int | float | str
 SignalType = Literal["bool", "number", "category", "count"]
@@ -37,7 +38,8 @@ class SignalContext:
     """What signals are detected from, after this answer went into the graph and before a choice is made.
 
     `rated` is none when the answer had no content to rate. `depths` includes this answer.
-    `nodes` are the candidates, in creation order.
+    `nodes` are the candidates, in creation order. `threads` are those after this answer, with why they ended; `gaps`
+    has the share of open topics of the guide by strategy, `topics_open` counts those that have to be asked for.
     """
 
     methodology: Methodology
@@ -60,6 +62,9 @@ class SignalContext:
     yielded: bool
     velocity_alpha: float = 0.4
     nodes: Sequence[NodeState] = ()
+    threads: Sequence[Thread] = ()
+    gaps: Mapping[str, float] = field(default_factory=dict)
+    topics_open: int = 0
     found: dict[str, Any] = field(default_factory=dict)
     """Values of signals detected before, by name; for signals that depend on others."""
 

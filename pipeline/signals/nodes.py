@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pipeline.graph.tracker import NodeState, shallow_ratio
 from pipeline.signals.base import Scope, SignalContext, SignalType
@@ -71,6 +71,12 @@ def distances(context: SignalContext) -> dict[str, int]:
                 found[other] = found[at] + 1
                 queue.append(other)
     return found
+
+
+def _greatest(context: SignalContext, state: NodeState, name: Literal["salience", "emotion"], unjudged: int) -> int:
+    """The greatest judgement of the wordings of a node."""
+    found = [getattr(context.graph.nodes[member], name) for member in state.surface_ids]
+    return max(unjudged if value is None else value for value in found)
 
 
 class _NodeSignal:
@@ -194,6 +200,37 @@ class AbstractionLevel(_NodeSignal):
         return [state.level / top if top else 0.0 for state in context.nodes]
 
 
+class Salience(_NodeSignal):
+    name = "graph.node.salience"
+    type: ClassVar[SignalType] = "number"
+    description = "How much a moderator would follow it up: 0 a detail, 1 at once; a third where nobody judged it."
+
+    def detect(self, context: SignalContext) -> list[float]:
+        return [_greatest(context, state, "salience", unjudged=1) / 3 for state in context.nodes]
+
+
+class Emotion(_NodeSignal):
+    name = "graph.node.emotion"
+    type: ClassVar[SignalType] = "number"
+    description = "How much feeling is in it: 0 none, 1 strong."
+
+    def detect(self, context: SignalContext) -> list[float]:
+        return [_greatest(context, state, "emotion", unjudged=0) / 2 for state in context.nodes]
+
+
+class LevelAboveFocus(_NodeSignal):
+    name = "graph.node.level_above_focus"
+    type: ClassVar[SignalType] = "number"
+    description = "Levels above the last focus over the highest level; 0 at or below it, and where there are no levels."
+
+    def detect(self, context: SignalContext) -> list[float]:
+        top = max((node.level for node in context.methodology.ontology.nodes), default=0)
+        focus = context.tracker.states.get(context.tracker.previous_focus or "")
+        if not top or focus is None:
+            return [0.0] * len(context.nodes)
+        return [max(0, state.level - focus.level) / top for state in context.nodes]
+
+
 class CreatedRecently(_NodeSignal):
     name = "graph.node.created_recently"
     type: ClassVar[SignalType] = "number"
@@ -261,6 +298,9 @@ SIGNALS = (
     HasOutgoing(),
     IsTerminal(),
     AbstractionLevel(),
+    Salience(),
+    Emotion(),
+    LevelAboveFocus(),
     CreatedRecently(),
     MentionRecency(),
     StrategyRepetition(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
@@ -9,12 +10,14 @@ from math import isfinite
 from typing import Literal
 
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.methodology import Methodology
-from pipeline.signals import graph, llm, meta, nodes, temporal
+from pipeline.methodology import Form, Methodology
+from pipeline.signals import graph, guide, llm, meta, nodes, temporal, threads
 from pipeline.signals.base import NodeColumns, Signal, SignalContext, SignalMatrix
 
 SIGNALS: dict[str, Signal] = {
-    signal.name: signal for signal in (*graph.SIGNALS, *nodes.SIGNALS, *llm.SIGNALS, *temporal.SIGNALS, *meta.SIGNALS)
+    signal.name: signal
+    for pool in (graph, nodes, threads, llm, temporal, meta, guide)
+    for signal in pool.SIGNALS
 }
 ORDER: tuple[str, ...] = tuple(
     TopologicalSorter({name: signal.depends_on for name, signal in SIGNALS.items()}).static_order()
@@ -119,6 +122,7 @@ def check(methodology: Methodology) -> list[Problem]:
                 if name not in seen
             )
     problems.extend(_ontology_problems(methodology))
+    problems.extend(_question_problems(methodology))
     if sum(strategy.generates_closing_question for strategy in methodology.strategies) > 1:
         problems.append(Problem(("strategies",), "more than one strategy generates the closing question"))
     return problems
@@ -153,6 +157,48 @@ def _ontology_problems(methodology: Methodology) -> list[Problem]:
             problems.append(Problem(where, f"unknown node type {name}"))
         if count is not None and count < 1:
             problems.append(Problem(where, "a slot needs one node at the least"))
+    return problems
+
+
+def _question_problems(methodology: Methodology) -> list[Problem]:
+    """Mistakes in what strategies, their questions and the guide refer to."""
+    types = {node.name for node in methodology.ontology.nodes}
+    strategies = {strategy.name for strategy in methodology.strategies}
+    problems: list[Problem] = []
+
+    def known(names: Iterable[str], among: set[str], what: str, *path: str | int) -> None:
+        problems.extend(
+            Problem((*path, number), f"unknown {what} {name}") for number, name in enumerate(names) if name not in among
+        )
+
+    def forms(of: Mapping[str, Sequence[Form]], *path: str | int) -> None:
+        for language, listed in of.items():
+            for number, form in enumerate(listed):
+                known(form.types, types, "node type", *path, language, number, "types")
+
+    for position, strategy in enumerate(methodology.strategies):
+        known(strategy.focus_types, types, "node type", "strategies", position, "focus_types")
+        forms(strategy.templates, "strategies", position, "templates")
+        if strategy.focus_mode == "guide" and strategy.node_binding != "none":
+            reason = f"{strategy.name} asks for topics of the guide and needs node_binding: none"
+            problems.append(Problem(("strategies", position, "focus_mode"), reason))
+    asking = [strategy for strategy in methodology.strategies if strategy.focus_mode == "guide"]
+    if len(asking) > 1:
+        problems.append(Problem(("strategies",), "more than one strategy asks for topics of the guide"))
+    seen: set[str] = set()
+    for position, topic in enumerate(methodology.guide):
+        at = ("guide", position)
+        if topic.id in seen:
+            problems.append(Problem((*at, "id"), f"the topic {topic.id} is defined twice"))
+        seen.add(topic.id)
+        known(topic.types, types, "node type", *at, "types")
+        known(topic.reaches, types, "node type", *at, "reaches")
+        known(topic.asked_by, strategies, "strategy", *at, "asked_by")
+        forms(topic.questions, *at, "questions")
+        if not topic.types and not topic.words and not topic.questions:
+            problems.append(Problem(at, f"nothing can cover {topic.id}: it has no types, words or questions"))
+        if not topic.asked_by and not (asking and topic.questions):
+            problems.append(Problem(at, f"nothing asks for {topic.id}: it needs asked_by, or questions and a strategy"))
     return problems
 
 

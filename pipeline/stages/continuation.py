@@ -8,18 +8,27 @@ from typing import ClassVar
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput
-from pipeline.engines.base import DecisionEngine
+from pipeline.engines.base import Decision, DecisionEngine
 from pipeline.focus import Focus
 from pipeline.graph.tracker import NodeStateTracker
+from pipeline.guide import Agenda, agenda_of, asked_for, given_up
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import SaturationMetrics
+from pipeline.threads import left
 
 MAXIMUM_TURNS = "Maximum turns reached"
 CLOSING_STRATEGY = "Closing strategy selected"
 CLOSING_ANSWERED = "Closing question answered"
+GUIDE_FINISHED = "guide_finished"
 MODERATOR = "moderator"
+MUST_ASK = "must_ask"
+"""The strategy of a question that the concept demands, where the engine has none that asks for topics."""
 SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
 """The focus of `focus_mode: summary`, by language."""
+
+
+UNYIELDING = frozenset({"graph_saturated", "quality_degraded"})
+"""Reasons to end although topics of the guide are open: turn after turn brought nothing."""
 
 
 def saturation_reason(
@@ -59,10 +68,13 @@ class ContinuationStage:
         1. A correction of the answer to the closing question: the closing question again, if turns are left.
         2. The closing question was answered, or this was the last turn: the end.
         3. A moderator's question: go on with it.
-        4. The engine chose the closing strategy: the closing question.
-        5. The interview is saturated (from `min_turn_for_saturation` on, or in the late phase): the closing question,
-           or the end where the methodology has no closing strategy.
-        6. Otherwise: the next question of the chosen strategy.
+        4. What the concept demands is still open, and the interview would close or its turns are only just enough:
+           that question.
+        5. The engine chose the closing strategy: the closing question.
+        6. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
+           on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
+           While topics of a guide are open, only answers that bring nothing saturate.
+        7. Otherwise: the next question of the chosen strategy.
         """
         start = context.get(ContextOutput)
         chosen = context.get(StrategyOutput)
@@ -78,21 +90,36 @@ class ContinuationStage:
             return self._output(context, reason, complete=True)
         if decision is None:
             return self._output(context, "", strategy=MODERATOR)
+        guide = context.get(StateOutput).guide
+        agenda = agenda_of(context.configuration, context.state.language)
+        demanded = agenda.must_ask(guide)
+        reason_to_end = CLOSING_STRATEGY if decision.close else self._reason_to_end(context, decision, agenda)
+        pressing = agenda.demanded(guide) >= start.max_turns - turn - 1
+        if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
+            asking = next((s.name for s in context.strategies if s.focus_mode == "guide"), MUST_ASK)
+            return self._output(context, "", strategy=asking, focus=Focus(target=demanded, label=demanded.label))
         if decision.close:
             return self._output(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
-        settings = context.configuration.settings
-        reason_to_end = None
-        if self._engines[context.state.engine].closes_on_saturation and (
-            turn >= settings.min_turn_for_saturation or decision.phase == "late"
-        ):
-            metrics = context.get(StateOutput).saturation
-            reason_to_end = saturation_reason(metrics, chosen.tracker, settings, decision.saturated)
         if reason_to_end is None:
             return self._output(context, "", strategy=decision.strategy, focus=chosen.focus)
         closing = context.strategies.closing
         if closing is None:
             return self._output(context, reason_to_end, complete=True)
         return self._output(context, reason_to_end, strategy=closing.name, closing=True)
+
+    def _reason_to_end(self, context: TurnContext, decision: Decision, agenda: Agenda) -> str | None:
+        """Why the interview is done, or None if it is not."""
+        settings, measured = context.configuration.settings, context.get(StateOutput)
+        chosen, turn = context.get(StrategyOutput), context.get(ContextOutput).turn_number
+        soonest = turn >= settings.min_turn_for_saturation or decision.phase == "late"
+        if not self._engines[context.state.engine].closes_on_saturation or not soonest:
+            return None
+        found = saturation_reason(measured.saturation, chosen.tracker, settings, decision.saturated)
+        if not context.configuration.methodology.guide:
+            return found
+        if not agenda.finished(measured.guide):
+            return found if found in UNYIELDING else None
+        return found or (None if any(not thread.ended for thread in chosen.threads) else GUIDE_FINISHED)
 
     def _subject(self, context: TurnContext, strategy: str | None) -> str:
         """What a question without a node is about, by the strategy's `focus_mode`."""
@@ -119,6 +146,13 @@ class ContinuationStage:
             tracker.update_focus(keys, start.turn_number, strategy)
             if focus is not None and focus.key is not None:
                 tracker.rename(focus.key, focus.label)
+        threads = context.get(StrategyOutput).threads
+        guide = context.get(StateOutput).guide
+        if closing or complete:
+            guide = given_up(guide, reason)
+        elif strategy is not None:
+            threads = left(threads, focus.node_ids if focus is not None else (), start.turn_number)
+            guide = asked_for(guide, focus.target if focus is not None else None, start.turn_number)
         return ContinuationOutput(
             should_continue=not (closing or complete),
             reason=reason,
@@ -128,4 +162,6 @@ class ContinuationStage:
             focus=focus,
             subject=focus.label if focus else self._subject(context, strategy),
             tracker=tracker,
+            threads=threads,
+            guide=guide,
         )

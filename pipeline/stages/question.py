@@ -13,15 +13,19 @@ from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
     Contract,
+    GraphOutput,
     QuestionOutput,
     SlotsOutput,
     StateOutput,
     StrategyOutput,
     UtteranceOutput,
 )
+from pipeline.guide import MUST_ASK, agenda_of
+from pipeline.methodology import Form
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.request import LINES, question_request, rephrase_request
+from pipeline.threads import BEGINS_A_THREAD
 
 SIMILAR_COSINE = 0.80
 REPEAT_FOCUS_WINDOW = 6
@@ -34,6 +38,7 @@ class QuestionStage:
     requires: ClassVar[tuple[type[Contract], ...]] = (
         ContextOutput,
         UtteranceOutput,
+        GraphOutput,
         SlotsOutput,
         StateOutput,
         StrategyOutput,
@@ -58,7 +63,28 @@ class QuestionStage:
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:
             return await asking.verbatim(in_one(before, chosen.injected), "moderator")
+        demanded = self._demanded(context)
+        if demanded is not None:
+            return await asking.verbatim(in_one(before, demanded), "concept")
         return await asking.ask(await self._request(context), before=before)
+
+    def _demanded(self, context: TurnContext) -> str | None:
+        """The concept's own question that is asked next, in its words."""
+        focus = context.get(ContinuationOutput).focus
+        if focus is None or focus.target.kind != "topic" or not focus.target.ids[0].startswith(MUST_ASK):
+            return None
+        forms = self._forms(context)
+        return forms[0].ask if forms else focus.label
+
+    def _forms(self, context: TurnContext) -> tuple[Form, ...]:
+        """The questions of the topic that is asked for; none where it is about something else."""
+        focus = context.get(ContinuationOutput).focus
+        if focus is None or focus.target.kind != "topic":
+            return ()
+        topic = agenda_of(context.configuration, context.state.language).topic(focus.target.ids[0])
+        language = context.state.language
+        by_language = topic.questions if topic is not None else {}
+        return by_language.get(language) or by_language.get(language.split("-")[0]) or ()
 
     async def _reply(self, context: TurnContext, asking: Asking, move: Move) -> QuestionOutput:
         """What the interviewer says about an act, with the present question where it is asked again."""
@@ -77,6 +103,7 @@ class QuestionStage:
         chosen = context.get(StrategyOutput)
         configuration = context.configuration
         focus = going.focus
+        node = context.get(GraphOutput).graph.nodes.get(focus.node_ids[0]) if focus and focus.node_ids else None
         assert going.strategy is not None
         as_chosen = chosen.decision is not None and chosen.decision.strategy == going.strategy
         answered = Line(speaker="respondent", text=context.get(UtteranceOutput).content or context.answer.text.strip())
@@ -86,18 +113,37 @@ class QuestionStage:
             context.strategies,
             "closing" if going.ask_closing else "follow_up",
             turn_number=start.turn_number,
-            strategy=context.strategies[going.strategy],
+            strategy=context.strategies.find(going.strategy),
+            forms=self._forms(context),
             focus_label=going.subject or None,
             focus_type=focus.node_type if focus else None,
             focus_quote=focus.quote if focus else None,
             focus_is_jump=focus.is_jump if focus else False,
             focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
+            focus_is_last_said=self._is_last_said(context),
+            focus_stance=node.stance if node else 0,
+            focus_emotion=(node.emotion or 0) if node else 0,
             avoid_similar=await self._is_similar(context),
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],
             signals=chosen.active_signals if as_chosen else (),
             rationale=chosen.rationale if as_chosen else going.reason,
         )
+
+    def _is_last_said(self, context: TurnContext) -> bool:
+        """Whether “that” would be taken for the focus: this answer ended with it, or had nothing else of weight."""
+        focus = context.get(ContinuationOutput).focus
+        own = context.get(UtteranceOutput).utterance.id
+        said = [
+            node
+            for node in context.get(GraphOutput).graph.live_nodes()
+            if any(mention.utterance_id == own for mention in node.mentions)
+        ]
+        if focus is None or not any(node.id in focus.node_ids for node in said):
+            return False
+        last = max(said, key=lambda node: node.mention_sequence)
+        weighty = [node for node in said if node.salience is None or node.salience >= BEGINS_A_THREAD]
+        return last.id in focus.node_ids or all(node.id in focus.node_ids for node in weighty)
 
     async def _is_similar(self, context: TurnContext) -> bool:
         """Whether a recent question had this strategy and focus, or is close to the focus in meaning."""

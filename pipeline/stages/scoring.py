@@ -109,7 +109,8 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         rated=len(measured.qualities),
         coverage=state.coverage,
         momentum=measured.momentum,
-        threads=state.threads,
+        threads=context.get(StrategyOutput).threads,
+        topic=context.get(StrategyOutput).topic,
         engine_state=state.engine_state,
     )
 

@@ -16,10 +16,12 @@ from pipeline.contracts import (
 )
 from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
+from pipeline.guide import agenda_of
+from pipeline.threads import followed
 
 
 class StateStage:
-    """Measures graphs, saturation, velocities and momentum."""
+    """Measures graphs, saturation, velocities and momentum; follows the threads and the guide."""
 
     name: ClassVar[str] = "state"
     requires: ClassVar[tuple[type[Contract], ...]] = (
@@ -58,6 +60,36 @@ class StateStage:
         )
         saturation = saturation.model_copy(update={"is_saturated": dry})
         canonical = slots.canonical
+        utterance = context.get(UtteranceOutput)
+        asked = state.question.target if state.question is not None else None
+        live = {node.id: node for node in changed.graph.live_nodes()}
+        own = utterance.utterance.id
+        said = sorted(
+            (node for node in live.values() if any(mention.utterance_id == own for mention in node.mentions)),
+            key=lambda node: node.mention_sequence,
+        )
+        focused = {
+            node_id
+            for key in (asked.node_keys if asked is not None else ())
+            for node_id in (slots.tracker.states[key].surface_ids if key in slots.tracker.states else ())
+        }
+        threads = followed(
+            state.threads,
+            changed.graph,
+            said,
+            focus=focused,
+            turn=start.turn_number,
+            ontology=context.configuration.methodology.ontology,
+            session_id=state.session_id,
+        )
+        guide = agenda_of(context.configuration, state.language).after_answer(
+            state.guide,
+            changed.graph,
+            utterance.content,
+            turn=start.turn_number,
+            language=state.language,
+            declined=asked.ids[0] if utterance.kind == "skip" and asked and asked.kind == "topic" else None,
+        )
         return StateOutput(
             graph_state=graph_state,
             canonical_state=measure_canonical(canonical) if canonical else None,
@@ -67,4 +99,6 @@ class StateStage:
             momentum=state.momentum.after(rating.momentum if rating is not None else None),
             qualities=(*state.qualities, rating.qualitative) if rating is not None else state.qualities,
             computed_for_turn=start.turn_number,
+            threads=threads,
+            guide=guide,
         )

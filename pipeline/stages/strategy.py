@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from pipeline.conduct.moment import move_of
@@ -23,12 +24,14 @@ from pipeline.errors import PipelineMisbuilt
 from pipeline.focus import Focus, Target
 from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.graph.tracker import NodeStateTracker
+from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.guide import agenda_of
 from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal
 from pipeline.signals.base import SignalContext, SignalMatrix
 from pipeline.signals.registry import SIGNALS, detect
 from pipeline.state import AppliedDirective, asked_texts
+from pipeline.threads import Thread, judged
 
 ACTIVE_SIGNALS = 5
 
@@ -72,31 +75,39 @@ class StrategyStage:
             if move.act == "wants_topic" and move.declines_focus:
                 tracker = _spared(context, tracker)
         methodology = context.configuration.methodology
-        matrix = detect(self._signal_context(context, tracker, methodology), methodology.signal_names)
+        graph = context.get(GraphOutput).graph
+        canonical = context.get(SlotsOutput).canonical
+        key_of = canonical.key_of if canonical is not None else _itself
+        threads = judged(measured.threads, graph, tracker, key_of, methodology.ontology)
+        matrix = detect(self._signal_context(context, tracker, methodology, threads), methodology.signal_names)
+        topic = agenda_of(context.configuration, context.state.language).next_target(measured.guide, start.turn_number)
+        undecided = StrategyOutput(None, matrix, tracker, depths, None, move=move, threads=threads, topic=topic)
         if move is not None and move.then != "engine":
-            return StrategyOutput(None, matrix, tracker, depths, None, move=move)
+            return undecided
         if start.closing or start.turn_number >= start.max_turns:
-            return StrategyOutput(None, matrix, tracker, depths, None, move=move)
+            return undecided
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
-            return StrategyOutput(
-                None, matrix, tracker, depths, None, injected=directive.question, directive=directive, move=move
-            )
-        decision = self._engines[context.state.engine].decide(self._inputs(context, matrix, directive))
-        graph = context.get(GraphOutput).graph
-        return StrategyOutput(
+            return replace(undecided, injected=directive.question, directive=directive)
+        inputs = self._inputs(context, matrix, directive, threads, topic)
+        decision = self._engines[context.state.engine].decide(inputs)
+        return replace(
+            undecided,
             decision=decision,
-            signals=matrix,
-            tracker=tracker,
-            depths=depths,
             focus=focus_of(decision.target, tracker, graph, start.turn_number),
             active_signals=active_signals(decision),
             rationale=decision.reason,
             directive=directive,
-            move=move,
         )
 
-    def _inputs(self, context: TurnContext, matrix: SignalMatrix, directive: AppliedDirective | None) -> DecisionInputs:
+    def _inputs(
+        self,
+        context: TurnContext,
+        matrix: SignalMatrix,
+        directive: AppliedDirective | None,
+        threads: tuple[Thread, ...],
+        topic: Target | None,
+    ) -> DecisionInputs:
         measured = context.get(StateOutput)
         state, configuration = context.state, context.configuration
         graph = context.get(GraphOutput).graph
@@ -115,7 +126,8 @@ class StrategyStage:
             tensions=tuple(graph.tensions),
             momentum=measured.momentum,
             qualitative=measured.qualities,
-            threads=state.threads,
+            threads=threads,
+            topic=topic,
             settings=configuration.settings,
             turn_count=context.get(ContextOutput).turn_number,
             max_turns=state.max_turns,
@@ -123,14 +135,19 @@ class StrategyStage:
         )
 
     def _signal_context(
-        self, context: TurnContext, tracker: NodeStateTracker, methodology: Methodology
+        self,
+        context: TurnContext,
+        tracker: NodeStateTracker,
+        methodology: Methodology,
+        threads: tuple[Thread, ...],
     ) -> SignalContext:
         start = context.get(ContextOutput)
         changed = context.get(GraphOutput)
         slots = context.get(SlotsOutput)
         measured = context.get(StateOutput)
         rated = context.get(RatingOutput).rated
-        candidates = [state for state in tracker.states.values() if not state.declined and state.surface_ids]
+        candidates = _followable(tracker, changed.graph)
+        agenda = agenda_of(context.configuration, context.state.language)
         return SignalContext(
             methodology=methodology,
             strategies=context.strategies,
@@ -152,6 +169,9 @@ class StrategyStage:
             yielded=changed.gained,
             velocity_alpha=context.configuration.settings.velocity_alpha,
             nodes=sorted(candidates, key=lambda state: state.sequence),
+            threads=threads,
+            gaps=agenda.gaps(measured.guide, context.strategies.names),
+            topics_open=agenda.to_ask(measured.guide),
         )
 
     def _directive(self, context: TurnContext) -> AppliedDirective | None:
@@ -164,6 +184,17 @@ class StrategyStage:
         if key is not None and canonical is not None:
             key = canonical.key_of(key)
         return AppliedDirective(**wish.model_dump(), node_key=key)
+
+
+def _itself(node_id: str) -> str:
+    return node_id
+
+
+def _followable(tracker: NodeStateTracker, graph: SurfaceGraph) -> list[NodeState]:
+    """What a question can be about: nothing that was declined, and mere details only where there is nothing else."""
+    there = [state for state in tracker.states.values() if not state.declined and state.surface_ids]
+    weighty = [state for state in there if any(graph.nodes[member].salience != 0 for member in state.surface_ids)]
+    return weighty or there
 
 
 def _left(tracker: NodeStateTracker, move: Move) -> NodeStateTracker:

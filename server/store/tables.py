@@ -124,7 +124,10 @@ SESSIONS = Table(
     Column("canonical_velocity", JSON, nullable=False),
     Column("saturation", JSON, nullable=False),
     Column("slot_backlog", JSON, nullable=False),
-    *(Column(name, JSON, nullable=False, server_default=text("'[]'")) for name in ("qualities", "coverage", "threads")),
+    *(
+        Column(name, JSON, nullable=False, server_default=text("'[]'"))
+        for name in ("qualities", "coverage", "threads", "guide")
+    ),
     *(Column(name, JSON, nullable=False, server_default=text("'{}'")) for name in ("momentum", "engine_state")),
     Column("conduct", JSON, nullable=False, server_default=text("'{}'")),
     Column("stopped_question", NullableJson),

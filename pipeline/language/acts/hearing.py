@@ -1,6 +1,7 @@
 """Hears dialogue acts by rules and by the trained reader together.
 
-Where both hear the same, it is sure. Where only one of them hears that somebody wants to stop, to pause, to have
+Where both hear the same, it is sure. Where a rule is not sure and the reader is all but certain that nothing but content
+is told, it is content. Where only one of them hears that somebody wants to stop, to pause, to have
 things deleted, or is under age, it is asked back. For distress and danger, and for the acts that only change what is
 said next, either is enough where it is sure.
 """
@@ -27,6 +28,10 @@ BOTH: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "wants_withdrawal
 """Acts that end, pause, erase or hold back an interview: rules and reader must agree on them."""
 CONFIRMS = 0.95
 """Probability from which the reader makes sure what a rule has heard and is not sure of."""
+OVERRULES = 0.99
+"""Probability that a clause only tells from which the reader overrules a rule that is not sure."""
+DENIES = 0.02
+"""Probability of an act of `BOTH` below which a rule that is not sure of it counts for nothing."""
 ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (about, re.compile(pattern, re.IGNORECASE))
     for about, pattern in (
@@ -49,6 +54,7 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 FEW_WORDS = 2
 """Words of a clause that is too short for the reader alone, unless it is all but certain."""
 CERTAIN = 0.9
+TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
 
@@ -85,6 +91,10 @@ class ActHearing:
         """What a clause is, after both."""
         if chances is None:
             return heard
+        if heard is not None and not heard.sure and chances[TELLS] >= OVERRULES:
+            return None
+        if heard is not None and not heard.sure and heard.act in BOTH and chances[ACTS.index(heard.act)] < DENIES:
+            heard = None
         if heard is not None:
             threshold = self._thresholds[heard.act]
             chance = float(chances[ACTS.index(heard.act)])

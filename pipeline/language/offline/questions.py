@@ -1,42 +1,42 @@
-"""The offline question writer: fills the templates of the methodology.
+"""The offline question writer: chooses among the wordings of the methodology's forms.
 
-The same request and seed always give the same question. Templates are used in rotation, so that none is repeated before
-all have been used; a recent question is never repeated.
+The same request and seed always give the same question. A recent question is never repeated.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
+from pipeline.language.offline.ranking import ranked
+from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
+from pipeline.methodology import Form
 from pipeline.ports import Embedder, QuestionRequest
-from pipeline.question.bridges import bridge_for
-from pipeline.question.checker import check
+from pipeline.question.checker import check, compared_with
 from pipeline.question.fluency import Phrase, phrase
 from pipeline.question.pieces import in_words
 from pipeline.question.templates import (
     fill,
-    placeholders,
     rotated,
     shuffled,
     stable_hash,
-    suits,
     uncapitalised,
     was_asked,
 )
-from pipeline.question.text import jaccard, word_count, words
+from pipeline.question.text import jaccard, words
 
 ACKNOWLEDGE_ONE_IN = 3
+ACKNOWLEDGE_FROM = 6
+"""Words of an answer from which on it may be acknowledged."""
 TEMPLATE_SKIPS = 2
 FRESH_TRIES = 5
 CLOSE_COSINE = 0.90
-_ASKS_AT_ONCE = re.compile(r"^\{mention\} (Why|What does|What makes|What would|What exactly|How does|How do)\b")
 DONT_KNOW_WORDS = 9
-ANCHOR_DEPTH = 2
-SHORT_TEMPLATE_WORDS = 12
+RANKED = 1 << 20
+"""Chance is drawn from this many steps."""
 
 
 class OfflineQuestionWriter:
@@ -66,8 +66,9 @@ class OfflineQuestionWriter:
         passed_over: list[tuple[float, str]] = []
         to_skip = request.variant
         for candidate in islice(wordings(request), FRESH_TRIES + request.variant):
-            rows = await self._embedder.embed([candidate, *recent])
-            closest = float((rows[1:] @ rows[0]).max())
+            compared = compared_with(candidate, recent)
+            rows = await self._embedder.embed([candidate, *compared])
+            closest = float((rows[1:] @ rows[0]).max(initial=-1.0))
             if closest < CLOSE_COSINE and to_skip == 0:
                 return candidate
             to_skip -= closest < CLOSE_COSINE
@@ -101,18 +102,13 @@ def is_dont_know(answer: str, language: str) -> bool:
     return len(answer.split()) <= DONT_KNOW_WORDS and bool(_dont_know(language).match(answer.strip().casefold()))
 
 
-def asks_for_a_benefit(template: str, language: str) -> bool:
-    """Whether a template presupposes that its phrase is something good."""
-    return bool(_patterns(language)[0].search(template))
-
-
-def _is_burden(label: str, language: str) -> bool:
-    return bool(_patterns(language)[1].search(label.casefold()))
+def _burdens(label: str, language: str) -> bool:
+    return bool(_burden(language).search(label.casefold()))
 
 
 @lru_cache(maxsize=32)
-def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    return re.compile(phrasing(language).benefit), re.compile(phrasing(language).burden)
+def _burden(language: str) -> re.Pattern[str]:
+    return re.compile(phrasing(language).burden)
 
 
 @lru_cache(maxsize=32)
@@ -128,7 +124,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         return
     if request.kind == "opening":
         openings = request.methodology.openings.get(_language(request)) or speaking.openings
-        yield from _filled(rotated(shuffled(openings, request.seed, "opening"), 0), request, speaking, None, "")
+        yield from _asked(rotated(shuffled(openings, request.seed, "opening"), 0), request, speaking, None)
         return
     before = ""
     answer = _last_answer(request)
@@ -138,15 +134,15 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         before = _pick(speaking.skipped, request, "skipped")
     elif answer is not None and request.kind == "follow_up" and is_dont_know(answer, request.language):
         easier = speaking.easier_focus if about else speaking.easier_topic
-        yield from _filled(_turned(easier, request, "easier"), request, speaking, about, "")
+        yield from _asked(_turned(easier, request, "easier"), request, speaking, about)
     elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or ""):
         before = _fresh_acknowledgement(request, speaking)
-    ranked = _ranked(_templates(request, speaking, about), request)
+    best = list(_ranked(_forms(request, speaking, about), request, speaking, about))
     if before:
-        yield from _filled(ranked[:6], request, speaking, about, before)
-    yield from _filled(ranked, request, speaking, about, "")
-    yield from _filled(speaking.any_focus if about else speaking.any_topic, request, speaking, about, "")
-    yield from _filled(_turned(speaking.any_topic, request, "any"), request, speaking, None, "")
+        yield from (f"{before} {text}" for text in best[:6])
+    yield from best
+    yield from _asked(speaking.any_focus if about else speaking.any_topic, request, speaking, about)
+    yield from _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
 
 
 def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
@@ -156,124 +152,92 @@ def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
 
 
 def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> Iterator[str]:
-    """Rephrasings: other templates of the same strategy and focus."""
+    """Rephrasings: other forms of the same strategy and focus."""
     original = request.original or ""
     if request.strategy is not None:
-        pool = [t for t in _templates(request, speaking, about) if not was_asked(t, original)]
-        yield from _different(_filled(_ranked(pool, request), request, speaking, about, ""), original)
+        pool = [form for form in _forms(request, speaking, about) if not was_asked(form.ask, original)]
+        yield from _different(_ranked(pool, request, speaking, about), original)
     else:
         openings = request.methodology.openings.get(_language(request)) or speaking.openings
         if any(was_asked(template, original) for template in openings):
-            pool = [template for template in openings if not was_asked(template, original)]
-            yield from _different(_filled(_turned(pool, request, "opening"), request, speaking, None, ""), original)
+            pool_of_openings = [template for template in openings if not was_asked(template, original)]
+            turned = _turned(pool_of_openings, request, "opening")
+            yield from _different(_asked(turned, request, speaking, None), original)
     spoken = original if speaking.keep_case else uncapitalised(original)
     for lead in _turned(speaking.rephrase, request, "rephrase"):
         if original:
             yield lead.replace("{question}", spoken)
-    yield from _filled(speaking.rephrase_topic, request, speaking, None, "")
+    yield from _asked(speaking.rephrase_topic, request, speaking, None)
 
 
-def _different(texts: Iterator[str], original: str) -> Iterator[str]:
+def _different(texts: Iterable[str], original: str) -> Iterator[str]:
     return (text for text in texts if words(text) != words(original))
 
 
-def _templates(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> list[str]:
-    """The strategy's templates that suit the phrase; general ones where it has none in this language."""
+def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> Sequence[Form]:
+    """What the question can be made of: what the request says, else the forms of the strategy, else general ones."""
     strategy = request.strategy
-    own = strategy.templates.get(_language(request), ()) if strategy else ()
-    suitable = [template for template in own if suits(template, about)]
-    if suitable:
-        return suitable
+    own = request.forms or (strategy.templates.get(_language(request), ()) if strategy else ())
+    if about is None and strategy is not None and strategy.node_binding == "required" and not request.forms:
+        own = ()  # a form of its own would be about something, and there is nothing
+    if own:
+        return own
     if request.kind == "closing" or (strategy and strategy.generates_closing_question):
-        return list(speaking.closings)
-    return list(speaking.any_focus if about else speaking.any_topic)
+        return _plain(speaking.closings)
+    if strategy is not None and strategy.focus_mode == "guide" and request.focus_label:
+        return _plain(speaking.elements)
+    return _plain(speaking.any_focus if about else speaking.any_topic)
 
 
-def _ranked(templates: Sequence[str], request: QuestionRequest) -> list[str]:
-    """Templates in the order in which they should be tried.
-
-    First those that no recent question was made from; then those that fit (with the topic where the graph is deep,
-    short where the answers are short); then by rotation.
-    """
-    name = request.strategy.name if request.strategy else request.kind
-    turns = rotated(shuffled(templates, request.seed, name), request.turn_number)
-    near_topic = any(_names_topic(question, request) for question in request.recent_questions[-2:])
-    wants_topic = request.depth >= ANCHOR_DEPTH and not near_topic
-    wants_short = _answers_are_short(request)
-    burdened = _is_burden(request.focus_label or "", request.language)
-    anchors = phrasing(request.language).anchors if wants_topic else ()
-
-    def cost(template: str) -> tuple[int, int, float]:
-        asked = sum(was_asked(template, question) for question in request.recent_questions)
-        unfit = int(wants_topic and "topic" not in placeholders(template) and not _anchorable(template))
-        unfit += 2 * int(burdened and asks_for_a_benefit(template, request.language))
-        unfit += int(wants_short and word_count(template) > SHORT_TEMPLATE_WORDS)
-        alike = max((jaccard(template, question) for question in request.recent_questions), default=0.0)
-        return asked, unfit, round(alike, 2) if request.avoid_similar else 0.0
-
-    ranked = sorted(turns, key=cost)
-    anchored_ones = [_anchored(t, _pick(anchors, request, "anchor")) for t in ranked if anchors and _anchorable(t)]
-    return [*_merged(ranked, anchored_ones), *ranked] if anchored_ones else ranked
+def _plain(texts: Sequence[str]) -> list[Form]:
+    return [Form(ask=text) for text in texts]
 
 
-def _anchorable(template: str) -> bool:
-    """Whether a reference to the topic can be inserted between the mention and the question."""
-    slots = placeholders(template)
-    return "mention" in slots and "topic" not in slots and bool(_ASKS_AT_ONCE.match(template))
-
-
-def _anchored(template: str, anchor: str) -> str:
-    """“{mention} Why …” → “{mention} When it comes to {topic}, why …”."""
-    return _ASKS_AT_ONCE.sub(lambda match: f"{{mention}} {anchor} {uncapitalised(match.group(1))}", template, count=1)
-
-
-def _merged(ranked: Sequence[str], anchored: Sequence[str]) -> list[str]:
-    """The ranked templates, those without the topic replaced by their anchored forms."""
-    forms = iter(anchored)
-    return [next(forms) if _anchorable(template) else template for template in ranked]
-
-
-def _filled(
-    templates: Sequence[str], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None, before: str
+def _ranked(
+    forms: Sequence[Form], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None
 ) -> Iterator[str]:
-    """The templates as questions, with what comes before them."""
-    for number, template in enumerate(templates):
-        if not suits(template, about):
-            continue
-        slots = placeholders(template)
-        mention = _mention(request, speaking, about, number) if about and "mention" in slots else ""
-        text = fill(template, topic=request.topic, phrase=about, mention=mention)
-        if about and request.focus_is_jump and "mention" not in slots and speaking.jump:
-            lead = _pick(speaking.jump, request, "jump")
-            text = f"{lead} {text if speaking.keep_case else uncapitalised(text)}"
-        yield f"{before} {text}" if before else text
+    """The wordings of the forms that fit, the best first."""
+    stance = stance_of(request, _burdens(request.focus_label or "", request.language))
+    label = request.focus_label or ""
+    found = [
+        Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
+        for wording in worded(fitting(forms, request, stance), request, speaking, about)
+    ]
+    name = request.strategy.name if request.strategy else request.kind
+    chance = [
+        stable_hash(request.seed, request.turn_number, name, wording.form.ask) % RANKED / RANKED for wording in found
+    ]
+    for _, wording in ranked(found, request, about, stance, chance):
+        yield wording.text
 
 
-def _mention(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> str:
-    """The sentence that mentions the phrase, or leads back to it."""
-    pick = stable_hash(request.seed, request.turn_number, "mention", number)
-    if request.focus_is_jump:
-        near, distant = speaking.bridges(about.kind)
-        sentence = bridge_for(request.focus_said_earlier_turns, near, distant, request.recent_questions, pick)
-    else:
-        pool = speaking.mentions(about.kind)
-        sentence = bridge_for(0, pool, (), request.recent_questions[-2:], pick)
-    return sentence.replace("{x}", about.text)
+def _asked(
+    texts: Sequence[str], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None
+) -> Iterator[str]:
+    """Texts as questions, in their order."""
+    return (wording.text for wording in worded(_plain(texts), request, speaking, about))
 
 
 def _acknowledges(request: QuestionRequest, answer: str) -> bool:
-    """Whether to acknowledge the answer: at random, after at least six words, never twice in a row."""
-    if len(answer.split()) < 6 or request.focus_is_jump or request.turn_number < 1:
+    """Whether to acknowledge the answer: at random, where something was told, never twice in a row."""
+    if len(answer.split()) < ACKNOWLEDGE_FROM or request.focus_is_jump or request.turn_number < 1:
         return False
-    spoken = phrasing(request.language).acknowledgements
+    spoken = _acknowledgements(phrasing(request.language))
     if request.recent_questions and any(request.recent_questions[-1].startswith(ack) for ack in spoken):
         return False
     return stable_hash(request.seed, request.turn_number, "acknowledge") % ACKNOWLEDGE_ONE_IN == 0
 
 
+def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
+    return (*speaking.acknowledgements, *speaking.acknowledgements_hard)
+
+
 def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
-    unused = [a for a in speaking.acknowledgements if not any(q.startswith(a) for q in request.recent_questions)]
-    return _pick(unused or speaking.acknowledgements, request, "acknowledgement")
+    """One that fits the weight of what was said and was not used lately."""
+    hard = request.focus_emotion > 1 and request.focus_stance < 0
+    pool = (speaking.acknowledgements_hard if hard else ()) or speaking.acknowledgements
+    unused = [a for a in pool if not any(q.startswith(a) for q in request.recent_questions)]
+    return _pick(unused or pool, request, "acknowledgement")
 
 
 def _acceptable(text: str, request: QuestionRequest) -> bool:
@@ -298,16 +262,6 @@ def _last_answer(request: QuestionRequest) -> str | None:
     if not request.lines or request.lines[-1].speaker != "respondent":
         return None
     return request.lines[-1].text
-
-
-def _answers_are_short(request: QuestionRequest) -> bool:
-    limit = phrasing(request.language).shallow_words
-    answers = [line.text for line in request.lines if line.speaker == "respondent"][-2:]
-    return len(answers) == 2 and all(len(answer.split()) <= limit for answer in answers)
-
-
-def _names_topic(question: str, request: QuestionRequest) -> bool:
-    return request.topic.casefold() in question.casefold()
 
 
 def _language(request: QuestionRequest) -> str:

@@ -142,8 +142,13 @@ def examples(request: QuestionRequest) -> list[str]:
     They are in the respondent's language, others from turn to turn, and none that was asked lately; none where the
     methodology has no templates in that language.
     """
-    by_language = request.strategy.templates if request.strategy else request.methodology.openings
-    templates = by_language.get(request.language) or by_language.get(request.language.split("-")[0]) or ()
+    if request.strategy is None:
+        openings = request.methodology.openings
+        templates = openings.get(request.language) or openings.get(request.language.split("-")[0]) or ()
+    else:
+        of_strategy = request.strategy.templates
+        forms = request.forms or of_strategy.get(request.language) or of_strategy.get(request.language.split("-")[0])
+        templates = tuple(form.ask for form in forms or ())
     fresh = [t for t in templates if not any(was_asked(t, question) for question in request.recent_questions)]
     chosen = shuffled(fresh, request.seed, request.turn_number, request.variant)[:EXAMPLES]
     return [_blank(template, request.topic) for template in chosen]

@@ -15,11 +15,13 @@ LANGUAGES = ("en", "de", "ar")
 
 
 class LanguagePhrasing(BaseModel):
-    """The fixed sentences of one language; `{x}` is the respondent's phrase, `{topic}` the concept's name."""
+    """The fixed sentences of one language; `{x}` is the respondent's phrase, `{topic}` the concept's name,
+    `{element}` an element of the concept."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     acknowledgements: tuple[str, ...]
+    acknowledgements_hard: tuple[str, ...] = ()
     mention_object: tuple[str, ...] = ()
     mention_saying: tuple[str, ...] = ()
     mention_event: tuple[str, ...] = ()
@@ -33,8 +35,7 @@ class LanguagePhrasing(BaseModel):
     distant_object: tuple[str, ...] = ()
     distant_saying: tuple[str, ...] = ()
     distant_quote: tuple[str, ...] = ()
-    jump: tuple[str, ...] = ()
-    anchors: tuple[str, ...] = ()
+    elements: tuple[str, ...] = Field(min_length=2)
     easier_focus: tuple[str, ...]
     easier_topic: tuple[str, ...]
     skipped: tuple[str, ...]
@@ -45,9 +46,7 @@ class LanguagePhrasing(BaseModel):
     rephrase: tuple[str, ...]
     rephrase_topic: tuple[str, ...]
     dont_know: str
-    shallow_words: int
     keep_case: bool = False
-    benefit: str = "(?!)"
     burden: str = "(?!)"
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:

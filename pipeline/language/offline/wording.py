@@ -1,0 +1,100 @@
+"""The wordings of one question: every form that fits the moment, with what it is about said or left unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline.language.offline.phrasings import LanguagePhrasing
+from pipeline.methodology import STANCES, Form, Stance
+from pipeline.ports import QuestionRequest
+from pipeline.question.bridges import bridge_for
+from pipeline.question.fluency import Phrase
+from pipeline.question.templates import fill, placeholders, stable_hash, suits
+
+Naming = Literal["unnamed", "sentence", "inside"]
+"""How a wording says what it is about: not at all, by a sentence before the question, or within it."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One question as it would be asked, and what it was made of."""
+
+    text: str
+    form: Form
+    naming: Naming = "unnamed"
+
+
+def fitting(forms: Iterable[Form], request: QuestionRequest, stance: Stance) -> list[Form]:
+    """The forms whose conditions the moment meets; all of them where it meets those of none.
+
+    A condition on the type or the time is never waived while another form is left.
+    """
+    listed = list(forms)
+    now = "earlier" if request.focus_is_jump else "now"
+    at_all = [
+        form
+        for form in listed
+        if (not form.types or request.focus_type is None or request.focus_type in form.types)
+        and form.said in (None, now)
+    ] or listed
+    return [
+        form
+        for form in at_all
+        if (not form.stance or stance in form.stance) and form.feeling in (None, request.focus_emotion > 0)
+    ] or at_all
+
+
+def stance_of(request: QuestionRequest, burdens: bool) -> Stance:
+    """Whether the focus is wanted or suffered: as it was read, else by words that tell a burden."""
+    stance = STANCES[request.focus_stance]
+    return "suffered" if stance == "neutral" and burdens else stance
+
+
+def worded(
+    forms: Sequence[Form], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None
+) -> Iterator[Wording]:
+    """The wordings of some forms; for each the plainest first.
+
+    Args:
+        forms: that fit.
+        request: what to ask about.
+        speaking: the fixed sentences of the language.
+        about: the focus as a phrase; None for a question about nothing in particular.
+    """
+    for number, form in enumerate(forms):
+        slots = placeholders(form.ask)
+        if about is None:
+            if suits(form.ask, None):
+                yield Wording(fill(form.ask, topic=request.topic), form)
+            continue
+        if "mention" in slots:
+            sentence = mention(request, speaking, about, number)
+            yield Wording(fill(form.ask, topic=request.topic, phrase=about, mention=sentence), form, "sentence")
+        elif "focus" in slots:
+            if suits(form.ask, about) and not request.focus_is_jump:
+                yield Wording(fill(form.ask, topic=request.topic, phrase=about), form, "inside")
+        else:
+            if request.focus_is_last_said and not request.focus_is_jump:
+                yield Wording(fill(form.ask, topic=request.topic), form)
+            sentence = mention(request, speaking, about, number)
+            yield Wording(fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence), form, "sentence")
+
+
+def mention(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> str:
+    """The sentence that takes the phrase up, or leads back to it.
+
+    Args:
+        request: what to ask about.
+        speaking: the fixed sentences of the language.
+        about: the phrase.
+        number: another number gives another sentence.
+    """
+    pick = stable_hash(request.seed, request.turn_number, "mention", number)
+    if request.focus_is_jump:
+        near, distant = speaking.bridges(about.kind)
+        sentence = bridge_for(request.focus_said_earlier_turns, near, distant, request.recent_questions, pick)
+    else:
+        sentence = bridge_for(0, speaking.mentions(about.kind), (), request.recent_questions[-2:], pick)
+    return sentence.replace("{x}", about.text)
