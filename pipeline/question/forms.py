@@ -51,7 +51,7 @@ def whole_refusals(plain: str, language: str) -> list[Refusal]:
     requests = [part for part in parts if part not in marked and is_request(part, table)]
     asks = [*requests, *marked]
     found: list[Refusal] = []
-    if len(QUESTION_MARKS.findall(plain)) > 1 or len([a for a in asks if not sets_a_scene(a)]) > 1:
+    if len(QUESTION_MARKS.findall(plain)) > 1 or not _is_one(parts, requests):
         found.append(Refusal(code="double", detail="more than one question"))
     if not asks:
         return [*found, Refusal(code="not_a_question", detail="nothing is asked")]
@@ -59,6 +59,15 @@ def whole_refusals(plain: str, language: str) -> list[Refusal]:
         found += _double_inside(part, table)
         found += _closed(part, table)
     return found
+
+
+def _is_one(parts: Sequence[str], requests: Sequence[str]) -> bool:
+    """Whether requests and questions are one: a request may be followed by the question that it leads to."""
+    asks = [part for part in requests if not sets_a_scene(part)]
+    if len(asks) > 1:
+        return False
+    asked = next((number for number, part in enumerate(parts) if QUESTION_MARKS.search(part)), len(parts))
+    return not asks or parts.index(asks[0]) < asked
 
 
 def beginning_refusals(plain: str, language: str) -> list[Refusal]:
@@ -74,14 +83,11 @@ def beginning_refusals(plain: str, language: str) -> list[Refusal]:
         return []
     parts = sentences(plain)
     current = parts[-1] if parts else ""
-    asked = [
-        part
-        for part in parts[:-1]
-        if QUESTION_MARKS.search(part) or (is_request(part, table) and not sets_a_scene(part))
-    ]
+    asked = [part for part in parts[:-1] if QUESTION_MARKS.search(part)]
+    requested = [part for part in parts[:-1] if is_request(part, table) and not sets_a_scene(part)]
     core = _core(current, table)
     found: list[Refusal] = []
-    if asked and (table.interrogatives.match(core) or is_request(current, table)):
+    if (asked and table.interrogatives.match(core)) or ((asked or requested) and is_request(current, table)):
         found.append(Refusal(code="double", detail="a second question begins"))
     found += _double_inside(current, table)
     head = table.auxiliaries.match(core)
@@ -166,7 +172,7 @@ def _closed(part: str, table: LanguageTable) -> list[Refusal]:
         return []
     if match := table.auxiliaries.match(core):
         return [Refusal(code="closed", detail=f"begins with “{match.group(0)}”")]
-    if not table.interrogatives.search(part):
+    if not table.interrogatives.search(part) and not (table.probes and table.probes.match(part)):
         return [Refusal(code="closed", detail="a statement with a question mark")]
     return []
 

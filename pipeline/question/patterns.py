@@ -29,7 +29,7 @@ class LanguageTable:
     and open in fact; `requests` are imperatives that invite a story. `closed` are forms of closed questions, `double`
     those of two questions in one, save what `double_spared` matches. `leading` suggests an answer, whatever was said
     before; `leading_words` suggest one unless the respondent used them. `machinery` are words of our own workings, save
-    what `machinery_spared` matches.
+    what `machinery_spared` matches. `probes` are short questions without a question word.
 
     Patterns of `leading` and `double` are joined and searched together, so that they have no groups with names and no
     references back; one that ends in `$` counts only once the question is complete.
@@ -47,6 +47,7 @@ class LanguageTable:
     double_spared: re.Pattern[str]
     machinery: re.Pattern[str]
     machinery_spared: re.Pattern[str]
+    probes: re.Pattern[str] | None = None
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -74,6 +75,7 @@ _NEGATED = (
 )
 
 ENGLISH = LanguageTable(
+    probes=re.compile(r"(?:and )?(?:then|after that|such as|for example|like)\?$|(?:and )?the (?:others?|rest)\?$"),
     lead_ins=re.compile(
         r"(?:and|so|well|ok|okay|right|now|then|but|also|thanks|thank you|i see|got it|sure|alright|"
         r"all right|"

@@ -11,7 +11,7 @@ from pipeline.concept import PipelineSettings
 from pipeline.methodology import Methodology, Strategy
 from pipeline.question.checker import check
 from pipeline.question.fluency import phrase
-from pipeline.question.templates import fill, placeholders, suits
+from pipeline.question.templates import fill, placeholders
 from pipeline.question.text import word_count, words
 
 LIBRARY = Library(PipelineSettings())
@@ -26,14 +26,14 @@ CONCEPTS = {
     "customer_support_ci": "critical_incident",
 }
 EXPECTED = {
-    "means_end_chain": {"deepen", "clarify", "explore", "reflect", "revitalize", "wrap_up"},
+    "means_end_chain": {"deepen", "clarify", "explore", "follow_guide", "reflect", "revitalize", "wrap_up"},
     "jobs_to_be_done": {
         "explore_situation", "probe_alternatives", "dig_motivation", "uncover_obstacles", "clarify_assumption",
-        "revitalize", "validate_outcome",
+        "follow_guide", "revitalize", "validate_outcome",
     },
     "critical_incident": {
         "elicit_incident", "deepen_narrative", "explore_emotions", "probe_attributions", "extract_insights",
-        "revitalize", "validate",
+        "follow_guide", "revitalize", "validate",
     },
 }  # fmt: skip
 TOPICS = [LIBRARY.configuration(concept).concept.name for concept in CONCEPTS]
@@ -61,37 +61,66 @@ def test_methodology_has_its_strategies_and_one_that_closes(name: str) -> None:
     assert all(found.openings[language] for language in ("en", "de"))
 
 
-@pytest.mark.parametrize(("name", "strategy"), STRATEGIES, ids=IDS)
-def test_strategy_has_enough_templates_of_different_wording(name: str, strategy: Strategy) -> None:
+ASKING = [(name, strategy) for name, strategy in STRATEGIES if strategy.focus_mode != "guide"]
+ASKING_IDS = [f"{name}-{strategy.name}" for name, strategy in ASKING]
+
+
+@pytest.mark.parametrize(("name", "strategy"), ASKING, ids=ASKING_IDS)
+def test_strategy_has_enough_forms_of_different_wording(name: str, strategy: Strategy) -> None:
     english, german = strategy.templates["en"], strategy.templates["de"]
-    assert len(english) >= 10
+    assert len(english) >= 8
     assert len(german) >= 5
-    assert len(set(english)) == len(english)
-    assert len({" ".join(words(re.sub(r"\{\w+\}", "", template))) for template in english}) == len(english)
-    for template in (*english, *german):
-        assert placeholders(template) <= PLACEHOLDERS, template
-        bound = bool(placeholders(template) & {"focus", "mention"})
-        assert bound == (strategy.node_binding == "required"), template
-    if strategy.node_binding == "required":
-        assert sum("{mention}" in template for template in english) >= 6
-        assert all("{mention}" in template for template in german)
+    for forms in (english, german):
+        asked = [" ".join(words(re.sub(r"\{\w+\}", "", form.ask))) for form in forms]
+        assert len(set(asked)) == len(asked)
+        for form in forms:
+            assert placeholders(form.ask) <= PLACEHOLDERS, form.ask
+            if strategy.node_binding == "none":
+                assert not placeholders(form.ask) & {"focus", "mention"}, form.ask
+
+
+@pytest.mark.parametrize(("name", "strategy"), ASKING, ids=ASKING_IDS)
+def test_everything_a_strategy_may_be_about_can_be_asked_in_several_ways(name: str, strategy: Strategy) -> None:
+    if strategy.node_binding == "none":
+        return
+    for kind in strategy.focus_types:
+        for stance in ("wanted", "suffered", "neutral"):
+            fit = [
+                form
+                for form in strategy.templates["en"]
+                if (not form.types or kind in form.types) and (not form.stance or stance in form.stance)
+            ]
+            assert len({form.ask for form in fit}) >= 2, (kind, stance)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize(("name", "strategy"), STRATEGIES, ids=IDS)
-def test_every_template_is_an_acceptable_question(name: str, strategy: Strategy, language: str) -> None:
+@pytest.mark.parametrize(("name", "strategy"), ASKING, ids=ASKING_IDS)
+def test_every_form_is_an_acceptable_question(name: str, strategy: Strategy, language: str) -> None:
     topics = [LIBRARY.configuration(c).concept.name for c, of in CONCEPTS.items() if of == name]
     labels = ["quiet motor", "wide tyres", "look after my family"] if strategy.node_binding == "required" else [None]
-    for template in strategy.templates[language]:
+    for form in strategy.templates[language]:
         for topic in topics:
             for label in labels:
                 about = phrase(label, node_type="attribute", language=language) if label else None
-                if not suits(template, about):
+                if "focus" in placeholders(form.ask) and not (about and about.inline):
                     continue
-                mention = f"You mentioned {about.text}." if about and language == "en" else ""
-                text = fill(template, topic=topic, phrase=about, mention=mention)
+                text = fill(form.ask, topic=topic, phrase=about)
                 assert check(text, language=language, allowed_words=[topic]) == [], text
                 assert word_count(text) <= 25
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_guide_asks_acceptable_questions_for_each_of_its_topics(name: str) -> None:
+    topics = [LIBRARY.configuration(c).concept.name for c, of in CONCEPTS.items() if of == name]
+    guide = METHODS[name].guide
+    assert len(guide) >= 4
+    for topic in guide:
+        assert topic.asked_by or {"en", "de"} <= topic.questions.keys(), topic.id
+        for language, forms in topic.questions.items():
+            for form in forms:
+                for subject in topics:
+                    text = fill(form.ask, topic=subject)
+                    assert check(text, language=language, allowed_words=[subject]) == [], text
 
 
 @pytest.mark.parametrize("name", NAMES)
