@@ -131,7 +131,8 @@ class Form(Spec):
     )
     types: tuple[str, ...] = Field(default=(), description="Types of concepts it can be asked about; all if empty.")
     stance: tuple[Stance, ...] = Field(
-        default=(), description="Whether it fits what is wanted or liked, suffered or avoided, or neither; all if empty."
+        default=(),
+        description="Whether it fits what is wanted or liked, suffered or avoided, or neither; all if none.",
     )
     feeling: bool | None = Field(
         default=None, description="Only where feeling is in what was said (true), or only where none is (false)."

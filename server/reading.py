@@ -113,4 +113,6 @@ def session_view(state: InterviewState) -> dict[str, Any]:
         "phase": state.phase,
         "saturation_score": state.saturation_score,
         "settings": state.settings,
+        "guide": [item.model_dump(mode="json") for item in state.guide],
+        "threads": [thread.model_dump(mode="json") for thread in state.threads],
     }

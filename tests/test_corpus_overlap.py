@@ -33,14 +33,15 @@ def seen(root: Path) -> set[tuple[str, ...]]:
     """All runs of four words of the training files, of rules, exemplars and lexicons."""
     files = [path for name in ("acts", "answers") for path in (CORPUS / name).glob("*.jsonl")]
     found = set().union(*(runs(text) for path in files for text in texts(path)))
-    lists = [
-        *(root / "pipeline/language").rglob("*.yaml"),
-        *(root / "config/methodologies").glob("*.yaml"),
-        *(root / "pipeline/language/offline").glob("*.py"),
-    ]
-    assert len(lists) > 10
-    for path in lists:
-        for line in path.read_text(encoding="utf-8").splitlines():
+    lists = [path for path in (root / "pipeline/language").rglob("*.yaml") if path.parent.name != "phrasings"]
+    lists += (root / "pipeline/language/offline").glob("*.py")
+    ontologies = [*(root / "config/methodologies").glob("*.yaml")]
+    assert len(lists) > 10 and len(ontologies) >= 3
+    read = [path.read_text(encoding="utf-8") for path in lists]
+    # Types are recognised by exemplars and cues; questions, here and in phrasings, recognise nothing.
+    read += [path.read_text(encoding="utf-8").split("\nopenings:")[0] for path in ontologies]
+    for text in read:
+        for line in text.splitlines():
             found |= runs(line)
     return found
 

@@ -15,9 +15,7 @@ from pipeline.signals import graph, guide, llm, meta, nodes, temporal, threads
 from pipeline.signals.base import NodeColumns, Signal, SignalContext, SignalMatrix
 
 SIGNALS: dict[str, Signal] = {
-    signal.name: signal
-    for pool in (graph, nodes, threads, llm, temporal, meta, guide)
-    for signal in pool.SIGNALS
+    signal.name: signal for pool in (graph, nodes, threads, llm, temporal, meta, guide) for signal in pool.SIGNALS
 }
 ORDER: tuple[str, ...] = tuple(
     TopologicalSorter({name: signal.depends_on for name, signal in SIGNALS.items()}).static_order()

@@ -16,8 +16,8 @@ from pipeline.contracts import (
 )
 from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
-from pipeline.guide import agenda_of
-from pipeline.threads import followed
+from pipeline.guide import TopicProgress, agenda_of
+from pipeline.threads import Thread, followed
 
 
 class StateStage:
@@ -60,7 +60,24 @@ class StateStage:
         )
         saturation = saturation.model_copy(update={"is_saturated": dry})
         canonical = slots.canonical
-        utterance = context.get(UtteranceOutput)
+        threads, guide = self._followed(context)
+        return StateOutput(
+            graph_state=graph_state,
+            canonical_state=measure_canonical(canonical) if canonical else None,
+            saturation=saturation,
+            surface_velocity=advanced(state.surface_velocity, len(changed.graph.nodes), alpha),
+            canonical_velocity=advanced(state.canonical_velocity, len(canonical.slots) if canonical else 0, alpha),
+            momentum=state.momentum.after(rating.momentum if rating is not None else None),
+            qualities=(*state.qualities, rating.qualitative) if rating is not None else state.qualities,
+            computed_for_turn=start.turn_number,
+            threads=threads,
+            guide=guide,
+        )
+
+    def _followed(self, context: TurnContext) -> tuple[tuple[Thread, ...], tuple[TopicProgress, ...]]:
+        """The threads, and the progress of the guide, after this answer."""
+        start, changed, slots = context.get(ContextOutput), context.get(GraphOutput), context.get(SlotsOutput)
+        state, utterance = context.state, context.get(UtteranceOutput)
         asked = state.question.target if state.question is not None else None
         live = {node.id: node for node in changed.graph.live_nodes()}
         own = utterance.utterance.id
@@ -90,15 +107,4 @@ class StateStage:
             language=state.language,
             declined=asked.ids[0] if utterance.kind == "skip" and asked and asked.kind == "topic" else None,
         )
-        return StateOutput(
-            graph_state=graph_state,
-            canonical_state=measure_canonical(canonical) if canonical else None,
-            saturation=saturation,
-            surface_velocity=advanced(state.surface_velocity, len(changed.graph.nodes), alpha),
-            canonical_velocity=advanced(state.canonical_velocity, len(canonical.slots) if canonical else 0, alpha),
-            momentum=state.momentum.after(rating.momentum if rating is not None else None),
-            qualities=(*state.qualities, rating.qualitative) if rating is not None else state.qualities,
-            computed_for_turn=start.turn_number,
-            threads=threads,
-            guide=guide,
-        )
+        return threads, guide

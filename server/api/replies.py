@@ -14,6 +14,7 @@ from pipeline.concept import ConsentText, Element, EngineName, KioskMode, Patien
 from pipeline.graph.canonical import CanonicalEdge, SlotStatus
 from pipeline.graph.surface import Basis, Mention, SchemaTension
 from pipeline.graph.tracker import Depth
+from pipeline.guide import TopicProgress
 from pipeline.ports import Speaker
 from pipeline.state import (
     Consent,
@@ -24,6 +25,7 @@ from pipeline.state import (
     SessionStatus,
     UtteranceKind,
 )
+from pipeline.threads import Thread
 from server.protocol.outbound import Offer, TurnResultView
 from server.protocol.watched import PreviewView
 from server.sync.service import SyncState
@@ -382,6 +384,8 @@ class ModeratorSession(ReplyBody):
     phase: str | None
     saturation_score: Share | None
     settings: Json = Field(description="The respondent's wishes about speaking and listening.")
+    guide: list[TopicProgress] = Field(description="The topics of the guide, and how far they are.")
+    threads: list[Thread] = Field(description="What the interviewer follows, by the nodes it runs through.")
     usage: SessionUsage
     moderator_actions: list[ActionItem]
     recordings: list[RecordingItem]

@@ -327,8 +327,20 @@ class Usage(SessionUsage, SessionFrame):
     turn_number: TurnNumber
 
 
+class GuideItem(Message):
+    """One topic of the guide, and how far it is."""
+
+    id: str
+    label: str
+    status: Literal["open", "covered", "asked", "declined", "left"] = Field(
+        description="`asked`: asked for, without a sign that it was covered; `left`: the interview ended before."
+    )
+    turn: int | None = Field(description="Of the answer that covered it, or after which it was asked for.")
+    reason: str = Field(description="Why it was left.")
+
+
 class WatchedState(SessionFrame):
-    """The session's state, and who paused or claimed it."""
+    """The session's state, who paused or claimed it, and how far its guide is."""
 
     type: Literal["session.state"] = "session.state"
     state: SessionStatus
@@ -337,6 +349,7 @@ class WatchedState(SessionFrame):
     max_turns: int = Field(ge=1)
     paused_by: Literal["respondent", "moderator"] | None
     claimed_by: str | None
+    guide: tuple[GuideItem, ...] = ()
 
 
 class Watchers(SessionFrame):

@@ -16,6 +16,7 @@ from server.protocol.watched import (
     ActionView,
     Continuation,
     GraphDelta,
+    GuideItem,
     Latency,
     NodeSignals,
     Scores,
@@ -77,7 +78,7 @@ def of_event(session_id: str, event: Mapping[str, Any]) -> Message | None:
 
 
 def of_state(state: InterviewState) -> WatchedState:
-    """The frame with the session's state, and who paused or claimed it."""
+    """The frame with the session's state, who paused or claimed it, and its guide."""
     return WatchedState(
         session_id=state.session_id,
         state=state.status,
@@ -86,6 +87,7 @@ def of_state(state: InterviewState) -> WatchedState:
         max_turns=state.max_turns,
         paused_by=state.paused_by,
         claimed_by=state.claimed_by,
+        guide=tuple(GuideItem(**item.model_dump(exclude={"node_ids"})) for item in state.guide),
     )
 
 

@@ -1,9 +1,9 @@
 """Hears dialogue acts by rules and by the trained reader together.
 
-Where both hear the same, it is sure. Where a rule is not sure and the reader is all but certain that nothing but content
-is told, it is content. Where only one of them hears that somebody wants to stop, to pause, to have
-things deleted, or is under age, it is asked back. For distress and danger, and for the acts that only change what is
-said next, either is enough where it is sure.
+Where both hear the same, it is sure. Where a rule is not sure and the reader is all but certain that nothing but
+content is told, it is content. Where only one of them hears that somebody wants to stop, to pause, to have things
+deleted, or is under age, it is asked back. For distress and danger, and for the acts that only change what is said
+next, either is enough where it is sure.
 """
 
 from __future__ import annotations

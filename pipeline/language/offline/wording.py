@@ -79,7 +79,9 @@ def worded(
             if request.focus_is_last_said and not request.focus_is_jump:
                 yield Wording(fill(form.ask, topic=request.topic), form)
             sentence = mention(request, speaking, about, number)
-            yield Wording(fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence), form, "sentence")
+            yield Wording(
+                fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence), form, "sentence"
+            )
 
 
 def mention(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import Decision, DecisionInputs
-from pipeline.methodology import Strategy
+from pipeline.methodology import Form, Strategy
 from pipeline.strategies import Strategies
 from pipeline.turn import TurnPipeline
 from tests.support.interview import Interview, Ticks, concepts
@@ -18,14 +18,14 @@ BROADEN = Strategy(
     signal_weights={},
     node_binding="none",
     focus_mode="topic",
-    templates={"en": ("What else comes to mind about {topic}?",)},
+    templates={"en": (Form(ask="What else comes to mind about {topic}?"),)},
 )
 FINISH = Strategy(
     name="finish",
     signal_weights={},
     node_binding="none",
     generates_closing_question=True,
-    templates={"en": ("What would you like to add?",)},
+    templates={"en": (Form(ask="What would you like to add?"),)},
 )
 
 

@@ -35,6 +35,7 @@
  *   min_turn_for_saturation: number}} Limits
  * @typedef {{command_id?: string, action: string, moderator: string, turn_number: number | null, recorded_at: string,
  *   details?: Record<string, unknown>}} Action
+ * @typedef {{id: string, label: string, status: string, turn: number | null, reason: string}} Topic
  * @typedef {{name: string, level: number | null, terminal: boolean}} NodeType
  * @typedef {{calls: number, failed: number, discarded: number, input_tokens: number, output_tokens: number,
  *   cached_tokens: number, cost: Record<string, number>, unpriced_calls: number, latency_ms: number,
@@ -68,6 +69,7 @@
  * @property {Turn[]} turns oldest first.
  * @property {Usage | null} usage
  * @property {Action[]} actions oldest first.
+ * @property {Topic[]} guide what the interview should speak of, and how far that is.
  * @property {Limits} limits
  * @property {NodeType[]} ontology
  * @property {{name: string, description: string}[]} strategies
@@ -128,6 +130,7 @@ export function fromSnapshot(state, id = "") {
     turns: list(state.turns).map(turnOf).sort((a, b) => a.turn_number - b.turn_number),
     usage: state.usage ?? null,
     actions: list(state.moderator_actions),
+    guide: list(state.guide),
     limits: { ...USUAL_LIMITS, ...state.limits },
     ontology: list(state.ontology?.nodes),
     strategies: list(state.strategies),
@@ -302,6 +305,7 @@ const CHANGES = {
     pausedBy: message.paused_by !== undefined ? message.paused_by : message.state === "paused" ? model.pausedBy : null,
     claimedBy: message.claimed_by !== undefined ? message.claimed_by : model.claimedBy,
     maxTurns: message.max_turns ?? model.maxTurns,
+    guide: Array.isArray(message.guide) ? message.guide : model.guide,
     partial: isOver(message.state) ? null : model.partial, stream: isOver(message.state) ? null : model.stream,
   }),
   watchers: (model, message) => ({ ...model, watchers: list(message.names) }),
@@ -374,5 +378,6 @@ export function asOf(model, turn) {
     tensions: model.tensions.filter((tension) => tension.turn <= turn),
     turns: model.turns.filter((known) => known.turn_number <= turn),
     actions: model.actions.filter((action) => (action.turn_number ?? 0) <= turn),
+    guide: model.guide.map((topic) => (topic.status === "left" || (topic.turn ?? 0) > turn ? { ...topic, status: "open", turn: null, reason: "" } : topic)),
   };
 }

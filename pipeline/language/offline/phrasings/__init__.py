@@ -16,7 +16,8 @@ LANGUAGES = ("en", "de", "ar")
 
 class LanguagePhrasing(BaseModel):
     """The fixed sentences of one language; `{x}` is the respondent's phrase, `{topic}` the concept's name,
-    `{element}` an element of the concept."""
+    `{element}` an element of the concept.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -192,7 +192,7 @@ def test_question_names_its_focus(label: str, jump: bool) -> None:
 def test_jump_gets_a_bridge(seed: int) -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
     asked = request("means_end_chain", strategy, label="quiet motor", jump=True, seed=seed, focus_said_earlier_turns=2)
-    bridges = ("Earlier", "A little earlier", "Let me come back", "I'd like to go back", "Before that", "You also")  # fmt: skip
+    bridges = ("Earlier", "A little earlier", "Let me come back", "I'd like to go back", "You also")
     assert compose(asked).startswith(bridges)
 
 

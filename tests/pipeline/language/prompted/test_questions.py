@@ -149,7 +149,7 @@ async def test_follow_up_prompt_shows_some_templates_of_the_strategy_for_their_t
 
 def test_template_that_was_asked_is_no_example_any_more() -> None:
     strategy = methodology("means_end_chain").strategy("deepen")
-    said = tuple(t.replace("{focus}", "price").replace("{does}", "does") for t in strategy.templates["en"])
+    said = tuple(form.ask.replace("{focus}", "price").replace("{does}", "does") for form in strategy.templates["en"])
     assert examples(question_request(strategy=strategy, recent_questions=said)) == []
 
 
