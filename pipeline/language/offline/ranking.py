@@ -59,7 +59,7 @@ def _features(
 
 @lru_cache(maxsize=1)
 def weights() -> Mapping[str, float]:
-    """The weights by feature; empty where the file is missing or damaged, so that forms come in their own order."""
+    """The weights by feature; empty if it is missing or damaged, so that forms come in their own order."""
     try:
         loaded = json.loads(files(__package__).joinpath("ranker.json").read_text("utf-8"))["weights"]
         return {str(name): float(value) for name, value in loaded.items()}
