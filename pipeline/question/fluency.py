@@ -44,6 +44,16 @@ _FEELING_TYPES = ("emotion", "psychosocial", "value", "social_job")
 
 _SECOND_PERSON = word_set("you your yours yourself you're you've you'd you'll")
 _OBJECT_FIRST_PERSON = word_set("me us")
+_SUBJECTS = word_set("i he she they we")
+_THINGS_DO = word_set(
+    "be make save keep give help let take cost stop work last taste smell feel fit look leave dry break go come bring "
+    "hurt burn wake calm clear allow enable have need"
+)
+"""What a thing does, so that “it” can stand before it."""
+_PARTICIPLES = word_set(
+    "stuck torn gone done broken worn sold hurt counted booked known given taken seen made thrown stolen "
+    "driven eaten written spoken frozen woken beaten bitten chosen hidden ridden shaken"
+)
 _SUBORDINATORS = word_set(
     "because since although though which who so but and or when while if where until unless as that than"
 )
@@ -101,7 +111,7 @@ def phrase(label: str, *, node_type: str = "", language: str = "en") -> Phrase:
         return Phrase(kind="quote", label=label, text=f"{opening}{trimmed}{closing}")
     said = [lex.CONTRACTIONS.get(word.casefold(), word).replace("’", "'") for word in trimmed.split()]
     low = [word.casefold().strip(",") for word in said]
-    if cut or not said or "," in trimmed or _mixes_persons(low) or _loaded(low):
+    if cut or not said or "," in trimmed or _mixes_persons(low) or _loaded(low) or _is_no_phrase(low):
         return _quoted(label, trimmed)
     feeling = any(part in node_type for part in _FEELING_TYPES)
     compound = "attribute" in node_type and len(low) == 2 and low[0].endswith("ing") and low[1] not in lex.OBJECT_STARTS
@@ -141,6 +151,30 @@ def _mixes_persons(low: list[str]) -> bool:
     """Whether a label has both first and second person, so that its pronouns cannot be exchanged."""
     second = any(word in _SECOND_PERSON for word in low)
     return second and (any(word in FLIP and word != "am" for word in low) or low[0] not in _SECOND_PERSON)
+
+
+def _is_no_phrase(low: list[str]) -> bool:
+    """Whether a label can't be trusted to be one phrase: a clause within it, or a beginning that needs what is gone."""
+    first, more = low[0], low[1:]
+    verb = next((i for i, word in enumerate(low) if word in lex.FINITE or base_of_third_person(word)), len(low))
+    starts = _SUBJECTS | lex.CONTRACTED_SUBJECTS
+    subjects = [i for i in range(1, min(verb + 1, len(low))) if low[i] in starts and low[i - 1] not in _CLAUSE_OPENERS]
+    own_clause = first in lex.SUBJECT_PRONOUNS or first in lex.CONTRACTED_SUBJECTS
+    if subjects and not own_clause:
+        return True
+    if len(low) == 1 and first.endswith("ing") and first in lex.ADJECTIVES:
+        return True
+    if first in _PARTICIPLES or (first.endswith("ly") and first not in lex.ADJECTIVES | lex.LEADING_ADVERBS):
+        return True
+    if first == "like" and more and more[0] in ("a", "an", "the", "that", "this", "my"):
+        return True
+    return first in ("it", "that", "this") and bool(more) and not _may_be_finite(more[0])
+
+
+def _may_be_finite(word: str) -> bool:
+    """Whether a word can be what “it” does."""
+    known = word in lex.FINITE or word in lex.PAST_FORMS or word in lex.IRREGULAR_PAST
+    return known or base_of_third_person(word) is not None or word.endswith(("ed", "ly")) or word in lex.LEADING_ADVERBS
 
 
 def _loaded(low: list[str]) -> bool:
@@ -317,7 +351,7 @@ def _activity(said: list[str], low: list[str], feeling: bool) -> Found:
         return None if compound else ("activity", " ".join([first, *flipped(said[1:])]))
     base = base_of_third_person(first)
     if base and more and (base in lex.PURE_VERBS or _starts_as_verb(low)):
-        return "saying", "it " + " ".join([first, *flipped(said[1:])])
+        return ("saying", "it " + " ".join([first, *flipped(said[1:])])) if base in _THINGS_DO else _QUOTE
     return None
 
 
@@ -350,7 +384,9 @@ def _noun(said: list[str], low: list[str], concrete: bool, feeling: bool) -> tup
         return text, plural and low[0] not in ("a", "an", "every", "each")
     if low[0] in word_set("sense feeling kind sort bit lot way place person source waste"):
         return "a " + text, False
-    if head in lex.PERSON_NOUNS:
+    if head in lex.PERSON_NOUNS or any(word in lex.PAST_FORMS or word in lex.IRREGULAR_PAST for word in low[1:]):
+        return "", False
+    if any(word.endswith("ed") and word not in lex.ADJECTIVES for word in low[1:]):
         return "", False
     if plural or name:
         return text, plural

@@ -48,6 +48,8 @@ def gerund(base: str) -> str:
     if base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
         return base[:-1] + "ing"
     closed_syllable = len(base) >= 3 and base[-1] not in "aeiouwxy" and base[-2] in "aeiou" and base[-3] not in "aeiou"
+    if base in ("get", "forget", "begin", "upset", "regret"):
+        return base + base[-1] + "ing"
     unstressed = base in _NO_DOUBLING or (len(base) > 5 and base.endswith(_UNSTRESSED_ENDINGS))
     return base + base[-1] + "ing" if closed_syllable and not unstressed else base + "ing"
 

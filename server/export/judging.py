@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.guide import TopicProgress
+from server.export.material import guide_words
+
 Row = Mapping[str, Any]
 
 STANCES = {-1: "suffered or avoided", 1: "wanted or liked"}
@@ -36,7 +39,19 @@ def judged(session: Row) -> str:
         lines += ["", *_answer(session, utterance, question, labels)]
     if asked is not None and session["utterances"][-1] is asked:
         lines += ["", *_asked(asked, labels)]
-    return "\n".join(lines) + "\n"
+    guide = [TopicProgress.model_validate(item) for item in session.get("guide", ())]
+    lines += ["", *_listed("Guide", [f"{item.label}: {guide_words(item)}" for item in guide])]
+    labels_of = {node["id"]: node["label"] for node in session["nodes"]}
+    threads = [_thread(thread, labels_of) for thread in session.get("threads", ())]
+    lines += _listed("Threads", threads)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _thread(thread: Row, labels: Mapping[str, str]) -> str:
+    """What a thread ran through, and what became of it."""
+    way = " → ".join(_quoted(labels[node_id]) for node_id in thread["node_ids"] if node_id in labels)
+    left = f"left after answer {thread['left_turn']}" if thread["left_turn"] is not None else "followed to the last"
+    return f"{way}: {thread['ended'].replace('_', ' ') or 'open'}, {left}"
 
 
 def _answer(session: Row, utterance: Row, asked: Row | None, labels: Mapping[str, str]) -> Iterator[str]:

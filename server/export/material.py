@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.concept import SessionConfiguration
 from pipeline.graph.surface import GUESSED, KGEdge
+from pipeline.guide import TopicProgress
 from pipeline.state import InterviewState, Utterance
 from server.usage import SessionUsage
 
@@ -54,6 +55,19 @@ class Material:
             return ""
         what = "1 that was merely inferred is" if count == 1 else f"{count} that were merely inferred are"
         return f"Of {len(self.state.edges)} relations, {what} left out; an export of all relations has them."
+
+
+def guide_words(item: TopicProgress) -> str:
+    """How far a topic of the guide is, in words."""
+    if item.status == "left":
+        return f"not asked ({item.reason.replace('_', ' ') or 'the interview ended'})"
+    told = {
+        "open": "not spoken of yet",
+        "covered": "in answer",
+        "asked": "asked after answer",
+        "declined": "would rather not say, answer",
+    }
+    return told[item.status] + (f" {item.turn}" if item.turn is not None else "")
 
 
 def iso(moment: datetime | None) -> str | None:

@@ -19,6 +19,7 @@ from server.export.material import (
     Row,
     as_it_reads,
     edge_rows,
+    guide_words,
     node_rows,
     session_row,
     shown_text,
@@ -57,6 +58,8 @@ def to_json(material: Material) -> bytes:
         "slots": slot_rows(state),
         "canonical_edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
         "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
+        "threads": [thread.model_dump(mode="json") for thread in state.threads],
+        "guide": [item.model_dump(mode="json") for item in state.guide],
         "node_tracker_state": state.tracker.model_dump(mode="json"),
         "turns": list(material.turns),
         "moderator_actions": list(material.actions),
@@ -85,6 +88,10 @@ def to_markdown(material: Material) -> bytes:
         mark = " (amended)" if said.amends else ""
         shown = f"~~{text}~~ (retracted)" if said.retracted else text
         lines += [f"**{SPEAKERS[said.utterance.speaker]}**{mark}: {shown}", ""]
+    if state.guide:
+        lines += ["## Guide", ""]
+        lines += [f"- {_escaped(item.label)}: {guide_words(item)}" for item in state.guide]
+        lines.append("")
     labels = {node.id: node.label for node in state.nodes}
     if state.nodes:
         lines += ["## Concepts", ""]
