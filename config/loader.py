@@ -15,6 +15,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Self
 
+from config.cautions import cautions, repeated_synonyms
 from config.conduct import ConductFiles, replaced_wrongly
 from config.files import (
     Folder,
@@ -289,6 +290,11 @@ class Library:
                 found += [document.problem(("record_audio",), reason) for reason in reasons if reason is not None]
                 found += [document.problem(("languages",), reason) for reason in self._unspoken(concept)]
                 found += [document.problem(("consent",), reason) for reason in _untranslated(concept)]
+                found += [document.problem(path, reason) for path, reason in repeated_synonyms(concept.synonyms)]
+        for methodology in self._methodologies.values().values():
+            document = self._methodologies.document(methodology.name)
+            if document is not None:
+                found += [document.problem(path, reason) for path, reason in cautions(methodology)]
         return tuple(sorted(found))
 
     def _unspoken(self, concept: Concept) -> Iterator[str]:

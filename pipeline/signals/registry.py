@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Literal
 
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.methodology import Form, Methodology
+from pipeline.methodology import Form, Methodology, Phase
 from pipeline.signals import graph, guide, llm, meta, nodes, temporal, threads
 from pipeline.signals.base import NodeColumns, Signal, SignalContext, SignalMatrix
 
@@ -24,6 +24,7 @@ ORDER: tuple[str, ...] = tuple(
 LOW, HIGH = 0.25, 0.75
 NUMBER_SUFFIXES = ("low", "mid", "high")
 BOOL_SUFFIXES = ("true", "false")
+PHASES: tuple[Phase, ...] = ("early", "mid", "late")
 Matcher = Literal["value", "true", "false", "low", "mid", "high", "equals"]
 
 
@@ -111,7 +112,12 @@ def check(methodology: Methodology) -> list[Problem]:
                 problems.append(Problem(where, f"{parsed.signal.name} is weighed but not listed under signals"))
             if parsed.signal.scope == "node" and strategy.node_binding == "none":
                 problems.append(Problem(where, f"{strategy.name} has node_binding: none and can't weigh a node signal"))
-    for phase in ("early", "mid", "late"):
+        bonuses = (methodology.phases.profile(p).phase_bonuses.get(strategy.name, 0.0) for p in PHASES)
+        speak_for = any(weight > 0 for weight in (*strategy.signal_weights.values(), *bonuses))
+        if not speak_for and not strategy.generates_closing_question:
+            reason = f"nothing can lead to {strategy.name}: no weight and no bonus of a phase speaks for it"
+            problems.append(Problem((*at, "signal_weights"), reason))
+    for phase in PHASES:
         profile = methodology.phases.profile(phase)
         for field, weights in (("signal_weights", profile.signal_weights), ("phase_bonuses", profile.phase_bonuses)):
             problems.extend(
