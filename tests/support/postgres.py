@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.needs import postgresql_bin
@@ -85,8 +85,10 @@ class PostgresServer:
     def _signal(self, number: signal.Signals) -> None:
         first = int((self._data / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
-        for process in (first, *map(int, children)):
-            os.kill(process, number)
+        os.kill(first, number)
+        for child in map(int, children):
+            with suppress(ProcessLookupError):  # the backend of a connection that closed since the list was read
+                os.kill(child, number)
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self._bin / program), *arguments]
