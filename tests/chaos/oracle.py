@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.concept import SessionConfiguration
+from pipeline.contracts import StoredInputs
 from pipeline.engines.base import DecisionInputs
 from pipeline.engines.signal_pools import SignalPools
 from pipeline.signals.base import SignalMatrix
@@ -75,17 +76,22 @@ def _choices(store: sqlite3.Connection) -> list[str]:
     engine = SignalPools()
     configurations: dict[str, SessionConfiguration] = {}
     rows = store.execute(
-        "select s.session_id, s.turn_number, s.strategy, s.node_key, s.reason, s.candidates, g.matrix, c.content "
+        "select s.session_id, s.turn_number, s.strategy, s.node_key, s.reason, s.candidates, s.inputs, g.matrix, "
+        "c.content "
         "from scoring_history s join signals g on g.session_id = s.session_id and g.turn_number = s.turn_number "
         "join sessions e on e.id = s.session_id join configurations c on c.hash = e.config_hash"
     ).fetchall()
-    for session_id, turn, strategy, node_key, reason, candidates, matrix, content in rows:
+    for session_id, turn, strategy, node_key, reason, candidates, inputs, matrix, content in rows:
         stored = json.loads(candidates)
         if not stored:
             continue
         pinned = configurations.setdefault(content, SessionConfiguration.model_validate_json(content))
         again = engine.decide(
-            DecisionInputs(methodology=pinned.methodology, signals=SignalMatrix.model_validate_json(matrix))
+            DecisionInputs(
+                methodology=pinned.methodology,
+                signals=SignalMatrix.model_validate_json(matrix),
+                topic=StoredInputs.model_validate_json(inputs).topic,
+            )
         )
         if [c.model_dump(mode="json") for c in again.candidates] != stored:
             found.append(f"{session_id} turn {turn}: the decomposition can't be recomputed")
