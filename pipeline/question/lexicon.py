@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from pipeline.question.patterns import word_set
 
 PURE_VERBS = word_set(
@@ -43,7 +41,7 @@ NOUNISH_VERBS = word_set(
     "freeze function handle hang hate help hide hit hold hope hug hunt hurry hurt iron joke judge "
     "jump kick kill label last laugh layer lie lift light like link list live load lock log look "
     "match matter measure mess mind miss mix move mute need note offer open order own pack park pass "
-    "pause pay phone pick plan play plug point prepare press print promise queue quote rate rest "
+    "sigh pause pay phone pick plan play plug point prepare press print promise queue quote rate rest "
     "return ride ring risk roll run score search season settle shake shape shop shower shut sign sing "
     "smell smile smoke sort sound spread stare steal stick stress stretch study suit switch swing "
     "talk taste text tidy time top touch track trade train travel trust turn type understand update "
@@ -51,24 +49,12 @@ NOUNISH_VERBS = word_set(
 )
 """Base forms that are as often nouns: they count as verbs only before an object or a particle."""
 
-OBJECT_STARTS = word_set(
-    "late early hard overtime alone remotely abroad by of a an the my your our their his her its this "
-    "that these those me you us them him it myself yourself everything something anything nothing "
-    "someone everyone anyone people to up out off on in down away back over about after for with from "
-    "at into around through together along less more better well what how where when whatever all "
-    "some any no enough too so again ahead home straight properly quickly slowly every each another "
-    "one two without as like calm safe good tired happy confident healthy"
+IRREGULAR_PAST = word_set(
+    "felt learned learnt realised realized decided had got ended wanted needed missed forgot lost noticed "
+    "expected hoped worried waited apologised complained ordered paid left switched tried stopped started "
+    "managed booked queued bought chose compared cooked planned arrived"
 )
-
-IRREGULAR_PAST = {
-    "felt": "feel", "learned": "learn", "learnt": "learn", "realised": "realise", "realized": "realize",
-    "decided": "decide", "had": "have", "got": "get", "ended": "end", "wanted": "want", "needed": "need",
-    "missed": "miss", "forgot": "forget", "lost": "lose", "noticed": "notice", "expected": "expect",
-    "hoped": "hope", "worried": "worry", "waited": "wait", "apologised": "apologise", "complained": "complain",
-    "ordered": "order", "paid": "pay", "left": "leave", "switched": "switch", "tried": "try", "stopped": "stop",
-    "started": "start", "managed": "manage", "booked": "book", "queued": "queue", "bought": "buy", "chose": "choose", "compared": "compare", "cooked": "cook", "planned": "plan", "arrived": "arrive",
-}  # fmt: skip
-"""Past forms whose subject is the respondent, unless an object pronoun says otherwise, and their base forms."""
+"""Past forms whose subject is the respondent, unless an object pronoun says otherwise."""
 
 PAST_FORMS = word_set(
     "broke sat held explained said told gave made took went came saw brought asked called rang stared "
@@ -107,11 +93,6 @@ QUANTIFIERS = word_set(
     "very one two three four five six seven eight nine ten twelve twenty thirty fifty double anything "
     "something nothing everything everyone someone nobody anyone what whatever which whoever how"
 )
-LEADING_ADVERBS = word_set(
-    "just only never always really still also finally actually simply quickly easily properly "
-    "sometimes often usually even not no longer barely hardly almost probably definitely totally "
-    "completely"
-)
 ADJECTIVES = word_set(
     "heavy light expensive cheap affordable pricey comfortable uncomfortable comfy soft hard quiet "
     "loud noisy calm relaxed relaxing stressful stressed tired tiring exhausted exhausting awake "
@@ -136,24 +117,6 @@ ADJECTIVES = word_set(
     "pointless useless useful handy practical impractical consistent inconsistent predictable "
     "unpredictable crowded packed empty full hungry thirsty sick"
 )
-ADJECTIVE_ENDINGS = re.compile(r"(?:free|friendly|proof|resistant|staffed|looking|less|able|ible|ful|ous)$")
-
-ING_COMPOUND_FIRST = word_set(
-    "amazing annoying boring exciting interesting charging listening waiting parking living meeting "
-    "shopping cooking washing dining swimming sleeping opening closing booking morning evening "
-    "wedding building setting training seating lighting packaging pricing recurring ongoing missing "
-    "working noise-cancelling matching thing something anything nothing everything spring king ring "
-    "string wing calming relaxing tiring demanding long-lasting loving outstanding surprising "
-    "disappointing"
-)
-ING_NOUNS_AFTER = word_set(
-    "case experience room time list oil machine table pool bag space area hours hour day days sound "
-    "price lid speed cable station commute journey service staff waiter queue line part parts meal "
-    "routine ritual job process position card point problem issue effect environment atmosphere"
-)
-MASS_OR_ABSTRACT_ENDINGS = re.compile(
-    r"(?:ness|ity|ment|ism|ance|ence|ship|hood|tion|sion|dom|ety|acy|ure|th|ort|ief|ust|ide|ove|ope|ess|uilt|ower|oney|ime|ork|elp)$"
-)
 PLURAL_EXCEPTIONS = word_set(
     "bus gas glass bass class boss loss mess stress process progress access business fitness "
     "happiness success kindness address dress press is this us plus focus status bonus virus basis "
@@ -173,7 +136,3 @@ PERSON_NOUNS = word_set(
     "driver colleague baby child kid person parent host cook employee"
 )
 """Singular people: without “my” or “the” such a label was cut too short to be spoken."""
-NOUNS_BEFORE_PREPOSITION = word_set(
-    "time control balance help trust care contact support rest interest pride talk visit notice"
-)
-"""Words that are verbs before an object, and nouns before “with”, “from”, “over”, “of”, “for”, “in”."""

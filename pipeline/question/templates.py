@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from pipeline.question.fluency import Phrase
+from pipeline.question.phrases import Phrase
 from pipeline.question.text import words
 
 _SLOT = re.compile(r"\{(\w+)\}")

@@ -10,7 +10,7 @@ from config.loader import Library
 from pipeline.concept import PipelineSettings
 from pipeline.methodology import Methodology, Strategy
 from pipeline.question.checker import check
-from pipeline.question.fluency import phrase
+from pipeline.question.phrases import phrase
 from pipeline.question.templates import fill, placeholders
 from pipeline.question.text import word_count, words
 

@@ -11,12 +11,12 @@ from functools import lru_cache
 from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
-from pipeline.language.offline.ranking import ranked
+from pipeline.language.offline.ranking import Moment, ranked
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
-from pipeline.methodology import Form
+from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest
 from pipeline.question.checker import check, compared_with
-from pipeline.question.fluency import Phrase, phrase
+from pipeline.question.phrases import Phrase, phrase
 from pipeline.question.pieces import in_words
 from pipeline.question.templates import (
     fill,
@@ -207,8 +207,20 @@ def _ranked(
     chance = [
         stable_hash(request.seed, request.turn_number, name, wording.form.ask) % RANKED / RANKED for wording in found
     ]
-    for _, wording in ranked(found, request, about, stance, chance):
+    for _, wording in ranked(found, _moment(request, about, stance), chance):
         yield wording.text
+
+
+def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> Moment:
+    return Moment(
+        type=request.focus_type,
+        stance=stance,
+        feels=request.focus_emotion > 0,
+        last_said=request.focus_is_last_said and not request.focus_is_jump,
+        about=about,
+        answer=_last_answer(request) or "",
+        recent=request.recent_questions,
+    )
 
 
 def _asked(
@@ -254,7 +266,8 @@ def _acceptable(text: str, request: QuestionRequest) -> bool:
 def _phrase_of(request: QuestionRequest) -> Phrase | None:
     if not request.focus_label or (request.strategy and request.strategy.node_binding == "none"):
         return None
-    return phrase(request.focus_label, node_type=request.focus_type or "", language=request.language)
+    said = [line.text for line in request.lines if line.speaker == "respondent"]
+    return phrase(request.focus_label, node_type=request.focus_type or "", language=request.language, said=said)
 
 
 def _last_answer(request: QuestionRequest) -> str | None:

@@ -1,90 +1,139 @@
 """Which of several wordings a moderator would choose here: a linear model over features that a person can read.
 
-The weights are in `ranker.json` beside this module, made by `python -m pipeline.language.training ranker` from
-judged questions; a feature without a weight counts nothing.
+The weights are in `ranker.json` beside this module, made by `python -m pipeline.language.training.ranker` from judged
+questions; a feature without a weight counts nothing.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance
-from pipeline.ports import QuestionRequest
-from pipeline.question.fluency import Phrase
+from pipeline.question.phrases import Phrase
 from pipeline.question.templates import was_asked
 from pipeline.question.text import jaccard, word_count, words
 
-JITTER = 0.05
+JITTER = 0.15
 """Most that chance adds, so that wordings of the same worth take turns."""
+ASKED_BEFORE, ASKED_LAST = 0.7, 1.5
+"""What a wording loses for each of the latest questions that asked the same, and for the last one besides: people
+notice, and no single moment that was judged can show it."""
+TERSE, SHORT = 5, 15
+"""An answer of at most so many words is terse, or short."""
+OTHERS = re.compile(r"\b(?:he|she|they|him|her|them|we|us|who|somebody|someone|everyone|everybody|people)\b", re.I)
+PAST = re.compile(r"\b(?:was|were|had|did|didn't|went|said|told|came|got|left|took|\w{3,}ed)\b", re.I)
+HYPOTHETICAL = re.compile(r"\b(?:would|could|should|wish|if|hope|want|wanted)\b", re.I)
 
 
-def features(wording: Wording, request: QuestionRequest, about: Phrase | None, stance: Stance) -> dict[str, float]:
+@dataclass(frozen=True)
+class Moment:
+    """What the choice of a wording depends on.
+
+    Attributes:
+        type: of what is asked about; None for the topic.
+        stance: to it.
+        feels: whether feeling was heard in it.
+        last_said: whether it was said last in the last answer.
+        about: it, as a phrase.
+        answer: the last answer, or nothing.
+        recent: the latest questions, the last at the end.
+    """
+
+    type: str | None
+    stance: Stance
+    feels: bool
+    last_said: bool
+    about: Phrase | None
+    answer: str = ""
+    recent: tuple[str, ...] = ()
+
+
+def features(wording: Wording, moment: Moment) -> dict[str, float]:
     """What speaks for and against a wording at a moment, by name; most are 0 or 1."""
-    return dict(_features(wording, request, about, stance))
+    return dict(_features(wording, moment))
 
 
-def _features(
-    wording: Wording, request: QuestionRequest, about: Phrase | None, stance: Stance
-) -> Iterator[tuple[str, float]]:
+def _features(wording: Wording, moment: Moment) -> Iterator[tuple[str, float]]:
     form, naming = wording.form, wording.naming
-    kind = request.focus_type or "none"
     ask = " ".join(words(form.ask))
     yield f"form={ask}", 1.0
-    yield f"form={ask}|type={kind}", 1.0
-    yield f"form={ask}|stance={stance}", 1.0
+    for condition in _conditions(moment):
+        yield f"form={ask}|{condition}", 1.0
+        yield f"naming={naming}|{condition}", 1.0
     yield f"naming={naming}", 1.0
-    yield f"naming={naming}|last_said={request.focus_is_last_said}", 1.0
-    if about is not None:
-        yield f"naming={naming}|phrase={about.kind}", 1.0
-        yield f"naming={naming}|words={min(len(about.text.split()) // 3, 4)}", 1.0
-    answer = next((line.text for line in reversed(request.lines) if line.speaker == "respondent"), "")
-    length = len(answer.split())
-    size = "terse" if length <= 5 else "short" if length <= 15 else "long"
-    yield f"naming={naming}|answer={size}", 1.0
-    yield f"types={request.focus_type in form.types if form.types else None}", 1.0
-    yield f"stance={stance in form.stance if form.stance else None}|{stance}", 1.0
-    yield f"feeling={form.feeling}|{request.focus_emotion}", 1.0
+    yield f"naming={naming}|last_said={moment.last_said}", 1.0
+    if moment.about is not None:
+        yield f"naming={naming}|phrase={moment.about.kind}", 1.0
+        yield f"naming={naming}|words={min(len(moment.about.text.split()) // 3, 4)}", 1.0
+    yield f"naming={naming}|answer={_size(moment.answer)}", 1.0
+    yield f"types={moment.type in form.types if form.types else None}", 1.0
+    yield f"stance={moment.stance in form.stance if form.stance else None}|{moment.stance}", 1.0
+    yield f"feeling={form.feeling}|{moment.feels}", 1.0
     yield "words", word_count(wording.text) / 25
-    recent = request.recent_questions
-    yield "asked_before", float(sum(was_asked(form.ask, question) for question in recent))
-    yield "asked_last", float(bool(recent) and was_asked(form.ask, recent[-1]))
-    yield "like_recent", max((jaccard(wording.text, question) for question in recent), default=0.0)
-    if len(request.lines) >= 2 and length <= 5 and "example" in ask:
-        yield "example_of_little", 1.0
+
+
+def _conditions(moment: Moment) -> Iterator[str]:
+    yield f"type={moment.type or 'none'}"
+    yield f"stance={moment.stance}"
+    yield f"feels={moment.feels}"
+    yield f"answer={_size(moment.answer)}"
+    yield f"others={bool(OTHERS.search(moment.answer))}"
+    yield f"past={bool(PAST.search(moment.answer))}"
+    yield f"hypothetical={bool(HYPOTHETICAL.search(moment.answer))}"
+
+
+def _size(answer: str) -> str:
+    length = len(answer.split())
+    return "terse" if length <= TERSE else "short" if length <= SHORT else "long"
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Weights by feature, and the worth of a wording of which nothing is known."""
+
+    weights: Mapping[str, float]
+    base: float = 0.0
+
+    def score(self, wording: Wording, moment: Moment) -> float:
+        """The expected judgement: 0 for a question to be ashamed of to 3 for the one that a moderator would ask."""
+        return self.base + sum(self.weights.get(name, 0.0) * value for name, value in _features(wording, moment))
 
 
 @lru_cache(maxsize=1)
-def weights() -> Mapping[str, float]:
-    """The weights by feature; empty if it is missing or damaged, so that forms come in their own order."""
+def shipped() -> Ranker | None:
+    """The ranker that is shipped; None where its file is missing or damaged, so that forms come in their own order."""
     try:
-        loaded = json.loads(files(__package__).joinpath("ranker.json").read_text("utf-8"))["weights"]
-        return {str(name): float(value) for name, value in loaded.items()}
+        loaded = json.loads(files(__package__).joinpath("ranker.json").read_text("utf-8"))
+        weights = {str(name): float(value) for name, value in loaded["weights"].items()}
+        return Ranker(weights, float(loaded["base"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
+        return None
 
 
-def score(wording: Wording, request: QuestionRequest, about: Phrase | None, stance: Stance) -> float:
-    """How much a moderator would prefer this wording; only differences within a moment mean something."""
-    known = weights()
-    return sum(known.get(name, 0.0) * value for name, value in features(wording, request, about, stance).items())
-
-
-def ranked(
-    wordings: Sequence[Wording], request: QuestionRequest, about: Phrase | None, stance: Stance, chance: Sequence[float]
-) -> list[tuple[float, Wording]]:
+def ranked(wordings: Sequence[Wording], moment: Moment, chance: Sequence[float]) -> list[tuple[float, Wording]]:
     """The wordings with their scores, the best first.
 
     Args:
         wordings: of one moment.
-        request, about, stance: the moment.
+        moment: what the choice depends on.
         chance: a number in [0, 1) for each wording, which decides between equals.
     """
+    ranker = shipped()
     scored = [
-        (score(wording, request, about, stance) + JITTER * luck, wording)
+        ((ranker.score(wording, moment) if ranker else 0.0) + JITTER * luck - _worn(wording, moment), wording)
         for wording, luck in zip(wordings, chance, strict=True)
     ]
     return sorted(scored, key=lambda pair: -pair[0])
+
+
+def _worn(wording: Wording, moment: Moment) -> float:
+    """What a wording loses because the same was asked lately."""
+    asked = [was_asked(wording.form.ask, question) for question in moment.recent]
+    alike = max((jaccard(wording.text, question) for question in moment.recent), default=0.0)
+    return ASKED_BEFORE * sum(asked) + ASKED_LAST * float(asked[-1:] == [True]) + alike

@@ -10,11 +10,12 @@ from pipeline.language.offline.phrasings import LanguagePhrasing
 from pipeline.methodology import STANCES, Form, Stance
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import bridge_for
-from pipeline.question.fluency import Phrase
+from pipeline.question.phrases import Phrase
 from pipeline.question.templates import fill, placeholders, stable_hash, suits
 
-Naming = Literal["unnamed", "sentence", "inside"]
-"""How a wording says what it is about: not at all, by a sentence before the question, or within it."""
+Naming = Literal["unnamed", "echo", "sentence", "inside"]
+"""How a wording says what it is about: not at all, by the respondent's words said back before the question, by a
+sentence about them, or within it."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,16 @@ def worded(
         else:
             if request.focus_is_last_said and not request.focus_is_jump:
                 yield Wording(fill(form.ask, topic=request.topic), form)
-            sentence = mention(request, speaking, about, number)
-            yield Wording(
-                fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence), form, "sentence"
-            )
+            sentence, naming = _taken_up(request, speaking, about, number)
+            text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
+            yield Wording(text, form, naming)
+
+
+def _taken_up(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> tuple[str, Naming]:
+    """The sentence before a question that says what it is about: their own words said back, else one about them."""
+    if about.said_back and not request.focus_is_jump:
+        return about.said_back, "echo"
+    return mention(request, speaking, about, number), "sentence"
 
 
 def mention(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> str:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pipeline.question.fluency import phrase
+from pipeline.question.phrases import phrase
 from pipeline.question.templates import (
     capitalised,
     fill,

@@ -8,7 +8,7 @@ from importlib.resources import files
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.question.fluency import PhraseKind
+from pipeline.question.phrases import PhraseKind
 
 FALLBACK = "en"
 LANGUAGES = ("en", "de", "ar")
@@ -24,17 +24,10 @@ class LanguagePhrasing(BaseModel):
     acknowledgements: tuple[str, ...]
     acknowledgements_hard: tuple[str, ...] = ()
     mention_object: tuple[str, ...] = ()
-    mention_saying: tuple[str, ...] = ()
-    mention_event: tuple[str, ...] = ()
     mention_quote: tuple[str, ...] = Field(min_length=1)
-    mention_word: tuple[str, ...] = ()
     bridge_object: tuple[str, ...] = ()
-    bridge_saying: tuple[str, ...] = ()
-    bridge_event: tuple[str, ...] = ()
     bridge_quote: tuple[str, ...] = Field(min_length=1)
-    bridge_word: tuple[str, ...] = ()
     distant_object: tuple[str, ...] = ()
-    distant_saying: tuple[str, ...] = ()
     distant_quote: tuple[str, ...] = ()
     elements: tuple[str, ...] = Field(min_length=2)
     easier_focus: tuple[str, ...]
@@ -52,31 +45,13 @@ class LanguagePhrasing(BaseModel):
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
         """Sentences that take up a phrase of that kind."""
-        by_kind = {
-            "noun": self.mention_object,
-            "activity": self.mention_object,
-            "saying": self.mention_saying,
-            "event": self.mention_event,
-            "word": self.mention_word,
-        }
-        return by_kind.get(kind) or self.mention_quote
+        return (self.mention_object if kind == "noun" else ()) or self.mention_quote
 
     def bridges(self, kind: PhraseKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Sentences that lead back to a phrase of that kind: said lately, said a while ago."""
-        near = {
-            "noun": self.bridge_object,
-            "activity": self.bridge_object,
-            "saying": self.bridge_saying,
-            "event": self.bridge_event,
-            "word": self.bridge_word,
-        }
-        distant = {
-            "noun": self.distant_object,
-            "activity": self.distant_object,
-            "saying": self.distant_saying,
-            "event": self.bridge_event,
-        }
-        return near.get(kind) or self.bridge_quote, distant.get(kind) or self.distant_quote
+        if kind == "noun" and self.bridge_object:
+            return self.bridge_object, self.distant_object or self.distant_quote
+        return self.bridge_quote, self.distant_quote
 
 
 @lru_cache(maxsize=8)
