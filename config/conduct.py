@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.resources.abc import Traversable
 
-from config.yamlfile import ConfigError, ConfigProblem, parse, read_text, validate
+from config.singlefile import SingleFile
+from config.yamlfile import ConfigError, ConfigProblem, parse, validate
 from pipeline.concept import Concept
 from pipeline.conduct.policy import SAFETY, ConductFile, ConductPolicy, ConductTexts
 
@@ -17,32 +18,15 @@ class ConductFiles:
 
     def __init__(self, roots: Sequence[Traversable]) -> None:
         """Args: roots: directories that may have the file; later ones win."""
-        self._roots = roots
-        self._tried: str | None = None
-        self._good: ConductFile | None = None
-        self._problems: tuple[ConfigProblem, ...] = ()
+        self._file = SingleFile(roots, FILE, _read)
 
     def file(self) -> ConductFile | None:
         """The policy as it is now, or as it last was when it could be used; None where it never could be."""
-        path = next((root / FILE for root in reversed(self._roots) if (root / FILE).is_file()), None)
-        if path is None:
-            return self._good
-        try:
-            text = read_text(path)
-            if text != self._tried:
-                self._tried = text
-                self._good = _whole(validate(parse(text, str(path)), ConductFile), str(path))
-                self._problems = ()
-        except ConfigError as exc:
-            self._problems = exc.problems
-        except (OSError, UnicodeDecodeError) as exc:
-            self._problems = (ConfigProblem(str(path), 1, f"the file can't be read: {exc}"),)
-        return self._good
+        return self._file.value()
 
     def problems(self) -> tuple[ConfigProblem, ...]:
         """Everything that is wrong with the file as it is now."""
-        self.file()
-        return self._problems
+        return self._file.problems()
 
     def policy(self, concept: Concept, language: str) -> ConductPolicy | None:
         """The policy of a concept's interviews in that language, with the texts that the concept replaces."""
@@ -53,6 +37,10 @@ class ConductFiles:
         """The policy in that language as the file has it."""
         file = self.file()
         return file.policy(language) if file is not None else None
+
+
+def _read(text: str, name: str) -> ConductFile:
+    return _whole(validate(parse(text, name), ConductFile), name)
 
 
 def _whole(file: ConductFile, name: str) -> ConductFile:

@@ -24,9 +24,11 @@ from config.files import (
     read_methodology,
     read_texts,
 )
+from config.personas import RESPONDENTS, Persona, Respondents, read_persona, read_respondents
 from config.promptfiles import PromptFiles
 from config.roles import Models
 from config.settings import PREFIX, ROLES
+from config.singlefile import SingleFile
 from config.speech import unannounced_recording
 from config.yamlfile import ConfigProblem, suggest
 from pipeline.calls import Role
@@ -100,12 +102,14 @@ class Library:
         self._concepts = Folder("concepts", roots, read_concept)
         self._texts = Folder("texts", roots, read_texts)
         self.prompt_files = PromptFiles(roots)
+        self._personas = Folder("personas", roots, read_persona)
         self.conduct_files = ConductFiles(roots)
+        self._respondents = SingleFile(roots, RESPONDENTS, read_respondents)
         self.refresh()
 
     def refresh(self) -> None:
         """Look at the files again."""
-        for folder in (self._methodologies, self._concepts, self._texts):
+        for folder in (self._methodologies, self._concepts, self._texts, self._personas):
             folder.refresh()
 
     def methodologies(self) -> dict[str, Methodology]:
@@ -129,6 +133,30 @@ class Library:
         if concept_id not in concepts:
             raise UnknownName.of("concept", concept_id, concepts)
         return concepts[concept_id]
+
+    def personas(self) -> dict[str, Persona]:
+        """All simulated respondents that can be interviewed, by id."""
+        self._personas.refresh()
+        concepts = self.concepts()
+        return {
+            name: persona
+            for name, persona in self._personas.values().items()
+            if persona.concept in concepts and not self._unfit(persona)
+        }
+
+    def persona(self, persona_id: str) -> Persona:
+        """The simulated respondent of that id. Raises UnknownName."""
+        personas = self.personas()
+        if persona_id not in personas:
+            raise UnknownName.of("persona", persona_id, personas)
+        return personas[persona_id]
+
+    def respondents(self) -> Respondents:
+        """How simulated respondents understand and answer questions. Raises UnknownName."""
+        found = self._respondents.value()
+        if found is None:
+            raise UnknownName(f"There is no `{RESPONDENTS}` that could be used.")
+        return found
 
     def texts(self, language: str) -> Texts:
         """Interface texts in that language, else in English. Raises UnknownName."""
@@ -277,6 +305,8 @@ class Library:
         if any(self._is_remote(concept) for concept in self._concepts.values().values()):
             found += self.prompt_files.problems()
         found += self.conduct_files.problems()
+        found += [*self._personas.problems(), *self._respondents.problems()]
+        found += [problem for persona in self._personas.values().values() for problem in self._unfit(persona)]
         found += [problem for concept in self._concepts.values().values() for problem in self._model_problems(concept)]
         return tuple(sorted(found))
 
@@ -314,6 +344,30 @@ class Library:
             for problem in self._models.problems(concept.llm)
             if getattr(concept.llm, problem.role) is not None
         ]
+
+    def _unfit(self, persona: Persona) -> list[ConfigProblem]:
+        """What of a persona is nowhere: its concept, its manner, types of its ideas."""
+        document = self._personas.document(persona.id)
+        if document is None:
+            return []
+        concepts = self._concepts.values()
+        concept = concepts.get(persona.concept)
+        if concept is None:
+            hint = suggest(persona.concept, list(concepts))
+            return [document.problem(("concept",), f"there is no concept `{persona.concept}`{hint}")]
+        problems = []
+        file = self._respondents.value()
+        if file is not None and persona.manner not in file.manners:
+            hint = suggest(persona.manner, list(file.manners))
+            problems.append(document.problem(("manner",), f"there is no manner `{persona.manner}`{hint}"))
+        methodology = self._methodologies.values().get(concept.methodology)
+        known = [node.name for node in methodology.ontology.nodes] if methodology is not None else []
+        problems += [
+            document.problem(("truth", i, "type"), f"unknown node type `{idea.type}`{suggest(idea.type, known)}")
+            for i, idea in enumerate(persona.truth)
+            if known and idea.type not in known
+        ]
+        return problems
 
     def _mismatches(self, concept: Concept, methodologies: Mapping[str, Methodology]) -> list[ConfigProblem]:
         document = self._concepts.document(concept.id)

@@ -35,6 +35,8 @@ from server.release import version
 from server.screen import Keyboard
 from server.serving import PortUnusable
 from server.session.problems import SessionProblem
+from server.simulation.arguments import add_arguments as add_simulation_arguments
+from server.simulation.errors import SimulationError
 from server.store.errors import StoreError
 from server.sync import SyncError
 from server.sync.plan import add_arguments, transfer_plan
@@ -61,6 +63,7 @@ _EXPECTED = (
     SessionProblem,
     CallFailed,
     SyncError,
+    SimulationError,
     OSError,
 )
 
@@ -126,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help_text, description=help_text)
-        command.set_defaults(run=run, ends_process=run in (_serve, _chat, _export, _judge))
+        command.set_defaults(run=run, ends_process=run in (_serve, _chat, _export, _judge, _simulate))
         return command
 
     def add_data(command: argparse.ArgumentParser) -> None:
@@ -159,6 +162,10 @@ def _parser() -> argparse.ArgumentParser:
     judge = add("judge", _judge, "Show, answer by answer, what was heard and understood, and on what it rests.")
     judge.add_argument("session", metavar="SESSION")
     add_data(judge)
+
+    simulation = add("simulate", _simulate, "Interview simulated respondents, and count what was found.")
+    add_simulation_arguments(simulation)
+    add_data(simulation)
 
     sync = add("sync", _sync, "Send finished interviews to another server.")
     add_arguments(sync)
@@ -367,6 +374,13 @@ def _judge(options: argparse.Namespace) -> int:
     content = _exported(_settings(options, quiet=True), options.session, "json", "all")
     print(judged(json.loads(content)), end="")
     return 0
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from server.simulate_command import simulate
+
+    os.umask(PRIVATE)
+    return simulate(_settings(options, quiet=True), options)
 
 
 def _exported(settings: Settings, session_id: str, name: str, relations: str) -> bytes:

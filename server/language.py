@@ -142,6 +142,11 @@ class Language:
             if model is not None:
                 yield model
 
+    def chat(self, role: Role) -> ChatClient | None:
+        """The language model that the settings name for a role; None for the offline one. Raises ModelMisconfigured."""
+        model = self._models.role_model(role, ModelOverrides())
+        return self._clients.client(model) if model is not None else None
+
     def circuits(self) -> Iterator[Circuit]:
         """The circuit breaker of each model."""
         if self._made is not None:

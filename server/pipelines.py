@@ -8,13 +8,14 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
 from config.loader import Library, UnknownName
 from config.prices import load_prices
 from config.settings import Settings
+from pipeline.calls import Role
 from pipeline.concept import SessionConfiguration
 from pipeline.methodology import Methodology
 from pipeline.ports import Clock
@@ -22,6 +23,9 @@ from pipeline.question.checker import prepare
 from pipeline.turn import Providers, TurnPipeline
 from server.language import Language
 from server.metrics import Metrics
+
+if TYPE_CHECKING:
+    from pipeline.language.clients.base import ChatClient
 
 log = structlog.get_logger("askwell.language")
 
@@ -78,6 +82,10 @@ class Pipelines:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         return known
+
+    def chat(self, role: Role) -> ChatClient | None:
+        """The language model that the settings name for a role; None where that is done on this machine."""
+        return self._language.chat(role)
 
     def deadline_s(self, configuration: SessionConfiguration) -> float:
         """The longest that a turn of such a session may take, in seconds."""

@@ -120,8 +120,23 @@ async def methodologies(request: Request) -> Response:
 
 
 async def personas(request: Request) -> Response:
-    """`GET /api/personas`: this version has none."""
-    return json_response({"items": []})
+    """`GET /api/personas`: the simulated respondents of the concepts that the caller may read; not their truth."""
+    parts = parts_of(request)
+    reader = await _reader(request)
+    concepts = await parts.look_up(parts.library.concepts)
+    found = (await parts.look_up(parts.library.personas)).values()
+    items = [
+        {
+            "id": persona.id,
+            "title": persona.title,
+            "concept": persona.concept,
+            "manner": persona.manner,
+            "ideas": len(persona.truth),
+        }
+        for persona in found
+        if _may_read(parts, reader, concepts[persona.concept])
+    ]
+    return json_response({"items": items})
 
 
 CATALOGUE = Group(
@@ -173,9 +188,10 @@ ROUTES = [
         Operation(
             "All personas",
             CATALOGUE,
-            (Reply("An empty list: this version has none.", PersonaList),),
+            (Reply("The simulated respondents of `askwell simulate`.", PersonaList),),
             ANY_TOKEN,
             anyone=True,
+            description="What they know is left out.",
         ),
     ),
 ]

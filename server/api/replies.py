@@ -151,10 +151,20 @@ class MethodologyList(ReplyBody):
     items: list[MethodologyItem]
 
 
-class PersonaList(ReplyBody):
-    """All personas: this version has none."""
+class PersonaItem(ReplyBody):
+    """A simulated respondent: `ideas` is how many things it would tell if asked; `manner` how it answers."""
 
-    items: list[Json]
+    id: str
+    title: str
+    concept: str
+    manner: str
+    ideas: int
+
+
+class PersonaList(ReplyBody):
+    """All simulated respondents."""
+
+    items: list[PersonaItem]
 
 
 # Interviews
