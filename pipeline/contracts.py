@@ -211,7 +211,11 @@ class QuestionOutput(Contract):
     provider: str
     attempts: int
     refusals: tuple[str, ...] = ()
-    """Why earlier wordings were refused."""
+    """Codes of why earlier wordings were refused."""
+    reasons: tuple[str, ...] = ()
+    """The same with what was found in them."""
+    worth: float | None = None
+    """What the writer expects a moderator to think of it, 0 to 3; None where it does not tell."""
     asked: str = ""
     """What of the text is the question, where it begins with a reply."""
     by_second: bool = False
@@ -245,6 +249,19 @@ class StoredInputs(Record):
     engine_state: dict[str, Any] = {}
 
 
+class QuestionMaking(Record):
+    """How the question of a turn came about.
+
+    `writer` is the name of the provider, `refusals` why earlier wordings were refused, `worth` what the writer expects
+    a moderator to think of it: 0 ashamed of it, 3 exactly this; None where it does not tell.
+    """
+
+    writer: str = ""
+    attempts: int = 1
+    refusals: tuple[str, ...] = ()
+    worth: float | None = None
+
+
 class TurnRecord(Record):
     """The stored record of one turn: what was decided, from which signals, and how long the stages took."""
 
@@ -273,6 +290,7 @@ class TurnRecord(Record):
     fallback: bool = False
     fallbacks: tuple[str, ...] = ()
     """Tasks (`extraction`, `rating`, `question`) done by the fallback provider because the configured one failed."""
+    question: QuestionMaking = QuestionMaking()
     directive: AppliedDirective | None = None
     """What a moderator restricted the choice to, or the question a moderator asked instead."""
 

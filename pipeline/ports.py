@@ -338,6 +338,18 @@ class QuestionWriter(Protocol):
         ...
 
 
+@runtime_checkable
+class JudgesWordings(Protocol):
+    """A writer that tells what its wordings are worth."""
+
+    def worth(self, request: QuestionRequest, text: str) -> float | None:
+        """What a moderator is expected to think of a question: 0 ashamed of it, 3 exactly this.
+
+        None for a text that is none of its own wordings.
+        """
+        ...
+
+
 class QuestionSink(Protocol):
     """Receives a question while it is written."""
 

@@ -12,7 +12,7 @@ import structlog
 from pipeline.concept import PipelineSettings
 from pipeline.contracts import QuestionOutput
 from pipeline.errors import ProviderError
-from pipeline.ports import Embedder, QuestionRequest, QuestionSink, QuestionWriter
+from pipeline.ports import Embedder, JudgesWordings, QuestionRequest, QuestionSink, QuestionWriter
 from pipeline.question.checker import Refusal, check
 from pipeline.question.pieces import in_words
 from pipeline.question.selection import best
@@ -75,8 +75,10 @@ class Asking:
         self._sink = sink
         self._turn_number = turn_number
         self._refused: list[str] = []
+        self._reasons: list[str] = []
         self._attempts = 0
         self._before = ""
+        self._request: QuestionRequest | None = None
 
     async def verbatim(self, text: str, provider: str) -> QuestionOutput:
         """Send a fixed text, unchecked."""
@@ -95,6 +97,7 @@ class Asking:
             self._secrets = (*self._secrets, *request.instructions)
         if before:
             request = request.model_copy(update={"follows_reply": True})
+        self._request = request
         self._before = before
         await self._begin()
         try:
@@ -169,7 +172,8 @@ class Asking:
         rest = guard.replacement(self._writer.template(request))
         for piece in in_words(rest):
             await self._sink.delta(piece)
-        return self._output(guard.out + rest, fallback=True)
+        trimmed = not rest.strip(" ?؟")
+        return self._output(guard.out + rest, fallback=not trimmed)
 
     async def _selected(self, request: QuestionRequest) -> str | None:
         """The best of three acceptable candidates; none if none is acceptable.
@@ -242,6 +246,8 @@ class Asking:
 
     def _note(self, refusals: Sequence[Refusal]) -> None:
         self._refused.extend(refusal.code for refusal in refusals)
+        self._reasons.extend(f"{refusal.code}: {refusal.detail}" for refusal in refusals)
+        log.info("question_refused", codes=[refusal.code for refusal in refusals])
 
     def _output(self, text: str, *, fallback: bool) -> QuestionOutput:
         return QuestionOutput(
@@ -251,7 +257,14 @@ class Asking:
             provider=type(self._writer).__name__,
             attempts=max(1, self._attempts),
             refusals=tuple(self._refused),
+            reasons=tuple(self._reasons),
+            worth=self._worth(text),
         )
+
+    def _worth(self, text: str) -> float | None:
+        """What the writer thinks of a wording, if it tells."""
+        judge = self._writer
+        return judge.worth(self._request, text) if self._request and isinstance(judge, JudgesWordings) else None
 
 
 def in_one(*parts: str) -> str:

@@ -131,13 +131,16 @@ class StreamGuard:
     def replacement(self, text: str) -> str:
         """What to send after a `replace`, given another acceptable question, so that `out` plus it reads well.
 
-        Where `out` ends between sentences, the new question follows, without its own lead-up. Where it ends inside a
+        Where `out` is a good question and only a second one was refused, nothing follows. Where it ends between
+        sentences, the new question follows, without its own lead-up. Where it ends inside a
         sentence that is a good question as far as it goes, that one is closed. Elsewhere the moderator starts over in
         the same breath: “… – let me put that differently: what …”.
         """
         if not self.out:
             return text
         question = question_part(text, self._language)
+        if self._stands():
+            return ""
         if _ENDED.search(self.out):
             scene = ends_in_a_scene(self.out, self._language)
             return ("" if self.out[-1].isspace() else " ") + (self._instead(question) if scene else question)
@@ -188,7 +191,13 @@ class StreamGuard:
 
     def _can_be_mended(self) -> bool:
         """Whether another question can follow what was sent without becoming too long."""
-        return word_count(self.out) <= self._max_words // 2 or ("double" in self._codes and self._closes())
+        if word_count(self.out) <= self._max_words // 2 or self._stands():
+            return True
+        return "double" in self._codes and self._closes()
+
+    def _stands(self) -> bool:
+        """Whether what was sent is an acceptable question as it is, and only what came after it was too much."""
+        return "double" in self._codes and self.out.rstrip().endswith("?") and not self._checker.whole(self.out)
 
     def _closes(self) -> bool:
         """Whether what was sent, with a question mark, is an acceptable question."""

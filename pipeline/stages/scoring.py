@@ -11,6 +11,7 @@ from pipeline.contracts import (
     Contract,
     ExtractionOutput,
     GraphOutput,
+    QuestionMaking,
     QuestionOutput,
     RatingOutput,
     ResponseOutput,
@@ -47,6 +48,7 @@ class ScoringStage:
         measured = context.get(StateOutput)
         chosen = context.get(StrategyOutput)
         going = context.get(ContinuationOutput)
+        asked = context.get(QuestionOutput)
         decision = chosen.decision
         focus = going.focus
         depth = measured.graph_state.max_depth_ratio
@@ -75,7 +77,10 @@ class ScoringStage:
             ratings=context.get(RatingOutput).rating,
             saturation=measured.saturation,
             stages_ms=dict(context.stages_ms),
-            fallback=context.get(QuestionOutput).fallback,
+            fallback=asked.fallback,
+            question=QuestionMaking(
+                writer=asked.provider, attempts=asked.attempts, refusals=asked.reasons, worth=asked.worth
+            ),
             fallbacks=_fallbacks(context),
             directive=chosen.directive,
         )

@@ -28,6 +28,7 @@ def judged(session: Row) -> str:
     ]
     labels = {node["id"]: node["label"] for node in session["nodes"]}
     labels |= {slot["id"]: slot["slot_name"].replace("_", " ") for slot in session["slots"]}
+    made = {turn["turn_number"]: turn.get("question") or {} for turn in session.get("turns", ())}
     asked: Row | None = None
     asked_for: dict[str, Row | None] = {}
     for utterance in session["utterances"]:
@@ -36,9 +37,9 @@ def judged(session: Row) -> str:
             continue
         question = asked_for.get(utterance["corrects"] or "", asked)
         asked_for[utterance["id"]] = question
-        lines += ["", *_answer(session, utterance, question, labels)]
+        lines += ["", *_answer(session, utterance, question, labels, made)]
     if asked is not None and session["utterances"][-1] is asked:
-        lines += ["", *_asked(asked, labels)]
+        lines += ["", *_asked(asked, labels, made)]
     guide = [TopicProgress.model_validate(item) for item in session.get("guide", ())]
     lines += ["", *_listed("Guide", [f"{item.label}: {guide_words(item)}" for item in guide])]
     labels_of = {node["id"]: node["label"] for node in session["nodes"]}
@@ -54,10 +55,12 @@ def _thread(thread: Row, labels: Mapping[str, str]) -> str:
     return f"{way}: {thread['ended'].replace('_', ' ') or 'open'}, {left}"
 
 
-def _answer(session: Row, utterance: Row, asked: Row | None, labels: Mapping[str, str]) -> Iterator[str]:
+def _answer(
+    session: Row, utterance: Row, asked: Row | None, labels: Mapping[str, str], made: Mapping[int, Row]
+) -> Iterator[str]:
     yield f"Turn {utterance['turn_number']}"
     if asked is not None:
-        yield from _asked(asked, labels)
+        yield from _asked(asked, labels, made)
     mark = (
         " (amended since)"
         if utterance["corrected_by"]
@@ -74,13 +77,17 @@ def _answer(session: Row, utterance: Row, asked: Row | None, labels: Mapping[str
     yield from _listed("Left out", [_tension(tension) for tension in left])
 
 
-def _asked(utterance: Row, labels: Mapping[str, str]) -> Iterator[str]:
+def _asked(utterance: Row, labels: Mapping[str, str], made: Mapping[int, Row]) -> Iterator[str]:
     yield f"  Asked: {_quoted(utterance['text'])}"
     if utterance["replies_to"]:
         yield f"    in reply to: {utterance['replies_to'].replace('_', ' ')}"
     elif utterance["strategy"]:
         focus = labels.get(utterance["focus_key"] or "")
         yield f"    because: {utterance['strategy'].replace('_', ' ')}{f', about {_quoted(focus)}' if focus else ''}"
+        how = made.get(utterance["turn_number"], {})
+        if how.get("worth") is not None:
+            yield f"    worth: {how['worth']:.1f} of 3, as the ranker expects a moderator to think of it"
+        yield from (f"    refused before: {reason}" for reason in how.get("refusals", ()))
 
 
 def _from(item: Row, utterance_id: str) -> bool:

@@ -88,6 +88,7 @@ def turn_rows(session_id: str, turn: Mapping[str, Any]) -> list[RowChange]:
         "tactic": turn.get("tactic") or "",
         "scores": turn.get("scores") or {},
         "inputs": turn.get("inputs") or {},
+        "question": turn.get("question") or {},
     }
     found = [RowChange(SCORING, [scoring])]
     if turn.get("signals"):

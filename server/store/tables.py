@@ -330,6 +330,7 @@ SCORING = Table(
     Column("tactic", Text, nullable=False, server_default=text("''")),
     Column("scores", JSON, nullable=False, server_default=text("'{}'")),
     Column("inputs", JSON, nullable=False, server_default=text("'{}'")),
+    Column("question", JSON, nullable=False, server_default=text("'{}'")),
 )
 """What was decided in a turn, with the decomposition of the first candidates."""
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
-from pipeline.language.offline.ranking import Moment, ranked
+from pipeline.language.offline.ranking import Moment, ranked, shipped
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest
@@ -58,6 +58,10 @@ class OfflineQuestionWriter:
         """A question of the strategy without acknowledgement, other than the first attempts of `write`."""
         return compose(request.model_copy(update={"avoid_similar": True}), skip=TEMPLATE_SKIPS, plain=True)
 
+    def worth(self, request: QuestionRequest, text: str) -> float | None:
+        """What the ranker expects a moderator to think of a wording of the request; None for another text."""
+        return worth(request, text)
+
     async def _fresh(self, request: QuestionRequest) -> str:
         """The first wording that is not close to a recent question, else the least close of a few."""
         recent = request.recent_questions
@@ -95,6 +99,21 @@ def wordings(request: QuestionRequest, *, plain: bool = False) -> Iterator[str]:
         if candidate not in seen and _acceptable(candidate, request):
             seen.add(candidate)
             yield candidate
+
+
+def worth(request: QuestionRequest, text: str) -> float | None:
+    """What the ranker expects a moderator to think of a text, without what came before it; None if it can't tell."""
+    ranker = shipped()
+    if ranker is None:
+        return None
+    speaking = phrasing(request.language)
+    about = _phrase_of(request)
+    stance = _stance(request)
+    moment = _moment(request, about, stance)
+    for wording in _worded(_forms(request, speaking, about), request, speaking, about):
+        if text.endswith(wording.text):
+            return round(ranker.score(wording, moment), 2)
+    return None
 
 
 def is_dont_know(answer: str, language: str) -> bool:
@@ -197,18 +216,29 @@ def _ranked(
     forms: Sequence[Form], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None
 ) -> Iterator[str]:
     """The wordings of the forms that fit, the best first."""
-    stance = stance_of(request, _burdens(request.focus_label or "", request.language))
-    label = request.focus_label or ""
-    found = [
-        Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
-        for wording in worded(fitting(forms, request, stance), request, speaking, about)
-    ]
+    stance = _stance(request)
+    found = _worded(forms, request, speaking, about)
     name = request.strategy.name if request.strategy else request.kind
     chance = [
         stable_hash(request.seed, request.turn_number, name, wording.form.ask) % RANKED / RANKED for wording in found
     ]
     for _, wording in ranked(found, _moment(request, about, stance), chance):
         yield wording.text
+
+
+def _worded(
+    forms: Sequence[Form], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None
+) -> list[Wording]:
+    """Every wording of the forms that fit."""
+    label = request.focus_label or ""
+    return [
+        Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
+        for wording in worded(fitting(forms, request, _stance(request)), request, speaking, about)
+    ]
+
+
+def _stance(request: QuestionRequest) -> Stance:
+    return stance_of(request, _burdens(request.focus_label or "", request.language))
 
 
 def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> Moment:
