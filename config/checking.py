@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 TOPIC, OBJECTIVE = "running shoes", "Which features of running shoes matter to people, and what for."
 """Topic and objective for a methodology that no concept uses."""
+CHARACTERS_PER_TOKEN = 4.2
+"""Of English prose with the tokenizers of today's models, within a tenth."""
+TOKENS_PER_WORD = 1.35
 
 
 @dataclass(frozen=True)
@@ -106,12 +109,29 @@ def prompts_shown(samples: Sequence[PromptSample], name: str, methodology: str |
     ):
         if wanted is not None and wanted not in known:
             raise UnknownName(f"there is no {kind} `{wanted}`; there are: {', '.join(dict.fromkeys(known))}")
+    shown = [s for s in samples if name in ("", s.name) and methodology in (None, s.methodology)]
     return "\n".join(
         f"===== {sample.name}: {sample.methodology}, {sample.topic} =====\n\n"
         f"----- system -----\n\n{sample.system}\n\n----- user -----\n\n{sample.user}\n"
-        for sample in samples
-        if name in ("", sample.name) and methodology in (None, sample.methodology)
-    )
+        for sample in shown
+    ) + _budget(shown)
+
+
+def _budget(samples: Sequence[PromptSample]) -> str:
+    """About how many tokens each prompt takes, and what a conversation at its longest adds."""
+    from pipeline.question.briefing import MAX_WORDS
+
+    lines = ["===== about how many tokens (system part, which providers can keep; user part of this sample) =====", ""]
+    for sample in samples:
+        lines.append(f"{sample.name}, {sample.methodology}: {_tokens(sample.system)} + {_tokens(sample.user)}")
+    if any(sample.name == "question" for sample in samples):
+        most = round(MAX_WORDS * TOKENS_PER_WORD)
+        lines.append(f"A question late in a long interview: up to {most} more, for {MAX_WORDS} words of conversation.")
+    return "\n" + "\n".join(lines)
+
+
+def _tokens(text: str) -> int:
+    return round(len(text) / CHARACTERS_PER_TOKEN)
 
 
 def _samples(library: Library) -> Iterator[PromptSample | ConfigProblem]:

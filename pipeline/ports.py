@@ -277,6 +277,48 @@ class ActiveSignal(Record):
 QuestionKind = Literal["opening", "follow_up", "closing", "rephrase"]
 
 
+class ThreadTold(Record):
+    """A thread that can be followed: its latest concept with what was said of it.
+
+    `left_turn` is the answer after which another one was followed, None if none was.
+    """
+
+    label: str
+    quote: str
+    left_turn: int | None = None
+
+
+class TopicTold(Record):
+    """A topic of the guide and how far it is: `open`, `covered`, `asked`, `declined` or `left`."""
+
+    label: str
+    status: str
+
+
+class Briefing(Record):
+    """What a language model is told of the interview so far.
+
+    Attributes:
+        conversation: oldest first; `earlier` are concepts of what was said before that and does not fit.
+        threads: the one that is being followed first.
+        guide: in its order.
+        did: what the last answer did besides telling, in words: "corrects", "complains".
+    """
+
+    conversation: tuple[Line, ...] = ()
+    earlier: tuple[str, ...] = ()
+    threads: tuple[ThreadTold, ...] = ()
+    guide: tuple[TopicTold, ...] = ()
+    did: tuple[str, ...] = ()
+
+
+class RefusedText(Record):
+    """A wording that could not be used, and why."""
+
+    text: str
+    reasons: tuple[str, ...]
+
+
 class QuestionRequest(Record):
     """What a writer gets to phrase the next question."""
 
@@ -316,6 +358,9 @@ class QuestionRequest(Record):
     """For a rephrase: the question to put in other words."""
     follows_reply: bool = False
     """The question comes right behind a reply, which has acknowledged what was said."""
+    briefing: Briefing = Briefing()
+    refused: tuple[RefusedText, ...] = ()
+    """What was written for this request and could not be used."""
     variant: int = 0
     """0 for the first try, 1 for the regeneration, 0–2 for self-selected candidates."""
     max_words: int = 25

@@ -12,7 +12,7 @@ import structlog
 from pipeline.concept import PipelineSettings
 from pipeline.contracts import QuestionOutput
 from pipeline.errors import ProviderError
-from pipeline.ports import Embedder, JudgesWordings, QuestionRequest, QuestionSink, QuestionWriter
+from pipeline.ports import Embedder, JudgesWordings, QuestionRequest, QuestionSink, QuestionWriter, RefusedText
 from pipeline.question.checker import Refusal, check
 from pipeline.question.pieces import in_words
 from pipeline.question.selection import best
@@ -76,6 +76,7 @@ class Asking:
         self._turn_number = turn_number
         self._refused: list[str] = []
         self._reasons: list[str] = []
+        self._unusable: list[RefusedText] = []
         self._attempts = 0
         self._before = ""
         self._request: QuestionRequest | None = None
@@ -120,7 +121,7 @@ class Asking:
         if sent is not None:
             return sent
         try:
-            sent = await self._stream(request.model_copy(update={"variant": 1}))
+            sent = await self._stream(request.model_copy(update={"variant": 1, "refused": tuple(self._unusable)}))
         except ProviderError:
             self._refused.append("provider_error")
         return sent or await self._send(self._writer.template(request), fallback=True)
@@ -155,6 +156,8 @@ class Asking:
                 return self._output(guard.out, fallback=False)
             return await self._mend(guard, request)
         self._note(verdict.refusals)
+        reasons = tuple(f"{refusal.code}: {refusal.detail}" for refusal in verdict.refusals)
+        self._unusable.append(RefusedText(text=guard.text, reasons=reasons))
         if verdict.action == "retract":
             await self._sink.retracted()
             await self._begin()

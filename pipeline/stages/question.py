@@ -22,8 +22,9 @@ from pipeline.contracts import (
 )
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.ports import Line, QuestionRequest
+from pipeline.ports import Briefing, Line, QuestionRequest
 from pipeline.question.asking import Asking, Questioner, in_one
+from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
 from pipeline.threads import BEGINS_A_THREAD
 
@@ -126,8 +127,19 @@ class QuestionStage:
             avoid_similar=await self._is_similar(context),
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],
+            briefing=self._briefing(context, answered),
             signals=chosen.active_signals if as_chosen else (),
             rationale=chosen.rationale if as_chosen else going.reason,
+        )
+
+    def _briefing(self, context: TurnContext, answered: Line) -> Briefing:
+        said = [Line(speaker=u.speaker, text=u.text) for u in context.state.utterances if u.text]
+        return briefing(
+            (*said, answered),
+            context.get(GraphOutput).graph,
+            context.get(StrategyOutput).threads,
+            context.get(StateOutput).guide,
+            [act.act for act in context.get(UtteranceOutput).utterance.acts if act.act != "tells"],
         )
 
     def _is_last_said(self, context: TurnContext) -> bool:

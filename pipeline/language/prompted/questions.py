@@ -11,13 +11,11 @@ from pipeline.language.prompted.delimiting import conversation, quoted
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
-from pipeline.language.prompted.terms import in_words, method_values, signal_words, spaced
+from pipeline.language.prompted.terms import method_values, signal_words, spaced
 from pipeline.language.prompted.tidying import Tidying
 from pipeline.ports import QuestionRequest, QuestionWriter
 from pipeline.question.templates import shuffled, was_asked
 
-DEEP_FROM = 2
-"""From this depth of the graph on, in nodes, the prompt reminds the model of the topic."""
 EXAMPLES = 3
 """Template questions that a prompt shows as examples of style."""
 PIECES_AFTER = 4
@@ -105,16 +103,17 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
             "recent_questions": recent,
             "examples": examples(request),
             "variant": request.variant,
+            "refused": _refused(request),
         }
         return {**_topic_values(request), **told}
-    talk: dict[str, Any] = {
-        **_topic_values(request),
-        "lines": conversation(request.lines),
-        "recent_questions": recent,
-        "variant": request.variant,
-    }
+    talk: dict[str, Any] = {**_topic_values(request), "recent_questions": recent, "variant": request.variant}
     if request.kind == "rephrase":
-        return {**talk, "original": quoted(request.original or "")}
+        return {
+            **talk,
+            "lines": conversation(request.lines),
+            "original": quoted(request.original or ""),
+            "refused": _refused(request),
+        }
     return {
         **talk,
         "strategy": request.strategy.description if request.strategy else "",
@@ -126,14 +125,39 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         "jump": request.focus_is_jump,
         "turns_ago": request.focus_said_earlier_turns,
         "avoid_similar": request.avoid_similar,
-        "deep": request.depth >= DEEP_FROM,
-        "depth": request.depth,
+        **_briefing_values(request),
         "signals": [
             {"name": signal_words(signal.name), "value": _value_text(signal.value), "description": signal.description}
             for signal in request.signals
         ],
-        "rationale": in_words(request.rationale),
     }
+
+
+def _briefing_values(request: QuestionRequest) -> dict[str, Any]:
+    """What a prompt says of the interview so far."""
+    told = request.briefing
+    return {
+        "conversation": conversation(told.conversation or request.lines),
+        "earlier": [quoted(label) for label in told.earlier],
+        "threads": [
+            {
+                "label": quoted(thread.label),
+                "quote": quoted(thread.quote),
+                "left_turn": thread.left_turn,
+            }
+            for thread in told.threads
+        ],
+        "guide": [{"label": topic.label, "status": topic.status} for topic in told.guide],
+        "did": list(told.did),
+        "refused": _refused(request),
+        "objective": request.objective,
+    }
+
+
+def _refused(request: QuestionRequest) -> list[dict[str, Any]]:
+    return [
+        {"text": quoted(one.text), "reasons": [quoted(reason) for reason in one.reasons]} for one in request.refused
+    ]
 
 
 def examples(request: QuestionRequest) -> list[str]:
@@ -148,7 +172,8 @@ def examples(request: QuestionRequest) -> list[str]:
     else:
         of_strategy = request.strategy.templates
         forms = request.forms or of_strategy.get(request.language) or of_strategy.get(request.language.split("-")[0])
-        templates = tuple(form.ask for form in forms or ())
+        kind = request.focus_type
+        templates = tuple(form.ask for form in forms or () if not form.types or kind is None or kind in form.types)
     fresh = [t for t in templates if not any(was_asked(t, question) for question in request.recent_questions)]
     chosen = shuffled(fresh, request.seed, request.turn_number, request.variant)[:EXAMPLES]
     return [_blank(template, request.topic) for template in chosen]

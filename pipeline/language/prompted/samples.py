@@ -10,6 +10,7 @@ from pipeline.language.prompted.prompts import Prompts, Rendered
 from pipeline.methodology import Methodology
 from pipeline.ports import (
     ActiveSignal,
+    Briefing,
     DiscourseRelation,
     ExtractionRequest,
     Line,
@@ -18,6 +19,8 @@ from pipeline.ports import (
     QuestionRequest,
     RatingRequest,
     SlotRequest,
+    ThreadTold,
+    TopicTold,
 )
 
 ANSWER = "I always take the one with the handle, because it's easy to carry, and then my hands are free for the kids."
@@ -152,6 +155,13 @@ def question_request(methodology: Methodology, topic: str, objective: str, kind:
         focus_said_earlier_turns=0 if opening else 2,
         depth=0 if opening else 2,
         lines=() if opening else lines,
+        briefing=Briefing()
+        if opening
+        else Briefing(
+            conversation=lines,
+            threads=(ThreadTold(label="light", quote=EARLIER, left_turn=2),),
+            guide=tuple(TopicTold(label=topic.label, status="open") for topic in methodology.guide),
+        ),
         recent_questions=() if opening else ("What comes to mind when you think of it?", QUESTION),
         signals=()
         if opening

@@ -90,8 +90,8 @@ def test_unknown_attribute_is_found_when_the_file_is_read() -> None:
 
 
 def test_mistake_in_a_branch_for_missing_values_is_found_too() -> None:
-    files = changed("question", "(nothing has been said yet)", "{{ lines[0].text }}")
-    assert f"prompts/question.md:{line_of(files, 'question', 'lines[0]')}: can't be rendered" in problem(files)
+    files = changed("question", "(nothing has been said yet)", "{{ conversation[0].text }}")
+    assert f"prompts/question.md:{line_of(files, 'question', 'conversation[0]')}: can't be rendered" in problem(files)
 
 
 def test_broken_syntax_is_told_with_its_line() -> None:

@@ -1,0 +1,78 @@
+"""What a language model is told of the interview so far, besides what the next question is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.acts import Act
+from pipeline.graph.surface import SurfaceGraph
+from pipeline.guide import TopicProgress
+from pipeline.ports import Briefing, Line, ThreadTold, TopicTold
+from pipeline.threads import Thread
+
+MAX_WORDS = 1500
+"""Of the conversation; what was said before is summed up by its concepts."""
+MAX_EARLIER = 30
+MAX_THREADS = 5
+
+
+def briefing(
+    lines: Sequence[Line],
+    graph: SurfaceGraph,
+    threads: Sequence[Thread],
+    guide: Sequence[TopicProgress],
+    acts: Sequence[Act],
+) -> Briefing:
+    """The conversation within `MAX_WORDS`, the threads, the guide, and what the respondent just did.
+
+    Args:
+        lines: everything that was said, oldest first, the last answer at the end.
+        graph: after the last answer.
+        threads: of the interview.
+        guide: how far it is.
+        acts: heard in the last answer, without those that merely tell.
+    """
+    kept = _within(lines)
+    said = {line.text for line in kept if line.speaker == "respondent"}
+    earlier = [
+        node.label
+        for node in graph.live_nodes()
+        if not any(mention.quote in text for mention in node.mentions for text in said)
+    ]
+    return Briefing(
+        conversation=tuple(kept),
+        earlier=tuple(earlier[-MAX_EARLIER:]) if len(kept) < len(lines) else (),
+        threads=tuple(_told(threads, graph)),
+        guide=tuple(TopicTold(label=topic.label, status=topic.status) for topic in guide),
+        did=tuple(dict.fromkeys(act.replace("_", " ") for act in acts)),
+    )
+
+
+def _within(lines: Sequence[Line]) -> list[Line]:
+    """The latest lines that have at most `MAX_WORDS` words together; the last two at least."""
+    kept: list[Line] = []
+    words = 0
+    for line in reversed(lines):
+        words += len(line.text.split())
+        if words > MAX_WORDS and len(kept) > 1:
+            break
+        kept.append(line)
+    return kept[::-1]
+
+
+def _told(threads: Sequence[Thread], graph: SurfaceGraph) -> list[ThreadTold]:
+    """The threads worth a look: the one being followed first, then those that are open, the latest first."""
+    going = [thread for thread in threads if not thread.ended]
+    ordered = sorted(going, key=lambda thread: (thread.left_turn is not None, -(thread.left_turn or 0)))
+    found = []
+    for thread in ordered[:MAX_THREADS]:
+        node = graph.nodes.get(thread.node_ids[-1])
+        if node is not None:
+            found.append(
+                ThreadTold(
+                    label=node.label,
+                    quote=node.mentions[-1].quote,
+                    left_turn=thread.left_turn,
+                )
+            )
+    return found
