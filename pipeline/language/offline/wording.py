@@ -79,9 +79,10 @@ def worded(
         else:
             if request.focus_is_last_said and not request.focus_is_jump:
                 yield Wording(fill(form.ask, topic=request.topic), form)
-            sentence, naming = _taken_up(request, speaking, about, number)
-            text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
-            yield Wording(text, form, naming)
+            else:
+                sentence, naming = _taken_up(request, speaking, about, number)
+                text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
+                yield Wording(text, form, naming)
 
 
 def _taken_up(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> tuple[str, Naming]:
