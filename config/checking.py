@@ -121,7 +121,7 @@ def _budget(samples: Sequence[PromptSample]) -> str:
     """About how many tokens each prompt takes, and what a conversation at its longest adds."""
     from pipeline.question.briefing import MAX_WORDS
 
-    lines = ["===== about how many tokens (system part, which providers can keep; user part of this sample) =====", ""]
+    lines = ["About how many tokens (system part, which providers can keep, + user part of this sample):", ""]
     for sample in samples:
         lines.append(f"{sample.name}, {sample.methodology}: {_tokens(sample.system)} + {_tokens(sample.user)}")
     if any(sample.name == "question" for sample in samples):

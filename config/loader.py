@@ -24,7 +24,7 @@ from config.files import (
     read_methodology,
     read_texts,
 )
-from config.personas import RESPONDENTS, Persona, Respondents, read_persona, read_respondents
+from config.personas import RESPONDENTS, Persona, Respondents, read_persona, read_respondents, unfit
 from config.promptfiles import PromptFiles
 from config.roles import Models
 from config.settings import PREFIX, ROLES
@@ -346,28 +346,13 @@ class Library:
         ]
 
     def _unfit(self, persona: Persona) -> list[ConfigProblem]:
-        """What of a persona is nowhere: its concept, its manner, types of its ideas."""
         document = self._personas.document(persona.id)
         if document is None:
             return []
-        concepts = self._concepts.values()
-        concept = concepts.get(persona.concept)
-        if concept is None:
-            hint = suggest(persona.concept, list(concepts))
-            return [document.problem(("concept",), f"there is no concept `{persona.concept}`{hint}")]
-        problems = []
-        file = self._respondents.value()
-        if file is not None and persona.manner not in file.manners:
-            hint = suggest(persona.manner, list(file.manners))
-            problems.append(document.problem(("manner",), f"there is no manner `{persona.manner}`{hint}"))
-        methodology = self._methodologies.values().get(concept.methodology)
-        known = [node.name for node in methodology.ontology.nodes] if methodology is not None else []
-        problems += [
-            document.problem(("truth", i, "type"), f"unknown node type `{idea.type}`{suggest(idea.type, known)}")
-            for i, idea in enumerate(persona.truth)
-            if known and idea.type not in known
-        ]
-        return problems
+        concept = self._concepts.values().get(persona.concept)
+        methodology = self._methodologies.values().get(concept.methodology) if concept is not None else None
+        found = unfit(persona, list(self._concepts.values()), self._respondents.value(), methodology)
+        return [document.problem(path, reason) for path, reason in found]
 
     def _mismatches(self, concept: Concept, methodologies: Mapping[str, Methodology]) -> list[ConfigProblem]:
         document = self._concepts.document(concept.id)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from config.yamlfile import ConfigError, Document, parse, suggest, validate
+from config.yamlfile import ConfigError, Document, Path, parse, suggest, validate
+from pipeline.methodology import Methodology
 
 Purpose = Literal["why", "feel", "then", "cause", "detail"]
 """What a question about something wants to know of it."""
@@ -174,7 +175,30 @@ def read_respondents(text: str, file: str) -> Respondents:
     return respondents
 
 
-def _mistakes(persona: Persona) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def unfit(
+    persona: Persona, concepts: Collection[str], respondents: Respondents | None, methodology: Methodology | None
+) -> Iterator[tuple[Path, str]]:
+    """What of a persona is nowhere: its concept, its manner, types of its ideas; paths and reasons.
+
+    Args:
+        persona: to look at.
+        concepts: ids of those there are.
+        respondents: the manners there are; None where they can't be read.
+        methodology: of the persona's concept; None where there is none.
+    """
+    if persona.concept not in concepts:
+        yield ("concept",), f"there is no concept `{persona.concept}`{suggest(persona.concept, list(concepts))}"
+        return
+    if respondents is not None and persona.manner not in respondents.manners:
+        hint = suggest(persona.manner, list(respondents.manners))
+        yield ("manner",), f"there is no manner `{persona.manner}`{hint}"
+    known = [node.name for node in methodology.ontology.nodes] if methodology is not None else []
+    for index, idea in enumerate(persona.truth):
+        if known and idea.type not in known:
+            yield ("truth", index, "type"), f"unknown node type `{idea.type}`{suggest(idea.type, known)}"
+
+
+def _mistakes(persona: Persona) -> Iterator[tuple[Path, str]]:
     known = [idea.id for idea in persona.truth]
     for index, idea in enumerate(persona.truth):
         if idea.id in known[:index]:
@@ -195,9 +219,7 @@ def _mistakes(persona: Persona) -> Iterator[tuple[tuple[str | int, ...], str]]:
             yield ("truth", index, "id"), f"nothing that can be asked leads to `{idea.id}`"
 
 
-def _unknown(
-    path: tuple[str | int, ...], ids: Iterable[str], known: list[str]
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _unknown(path: Path, ids: Iterable[str], known: list[str]) -> Iterator[tuple[Path, str]]:
     for name in ids:
         if name not in known:
             yield path, f"there is no `{name}` in `truth`{suggest(name, known)}"

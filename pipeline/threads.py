@@ -128,7 +128,9 @@ def judged(
 ) -> tuple[Thread, ...]:
     """The threads with why they ended: at a terminal concept, at a closed subject, or for want of anything new.
 
-    A ladder ends where it reaches a terminal concept, a story once that has been asked about.
+    A ladder ends where it reaches a terminal concept, a story once that has been asked about. Where a story's head is
+    at its end and not the story, it goes on from what was told before and asked about once at the most: a feeling that
+    somebody can say no more about leaves open what happened then.
     """
     is_ladder = kind_of(ontology) == "ladder"
 
@@ -140,7 +142,23 @@ def judged(
             return "terminal"
         return "exhausted" if thread.dry >= DRY_QUESTIONS else ""
 
-    return tuple(thread.model_copy(update={"ended": end(thread)}) for thread in threads)
+    def earlier(thread: Thread) -> str | None:
+        for node_id in reversed(thread.node_ids[:-1]):
+            state = tracker.states.get(key_of(node_id))
+            if state is not None and not state.declined and state.focus_count <= 1:
+                return node_id
+        return None
+
+    found = []
+    for thread in threads:
+        why = end(thread)
+        goes_on = earlier(thread) if not is_ladder and why in ("declined", "exhausted") else None
+        if goes_on is not None:
+            rest = tuple(node_id for node_id in thread.node_ids if node_id != goes_on)
+            found.append(thread.model_copy(update={"node_ids": (*rest, goes_on), "ended": "", "dry": 0}))
+        else:
+            found.append(thread.model_copy(update={"ended": why}))
+    return tuple(found)
 
 
 def left(threads: Iterable[Thread], asked: Collection[str], turn: int) -> tuple[Thread, ...]:

@@ -150,14 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("--resume", metavar="SESSION", help="go on with an interview that was left")
     add_data(chat)
 
-    export = add("export", _export, "Write a session to standard output or a file.")
-    export.add_argument("session", metavar="SESSION")
-    export.add_argument("--format", choices=FORMATS, default="json", metavar="F", help=f"one of {', '.join(FORMATS)}")
-    export.add_argument(
-        "--relations", choices=RELATIONS, default="firm", help="firm (default) leaves inferred ones out"
-    )
-    export.add_argument("--output", "-o", metavar="FILE", help="where to write; standard output if not given")
-    add_data(export)
+    _add_export_arguments(add("export", _export, "Write a session to standard output or a file."))
 
     judge = add("judge", _judge, "Show, answer by answer, what was heard and understood, and on what it rests.")
     judge.add_argument("session", metavar="SESSION")
@@ -196,6 +189,16 @@ def _parser() -> argparse.ArgumentParser:
     token = add("moderator-token", _moderator_token, "Print the moderator's token, making one if there is none.")
     add_data(token)
     return parser
+
+
+def _add_export_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("session", metavar="SESSION")
+    command.add_argument("--format", choices=FORMATS, default="json", metavar="F", help=f"one of {', '.join(FORMATS)}")
+    command.add_argument(
+        "--relations", choices=RELATIONS, default="firm", help="firm (default) leaves inferred ones out"
+    )
+    command.add_argument("--output", "-o", metavar="FILE", help="where to write; standard output if not given")
+    command.add_argument("--data", metavar="DIR", help="data directory (ASKWELL_DATA)")
 
 
 def _settings(options: argparse.Namespace, *, quiet: bool = False) -> Settings:

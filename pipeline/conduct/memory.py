@@ -31,6 +31,7 @@ def remembered(
         "answered": move.answered,
         "repairs_in_a_row": 0 if move.counts else conduct.repairs_in_a_row + (move.act in REPAIRS),
         "dont_knows": conduct.dont_knows + 1 if move.act == "dont_know" else kept,
+        "eased": conduct.eased + (move.act == "dont_know" and move.then == "easier"),
         "waiting": move.act == "wants_pause" and move.then == "stands" and not move.asks,
     }
     if move.act == "distress" and move.alert is not None:

@@ -490,6 +490,8 @@ def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     return Move("wants_topic", text, "easier", counts=True, leaves_focus=True)
 
 
+MOST_EASED = 3
+"""How often an interview helps somebody who does not know by an easier question, before it simply goes on."""
 _PERSONS = {"my": "your", "mine": "yours", "me": "you", "i": "you", "our": "your", "we": "you", "us": "you"}
 
 
@@ -501,7 +503,7 @@ def _to_you(topic: str) -> str:
 def _dont_know(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure or moment.told_words >= LONG_TELLING or moment.closing:
         return None
-    if moment.conduct.dont_knows:
+    if moment.conduct.dont_knows or moment.conduct.eased >= MOST_EASED:
         return Move("dont_know", moment.variant(moment.texts.left), "engine", counts=True, leaves_focus=True)
     return Move("dont_know", moment.variant(moment.texts.easier), "easier", counts=True)
 

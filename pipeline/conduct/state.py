@@ -29,8 +29,9 @@ class ConductState(Record):
     `offers` are what can be chosen now. `waiting` says that the respondent asked for a pause. `stopping_until` is when
     a stop takes effect; `stopped_question` and `stopped_status` are restored if it is taken back. `held_until` is when
     an interview with somebody under age is erased; `released_by` is who let it go nevertheless. `dont_knows` counts
-    them in a row. `denied` are acts that the respondent, asked back, did not mean; `answered` says that the
-    message which was asked back about had answered the question, too.
+    them in a row, `eased` how often an easier question was asked because of them. `denied` are acts that the
+    respondent, asked back, did not mean; `answered` says that the message which was asked back about had answered the
+    question, too.
     """
 
     repairs_in_a_row: int = 0
@@ -39,6 +40,7 @@ class ConductState(Record):
     offers: tuple[OfferName, ...] = ()
     distressed: int = 0
     dont_knows: int = 0
+    eased: int = 0
     denied: tuple[Act, ...] = ()
     answered: bool = False
     asked_back_turn: int | None = None

@@ -15,11 +15,11 @@ Wanted = Literal["why", "feel", "then", "cause", "detail", "more"]
 ORDER: tuple[Wanted, ...] = ("more", "feel", "then", "cause", "why", "detail")
 """Which purpose a question has that could have several."""
 STANDS_IN: Mapping[Purpose, tuple[Purpose, ...]] = {
-    "why": ("why",),
-    "feel": ("feel",),
+    "why": ("why", "feel"),
+    "feel": ("feel", "why"),
     "then": ("then",),
     "cause": ("cause",),
-    "detail": ("detail", "why", "then"),
+    "detail": ("detail", "why", "then", "feel"),
 }
 """What is told where a question of a purpose is asked; an open invitation brings what comes first."""
 TIRED_EVERY = 2

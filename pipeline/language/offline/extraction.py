@@ -12,6 +12,7 @@ from pipeline.language.clauses import split
 from pipeline.language.offline import kinds
 from pipeline.language.offline.answer import PROVIDER, AnswerExtraction
 from pipeline.language.offline.exemplars import ExemplarFiles
+from pipeline.language.offline.hedges import without_hedges
 from pipeline.language.offline.judged import JudgedExtraction
 from pipeline.language.offline.spans import (
     Candidate,
@@ -21,7 +22,7 @@ from pipeline.language.offline.spans import (
     is_without_content,
     shape_of,
 )
-from pipeline.language.reader.understanding import MOST_CONCEPTS, Reader
+from pipeline.language.reader.understanding import MOST_CONCEPTS, Reader, Understood
 from pipeline.language.srl import SpacyParser
 from pipeline.methodology import Methodology
 from pipeline.ports import (
@@ -78,19 +79,22 @@ class OfflineExtractor:
                 return Extraction(extractable=False, provider=PROVIDER)
             work = AnswerExtraction(self, request, doc, clauses, found[:MAX_CONCEPTS])
             return work.extraction(_too_many(found[MAX_CONCEPTS:]))
-        understood = self.reader.understand(
-            request.text,
-            request.question,
-            request.focus_label or request.topic,
-            request.focus_type,
-            request.methodology.ontology,
-        )
+        understood = self._understood(self.reader, request, request.text)
+        if not understood.concepts:
+            # What is said with much caution is still said; the reader was taught by people who were surer.
+            surer = without_hedges(request.text)
+            understood = self._understood(self.reader, request, surer) if surer != request.text else understood
         placed = [candidate_at(doc, request.text, clauses, c.start, c.end) for c in understood.concepts]
         kept = [candidate if number < MAX_CONCEPTS else None for number, candidate in enumerate(placed)]
         if not any(kept):
             return Extraction(extractable=False, provider=PROVIDER)
         judged = JudgedExtraction(self, request, doc, clauses, understood, kept)
         return judged.extraction(_too_many([candidate for candidate in placed[MAX_CONCEPTS:] if candidate is not None]))
+
+    @staticmethod
+    def _understood(reader: Reader, request: ExtractionRequest, text: str) -> Understood:
+        about = request.focus_label or request.topic
+        return reader.understand(text, request.question, about, request.focus_type, request.methodology.ontology)
 
     def _shapes(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """The shape features of exemplars, trimmed as answers are."""

@@ -276,7 +276,8 @@ def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
 
 def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
     """One that fits the weight of what was said and was not used lately."""
-    hard = request.focus_emotion > 1 and request.focus_stance < 0
+    burdened = _burdens(_last_answer(request) or "", request.language)
+    hard = request.focus_emotion > 1 and request.focus_stance < 0 and burdened
     pool = (speaking.acknowledgements_hard if hard else ()) or speaking.acknowledgements
     unused = [a for a in pool if not any(q.startswith(a) for q in request.recent_questions)]
     return _pick(unused or pool, request, "acknowledgement")

@@ -101,7 +101,7 @@ class Ranker:
     base: float = 0.0
 
     def score(self, wording: Wording, moment: Moment) -> float:
-        """The expected judgement: 0 for a question to be ashamed of to 3 for the one that a moderator would ask."""
+        """The judgement to be expected: 0 for a wording that shames its speaker, 3 for the one that fits best."""
         return self.base + sum(self.weights.get(name, 0.0) * value for name, value in _features(wording, moment))
 
 

@@ -153,7 +153,7 @@ def main(arguments: Sequence[str]) -> int:
         _tell(f"strength {strength:g}: {_said(found)}")
     best = max(tried, key=lambda strength: tried[strength].pairs)
     ranker = fit(judged, best)
-    document = {"base": ranker.base, "weights": dict(sorted(ranker.weights.items()))}
+    document = {"strength": best, "base": ranker.base, "weights": dict(sorted(ranker.weights.items()))}
     options.to.write_text(json.dumps(document, indent=0, ensure_ascii=False) + "\n", "utf-8")
     _tell(f"{len(ranker.weights)} weights written to {options.to}")
     return 0

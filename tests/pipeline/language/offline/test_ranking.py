@@ -1,0 +1,99 @@
+"""The choice among wordings: the model, its file, its training, and how it does on moments that were kept apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.language.offline import ranking
+from pipeline.language.offline.ranking import Moment, Ranker, ranked
+from pipeline.language.offline.wording import Wording
+from pipeline.language.training import ranker as training
+from pipeline.methodology import Form
+
+CORPUS = Path(__file__).parents[3] / "corpus" / "judged"
+MOMENT = Moment(type="attribute", stance="wanted", feels=False, last_said=True, about=None, answer="It is quick.")
+WHY = Wording("Why does that matter to you?", Form(ask="Why does that matter to you?"))
+WHAT = Wording("What does that do for you?", Form(ask="What does that do for you?"))
+
+
+@pytest.fixture
+def file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """Where the ranker's file is looked for in this test."""
+    monkeypatch.setattr(ranking, "files", lambda _: tmp_path)
+    ranking.shipped.cache_clear()
+    yield tmp_path / "ranker.json"
+    ranking.shipped.cache_clear()
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "[]", "{}", '{"base": 1}', '{"base": "x", "weights": {"a": "b"}}'])
+def test_missing_or_damaged_file_leaves_the_order_to_chance(file: Path, content: str | None) -> None:
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    assert ranking.shipped() is None
+    assert [wording for _, wording in ranked([WHY, WHAT], MOMENT, [0.1, 0.9])] == [WHAT, WHY]
+
+
+def test_weights_decide_and_chance_only_between_equals(file: Path) -> None:
+    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why does that matter to you": 0.5}}), encoding="utf-8")
+    best = ranked([WHAT, WHY], MOMENT, [0.9, 0.0])
+    assert [wording for _, wording in best] == [WHY, WHAT]
+    assert best[0][0] == pytest.approx(1.5)
+
+
+def test_what_was_asked_lately_waits(file: Path) -> None:
+    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why does that matter to you": 0.5}}), encoding="utf-8")
+    again = replace(MOMENT, recent=("Why does that matter to you?", "And then?"))
+    assert [wording for _, wording in ranked([WHY, WHAT], again, [0.5, 0.5])] == [WHAT, WHY]
+
+
+def test_training_learns_what_judges_prefer() -> None:
+    judged = [training.Judged(MOMENT, (WHY, WHAT), (3, 0)) for _ in range(10)]
+    learned = training.fit(judged, 1.0)
+    assert learned.score(WHY, MOMENT) > learned.score(WHAT, MOMENT)
+    found = training.figures(learned, judged)
+    assert (found.pairs, found.good, found.bad, found.at_best) == (1.0, 1.0, 0.0, 3.0)
+    assert found.by_chance == 1.5
+    assert training.cross_validated(judged, 1.0).pairs == 1.0
+
+
+def test_shipped_file_is_what_the_corpus_makes() -> None:
+    shipped = ranking.shipped()
+    assert shipped is not None
+    strength = json.loads(Path(ranking.__file__).with_name("ranker.json").read_text("utf-8"))["strength"]
+    again = training.fit([each for path in sorted(CORPUS.glob("*.jsonl")) for each in training.read(path)], strength)
+    assert dict(shipped.weights) == pytest.approx(dict(again.weights), abs=0.01)
+
+
+def test_training_writes_what_the_product_reads(file: Path, tmp_path: Path) -> None:
+    first = (CORPUS / "a.jsonl").read_text("utf-8").splitlines()[:12]
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "few.jsonl").write_text("\n".join(first) + "\n", encoding="utf-8")
+    assert training.main(["--corpus", str(tmp_path / "corpus"), "--to", str(file)]) == 0
+    written = json.loads(file.read_text("utf-8"))
+    assert ranking.shipped() == Ranker(written["weights"], written["base"])
+    assert written["weights"]
+
+
+def test_blind_moments_share_no_answer_with_training() -> None:
+    def answers(folder: Path) -> set[str]:
+        return {
+            json.loads(line)["answer"]
+            for path in folder.glob("*.jsonl")
+            for line in path.read_text("utf-8").splitlines()
+        }
+
+    assert not answers(CORPUS) & answers(CORPUS / "blind")
+
+
+@pytest.mark.parametrize("path", sorted((CORPUS / "blind").glob("*.jsonl")), ids=lambda path: path.stem)
+def test_moderators_mostly_agree_on_blind_moments(path: Path) -> None:
+    shipped = ranking.shipped()
+    assert shipped is not None
+    found = training.figures(shipped, list(training.read(path)))
+    assert found.pairs >= 0.68
+    assert found.mean >= found.by_chance + 0.3
