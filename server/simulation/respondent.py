@@ -22,6 +22,8 @@ STANDS_IN: Mapping[Purpose, tuple[Purpose, ...]] = {
     "detail": ("detail", "why", "then", "feel"),
 }
 """What is told where a question of a purpose is asked; an open invitation brings what comes first."""
+OF_THE_WHOLE: tuple[Wanted, ...] = ("then", "cause")
+"""What is told of the story as a whole, where there is nothing of that kind about what the question took up."""
 TIRED_EVERY = 2
 COMMON = frozenset(
     "a about all also am an and any are as at be because been but by can could did do does doing don't for from get "
@@ -156,7 +158,10 @@ class Respondent:
                 return [cue.tells]
         if wanted == "more":
             return [name for name in (*self._persona.first, *self._persona.more) if name not in self._told][:1]
-        return self._left(about, STANDS_IN[wanted])[:1]
+        found = self._left(about, STANDS_IN[wanted])
+        if not found and wanted in OF_THE_WHOLE:
+            found = [other for name in reversed(self._told) for other in self._left(name, (wanted,))]
+        return found[:1]
 
     def _left(self, name: str, purposes: Sequence[Purpose]) -> list[str]:
         linked = [other for purpose in purposes for other in self._ideas[name].told_for(purpose)]

@@ -32,7 +32,7 @@ from server.simulation.scoring import Score, scored
 
 CONNECT_S = 10
 """How long a Dask scheduler may take to answer."""
-FORMAT = 1
+FORMAT = 2
 """Of the result files; others are made again."""
 
 

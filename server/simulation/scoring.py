@@ -31,7 +31,7 @@ class Score:
         links: of the truth between ideas that were told; `linked` of them are in the graph.
         wrong_links: links in the graph between ideas that the truth does not link, guessed ones left out.
         height, height_there: highest level of a type found, and of the truth; 0 without a ladder.
-        guide, guide_covered: topics of the guide, and those covered.
+        guide, guide_done: topics of the guide, and those spoken of or asked for.
         turns, wasted: answers, and those that told nothing.
         repeated: questions that were asked before of the same idea.
         closed_early, closed_late: whether it ended with most untold, or after a run of wasted turns.
@@ -49,7 +49,7 @@ class Score:
     height: int
     height_there: int
     guide: int
-    guide_covered: int
+    guide_done: int
     turns: int
     wasted: int
     repeated: int
@@ -67,7 +67,7 @@ class Score:
             "linked": _share(self.linked, self.links),
             "wrong links": _share(self.wrong_links, self.wrong_links + self.linked, empty=0.0),
             "height": _share(self.height, self.height_there),
-            "guide": _share(self.guide_covered, self.guide),
+            "guide": _share(self.guide_done, self.guide),
             "wasted": _share(self.wasted, self.turns, empty=0.0),
             "repeated": _share(self.repeated, self.turns, empty=0.0),
         }
@@ -114,7 +114,7 @@ def scored(persona: Persona, held: Held, methodology: Methodology) -> Score:
         height=max((levels.get(ideas[idea].type, 0) for idea in typed), default=0),
         height_there=max(levels.get(idea.type, 0) for idea in persona.truth),
         guide=len(state.guide),
-        guide_covered=sum(topic.status == "covered" for topic in state.guide),
+        guide_done=sum(topic.status in ("covered", "asked", "declined") for topic in state.guide),
         turns=len(held.exchanges),
         wasted=sum(wasted),
         repeated=_repeated(held.exchanges),
