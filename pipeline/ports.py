@@ -343,6 +343,8 @@ class QuestionRequest(Record):
     focus_stance: int = 0
     focus_emotion: int = 0
     """As of `KGNode`: what is wanted or suffered, and how much feeling is in it."""
+    unheard: bool = False
+    """The answer told something, and nothing of it was understood: it is asked about as a whole."""
     forms: tuple[Form, ...] = ()
     """The wordings to choose from; those of the strategy if empty."""
     avoid_similar: bool = False

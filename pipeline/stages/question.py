@@ -29,6 +29,8 @@ from pipeline.question.request import LINES, question_request, rephrase_request
 from pipeline.threads import BEGINS_A_THREAD
 
 SIMILAR_COSINE = 0.80
+TELLING_WORDS = 5
+"""An answer of so many words tells something."""
 REPEAT_FOCUS_WINDOW = 6
 
 
@@ -122,6 +124,7 @@ class QuestionStage:
             focus_is_jump=focus.is_jump if focus else False,
             focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
             focus_is_last_said=self._is_last_said(context),
+            unheard=self._is_unheard(context),
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
             avoid_similar=await self._is_similar(context),
@@ -141,6 +144,17 @@ class QuestionStage:
             context.get(StateOutput).guide,
             [act.act for act in context.get(UtteranceOutput).utterance.acts if act.act != "tells"],
         )
+
+    def _is_unheard(self, context: TurnContext) -> bool:
+        """Whether the answer told something of which nothing was understood, and the question leads away from it."""
+        focus = context.get(ContinuationOutput).focus
+        heard = context.get(UtteranceOutput)
+        tells = all(act.act == "tells" for act in heard.utterance.acts)
+        if context.get(ContinuationOutput).ask_closing or not tells or len(heard.content.split()) < TELLING_WORDS:
+            return False
+        own = heard.utterance.id
+        found = any(own in node.source_utterance_ids for node in context.get(GraphOutput).graph.live_nodes())
+        return not found and (focus is None or focus.target.kind == "topic" or not focus.node_ids)
 
     def _is_last_said(self, context: TurnContext) -> bool:
         """Whether “that” would be taken for the focus: this answer ended with it, or had nothing else of weight."""

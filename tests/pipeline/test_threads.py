@@ -131,3 +131,18 @@ def tracker_of(key: str, **more: object) -> NodeStateTracker:
         "surface_ids": (key,),
     }
     return NodeStateTracker([NodeState.model_validate({**fields, **more})])
+
+
+def test_story_goes_on_from_what_was_told_before_where_its_head_is_at_its_end() -> None:
+    nodes = [node("the scarf"), node("the shame")]
+    threads = after(nodes, edges=[edge("the scarf", "the shame")], ontology=STORY)
+    graph = SurfaceGraph(nodes, [edge("the scarf", "the shame")], ())
+    tracker = tracker_of("the scarf", focus_count=1)
+    tracker.states |= tracker_of("the shame", declined=True).states
+    [story] = judged(threads, graph, tracker, str, STORY)
+    assert (story.head, story.ended) == ("the scarf", "")
+    tracker.states |= tracker_of("the scarf", focus_count=2).states
+    [story] = judged(threads, graph, tracker, str, STORY)
+    assert story.ended == "declined"
+    [ladder] = judged(threads, graph, tracker, str, LADDER)
+    assert ladder.ended == "declined"

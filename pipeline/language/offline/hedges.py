@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _LEAD = (
-    r"(?:well|maybe|perhaps|possibly|probably|presumably|i suppose|i guess|i think|i'd say|i would say|i imagine|"
+    r"(?:well|oh|hm+|honestly|frankly|truthfully|actually|really|basically|obviously|look|i mean|you know|"
+    r"maybe|perhaps|possibly|probably|presumably|i suppose|i guess|i think|i'd say|i would say|i imagine|"
     r"sort of|kind of|it (?:could|might|may) be that|could be that|it (?:could|might) be|not sure|"
     r"i'm not (?:really |quite )?sure|i am not (?:really |quite )?sure|i don't (?:really )?know|hard to say|"
     r"if i'm honest|to be honest|but|or)"

@@ -35,6 +35,8 @@ TEMPLATE_SKIPS = 2
 FRESH_TRIES = 5
 CLOSE_COSINE = 0.90
 DONT_KNOW_WORDS = 9
+FLOOR = 0.6
+"""Where the ranker expects less of the best wording, the plainest probe is asked."""
 RANKED = 1 << 20
 """Chance is drawn from this many steps."""
 
@@ -156,7 +158,10 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         yield from _asked(_turned(easier, request, "easier"), request, speaking, about)
     elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or ""):
         before = _fresh_acknowledgement(request, speaking)
-    best = list(_ranked(_forms(request, speaking, about), request, speaking, about))
+    ranked_best = list(_ranked(_forms(request, speaking, about), request, speaking, about))
+    best = [text for _, text in ranked_best]
+    if request.unheard or (request.focus_is_last_said and ranked_best and ranked_best[0][0] < FLOOR):
+        best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     if before:
         yield from (f"{before} {text}" for text in best[:6])
     yield from best
@@ -175,7 +180,7 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
     original = request.original or ""
     if request.strategy is not None:
         pool = [form for form in _forms(request, speaking, about) if not was_asked(form.ask, original)]
-        yield from _different(_ranked(pool, request, speaking, about), original)
+        yield from _different((text for _, text in _ranked(pool, request, speaking, about)), original)
     else:
         openings = request.methodology.openings.get(_language(request)) or speaking.openings
         if any(was_asked(template, original) for template in openings):
@@ -214,16 +219,16 @@ def _plain(texts: Sequence[str]) -> list[Form]:
 
 def _ranked(
     forms: Sequence[Form], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None
-) -> Iterator[str]:
-    """The wordings of the forms that fit, the best first."""
+) -> Iterator[tuple[float, str]]:
+    """The wordings of the forms that fit with their scores, the best first."""
     stance = _stance(request)
     found = _worded(forms, request, speaking, about)
     name = request.strategy.name if request.strategy else request.kind
     chance = [
         stable_hash(request.seed, request.turn_number, name, wording.form.ask) % RANKED / RANKED for wording in found
     ]
-    for _, wording in ranked(found, _moment(request, about, stance), chance):
-        yield wording.text
+    for score, wording in ranked(found, _moment(request, about, stance), chance):
+        yield score, wording.text
 
 
 def _worded(

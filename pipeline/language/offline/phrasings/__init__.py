@@ -33,6 +33,7 @@ class LanguagePhrasing(BaseModel):
     easier_focus: tuple[str, ...]
     easier_topic: tuple[str, ...]
     skipped: tuple[str, ...]
+    probes: tuple[str, ...] = Field(min_length=2)
     any_focus: tuple[str, ...]
     any_topic: tuple[str, ...] = Field(min_length=7)
     openings: tuple[str, ...]

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.language.offline import questions
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know
 from pipeline.methodology import Methodology, Strategy
@@ -356,3 +357,19 @@ def test_forms_of_a_topic_come_before_those_of_the_strategy() -> None:
     forms = METHODS["critical_incident"].guide[1].questions["en"]
     asked = request("critical_incident", strategy, forms=forms)
     assert compose(asked) in {form.ask for form in forms}
+
+
+def test_answer_of_which_nothing_was_understood_is_asked_about_as_a_whole() -> None:
+    strategy = METHODS["means_end_chain"].strategy("explore")
+    for seed in range(6):
+        asked = request("means_end_chain", strategy, seed=seed, unheard=True)
+        assert compose(asked, plain=True) in phrasing("en").probes
+
+
+def test_plainest_probe_is_asked_where_no_wording_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "ranked", lambda wordings, moment, chance: [(0.1, wording) for wording in wordings])
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    asked = request("means_end_chain", strategy, label="quiet motor", focus_is_last_said=True)
+    assert compose(asked, plain=True) in phrasing("en").probes
+    monkeypatch.setattr(questions, "ranked", lambda wordings, moment, chance: [(1.1, wording) for wording in wordings])
+    assert compose(asked, plain=True) not in phrasing("en").probes
