@@ -49,11 +49,15 @@ class _Limits:
         usage = resource.getrusage(resource.RUSAGE_SELF)
         _lower(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + job.max_cpu_s) + 1)
 
+    def enforce(self) -> None:
+        """End the process if it has taken more than it may."""
+        if self._most_bytes is not None and _peak_bytes() > self._most_bytes:
+            os._exit(TOO_MUCH_STATUS)
+
     def _watch(self) -> None:
         while True:
             time.sleep(WATCH_EVERY_S)
-            if self._most_bytes is not None and _peak_bytes() > self._most_bytes:
-                os._exit(TOO_MUCH_STATUS)
+            self.enforce()
 
 
 def _lower(which: int, limit: int) -> None:
@@ -114,6 +118,7 @@ def _serve(ours: socket.socket) -> None:
         with os.fdopen(descriptors[0], "rb") as file:
             limits.set(job)
             outcome = _decode(file, job, ours)
+        limits.enforce()  # on a busy machine a recording may be over before the watching thread had its turn
         ours.sendall(bytes(LENGTH_BYTES))
         _send(ours, json.dumps(asdict(outcome)).encode())
         if outcome.kind == "too_much":

@@ -168,7 +168,9 @@ async def test_catalogue_is_open_to_anyone(api: Process) -> None:
     assert (await api.call("GET", "/api/concepts/cofee")).status_code == 404
     names = {item["id"] for item in (await api.call("GET", "/api/methodologies")).json()["items"]}
     assert {"means_end_chain", "jobs_to_be_done", "critical_incident", "small"} <= names
-    assert (await api.call("GET", "/api/personas")).json() == {"items": []}
+    personas = (await api.call("GET", "/api/personas")).json()["items"]
+    assert "allotment_cook" in {item["id"] for item in personas}
+    assert {item["concept"] for item in personas} <= {item["id"] for item in items}
 
 
 async def test_closed_doors_open_for_tokens_only(tmp_path: Path) -> None:
