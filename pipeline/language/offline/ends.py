@@ -10,6 +10,8 @@ JOINING = words("and but so because cos coz cause or nor yet plus also well oh a
 """Words that join a phrase to what stands before it; at its beginning or end they say nothing of it."""
 FARTHEST = 4
 """Tokens by which an end is moved at the most to complete a phrase."""
+SINGLING_OUT = ("what matters", "what counts", "what i ", "what im ", "what its about", "the thing i ")
+"""How sentences go on that say which of several things it is: "sound is what matters to me"."""
 ENDS = frozenset(".;!?")
 
 
@@ -20,7 +22,7 @@ def whole_phrase(doc: Doc, start: int, end: int) -> tuple[int, int]:
     phrase that follows at once is taken in: "louder about" becomes "louder about it".
     """
     first, end = _one_sentence(doc, start, end)
-    first = _beginning(doc, first, end)
+    first, end = _singled_out(doc, _beginning(doc, first, end), end)
     last = _extended(doc, first, end)
     last = _cut(doc, first, last)
     return (first, last) if any(token.is_alpha for token in doc[first:last]) else (start, end)
@@ -64,6 +66,16 @@ def _extended(doc: Doc, start: int, end: int) -> int:
         if doc[end - 1].dep_ in {"det", "poss"} and doc[end - 1].head.i == token.i:
             return last + 1
     return end
+
+
+def _singled_out(doc: Doc, start: int, end: int) -> tuple[int, int]:
+    """What "is what matters to me" or "is what I look at" is said of, where the phrase has that in it or is that."""
+    for at in range(max(1, start - FARTHEST), end - 1):
+        said = doc[at].lemma_ == "be" and normalised_text(doc[at + 1 : end].text).startswith(SINGLING_OUT)
+        subject = next((child for child in doc[at].children if child.dep_ == "nsubj"), None) if said else None
+        if subject is not None and subject.pos_ != "PRON" and subject.i < at:
+            return subject.left_edge.i, at
+    return start, end
 
 
 def _cut(doc: Doc, start: int, end: int) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from spacy.tokens import Doc, Token
 
 from pipeline.language.clauses import VERBS, Clause
-from pipeline.language.connectors import normalised_text
+from pipeline.language.connectors import normalised_text, words
 from pipeline.language.offline import lexicon as lex
 from pipeline.language.offline.ends import whole_phrase
 from pipeline.language.offline.trimming import MAX_LABEL_WORDS, SAID_LABEL_WORDS, label_of, shortened, trimmed
@@ -20,6 +20,12 @@ MAX_WORD_CHARS = 40
 
 URL = re.compile(r"https?://\S+|www\.\S+")
 NO_CONTENT = re.compile(lex.NO_CONTENT, re.IGNORECASE)
+STANCE_LEMMAS = words(
+    "care matter mind like love hate enjoy prefer want need appreciate suppose guess mean think feel know say"
+)
+"""Verbs that say only how somebody stands to what they are said of: one of them alone is no concept."""
+SAYINGS_LEMMAS = words("nerve matter")
+"""What alone is left of a saying: "gets on my nerves", "no matter"."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +246,7 @@ def _candidate(doc: Doc, text: str, clause: Clause, index: int) -> Candidate | N
 
 
 def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end: int) -> Candidate | None:
-    """The candidate that the characters `start` to `end` of the answer are; None where they have no word."""
+    """The candidate that the characters `start` to `end` of the answer are; None where they say nothing."""
     span = doc.char_span(start, end, alignment_mode="expand")
     if span is None or not len(span):
         return None
@@ -252,11 +258,22 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
     first, last = whole_phrase(doc, span.start, span.end)
     tokens = [doc[i] for i in range(*shortened(doc, first, last, SAID_LABEL_WORDS))]
     label = label_of(tokens) or label_of(list(span))
-    words = [word[:MAX_WORD_CHARS] for word in label.split()]
+    short = [word[:MAX_WORD_CHARS] for word in label.split()]
     if index < 0 or not any(ch.isalpha() for ch in label) or URL.search(label):
         return None
+    if _says_nothing(tokens):
+        return None
     quote = text[doc[first].idx : doc[last - 1].idx + len(doc[last - 1])].strip()
-    return _described(doc, clauses[index], index, tokens, " ".join(words), quote or text[start:end].strip())
+    return _described(doc, clauses[index], index, tokens, " ".join(short), quote or text[start:end].strip())
+
+
+def _says_nothing(tokens: Sequence[Token]) -> bool:
+    """Whether all that is said is how somebody stands to something, or a piece of a saying."""
+    lemmas = content_lemmas(tokens)
+    if len(lemmas) != 1:
+        return False
+    noun = any(token.pos_ in {"NOUN", "PROPN"} and token.lemma_.lower() == lemmas[0] for token in tokens)
+    return lemmas[0] in SAYINGS_LEMMAS or (lemmas[0] in STANCE_LEMMAS and not noun)
 
 
 def _described(doc: Doc, clause: Clause, index: int, tokens: Sequence[Token], label: str, quote: str) -> Candidate:

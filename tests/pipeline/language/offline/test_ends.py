@@ -24,6 +24,9 @@ from pipeline.language.srl import SpacyParser
         ("They look at him and I'm sick of it.", "look at him and I'm", "look at him"),
         ("She paid it back while I was still on the line.", "paid it back while I was still", None),
         ("No pressure.", "No pressure", "No pressure"),
+        ("Sound is what matters to me.", "Sound is what matters", "Sound"),
+        ("The battery is what I look at first.", "is what I look at first", "The battery"),
+        ("What matters is what it costs.", "what it costs", "what it costs"),
         ("and", "and", "and"),
     ],
 )
@@ -46,3 +49,21 @@ def test_label_and_quote_of_what_the_reader_finds_are_whole(parser: SpacyParser)
     found = candidate_at(doc, answer, split(doc), 0, answer.index(" it"))
     assert found is not None
     assert (found.label, found.quote) == ("my colleague was louder about it", "my colleague was louder about it")
+
+
+@pytest.mark.parametrize(
+    ("answer", "found", "kept"),
+    [
+        ("I don't really care.", "care", False),
+        ("It doesn't matter.", "matter", False),
+        ("He gets on my nerves.", "nerves", False),
+        ("It is about care for my mother.", "care", True),
+        ("I hate queues.", "hate queues", True),
+    ],
+)
+def test_how_somebody_stands_to_something_is_no_concept_alone(
+    parser: SpacyParser, answer: str, found: str, kept: bool
+) -> None:
+    doc = parser.docs.doc(answer)
+    at = answer.index(found)
+    assert (candidate_at(doc, answer, split(doc), at, at + len(found)) is not None) == kept
