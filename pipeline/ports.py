@@ -18,6 +18,8 @@ from pipeline.records import Record
 
 Vectors = NDArray[np.float32]
 Speaker = Literal["interviewer", "respondent", "moderator"]
+Time = Literal["event", "past", "present", "imagined"]
+"""When what was told is so: it happened once, it was so for a while, it is so, or it only would be."""
 
 
 class Line(Record):
@@ -57,6 +59,13 @@ class Parser(Protocol):
 
     async def lemmas(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
         """Content lemmas of each label, lower case, in order; stop words left out, negations kept as "not"."""
+        ...
+
+    async def time_told(self, text: str, quote: str) -> Time | None:
+        """When what an English text says with these words is so; its last sentence where it does not have them.
+
+        None where no verb tells it.
+        """
         ...
 
 
@@ -343,6 +352,8 @@ class QuestionRequest(Record):
     focus_stance: int = 0
     focus_emotion: int = 0
     """As of `KGNode`: what is wanted or suffered, and how much feeling is in it."""
+    focus_time: Time | None = None
+    """When what is asked about is so, as it was told; None where that is not known."""
     unheard: bool = False
     """The answer told something, and nothing of it was understood: it is asked about as a whole."""
     forms: tuple[Form, ...] = ()

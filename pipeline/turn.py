@@ -109,7 +109,7 @@ def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) 
         ("decision", StateStage()),
         ("decision", StrategyStage(engines)),
         ("decision", ContinuationStage(engines)),
-        ("speech", QuestionStage(questioner(providers))),
+        ("speech", QuestionStage(questioner(providers), providers.parser)),
         ("speech", ResponseStage()),
         ("speech", ScoringStage()),
     ]

@@ -22,7 +22,8 @@ from spacy.tokens import Doc, Span, Token
 from pipeline.language.clauses import Clause, split
 from pipeline.language.connectors import normalised_text, words
 from pipeline.language.embedder import ModelUnavailable, clean
-from pipeline.ports import DiscourseRelation, Parse
+from pipeline.language.times import told_in
+from pipeline.ports import DiscourseRelation, Parse, Time
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -165,6 +166,13 @@ class SpacyParser:
     async def lemmas(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
         """Content lemmas of each label, lower case, in order; negations kept as "not"."""
         return await self._off_loop(self.lemmas_sync, list(labels))
+
+    async def time_told(self, text: str, quote: str) -> Time | None:
+        """When what an English text says with these words is so; its last sentence where it does not have them."""
+        return await self._off_loop(self._time_told, (text, quote))
+
+    def _time_told(self, of: tuple[str, str]) -> Time | None:
+        return told_in(self.docs.doc(of[0]), of[1])
 
     async def _off_loop(self, work: Callable[[Argument], Result], argument: Argument) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, argument)

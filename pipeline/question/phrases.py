@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pipeline.question import lexicon as lex
-from pipeline.question.inflection import base_of_third_person, flip, is_plural
+from pipeline.question.inflection import VERBS, base_of_third_person, flip, is_plural
 from pipeline.question.patterns import word_set
 from pipeline.question.text import words
 from pipeline.records import Record
@@ -22,6 +22,7 @@ PhraseKind = Literal["noun", "quote"]
 MAX_LABEL_WORDS = 14
 MAX_NOUN_WORDS = 6
 MAX_BARE_NOUN_WORDS = 3
+MAX_LEAD_WORDS = 5
 MAX_CLAUSE_WORDS = 9
 """Of a clause that is said back or quoted; longer ones are tedious to hear."""
 
@@ -44,6 +45,10 @@ _LOADED = word_set(
     "hate hated hates love loved loves stupid idiot terrible awful horrible amazing ridiculous "
     "disgusting fantastic brilliant hopeless whatever crap rubbish shit damn"
 )
+_ASIDE = re.compile(
+    r",\s*(?:honestly|actually|basically|really|you know|i mean|to be honest|i guess|like|well)\b", re.I
+)
+"""What is put in or behind a sentence and is not said back."""
 _SENTENCE = re.compile(r"[.!?…;:\n]+|\s[–—-]+\s")
 _CLAUSE = re.compile(r",\s|\s(?=(?:and|but|because|so|which|when|if|who|although|while|until)\s)", re.I)
 _HESITATION = re.compile(r"\b(?:u[hm]+|er+m?|hm+)\b|\b(\w+) \1\b|\b(?:he|she|they|i|we|it) like \w+", re.I)
@@ -59,8 +64,9 @@ class Phrase(Record):
     """What a label was turned into.
 
     `kind` noun: `text` is a noun phrase, `plural` whether it takes a plural verb; quote: `text` is in quotation marks.
-    `said_back` is the clause around it as the interviewer may repeat it ("You made a chair."), empty where that can't
-    be done; `whole` whether `text` is a whole phrase of the respondent's and not a piece of one.
+    `said_back` is the clause around it as the interviewer may repeat it ("You made a chair."), `lead` the phrase itself
+    as it may stand before a colon ("Losing the season"), each empty where that can't be done; `whole` whether `text` is
+    a whole phrase of the respondent's and not a piece of one.
     """
 
     kind: PhraseKind
@@ -68,6 +74,7 @@ class Phrase(Record):
     text: str
     plural: bool = False
     said_back: str = ""
+    lead: str = ""
     whole: bool = False
 
     @property
@@ -97,8 +104,10 @@ def phrase(label: str, *, node_type: str = "", language: str = "en", said: Seque
     if noun is not None:
         text, plural = noun
         back = said_back or f"{text[:1].upper()}{text[1:]}."
-        return Phrase(kind="noun", label=label, text=text, plural=plural, said_back=back, whole=True)
-    return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, whole=whole)
+        lead = f"{text[:1].upper()}{text[1:]}"
+        return Phrase(kind="noun", label=label, text=text, plural=plural, said_back=back, lead=lead, whole=True)
+    lead = "" if cut else _lead(trimmed, alone=words(clause) == words(trimmed))
+    return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, lead=lead, whole=whole)
 
 
 def trim(label: str) -> tuple[str, bool]:
@@ -171,15 +180,36 @@ def _holds(text: list[str], wanted: list[str]) -> bool:
 
 def _said_back(clause: str) -> str:
     """The clause with first person turned into second, as a sentence; nothing where that is not safe."""
-    low = words(clause)
+    turned = _ASIDE.sub("", clause.replace("’", "'"))
+    low = words(turned)
     if any(word in _SECOND_PERSON or word in _LOADED or word.startswith("fuck") for word in low):
         return ""
-    turned = clause.replace("’", "'")
     if any(word in _FIRST_PERSON for word in low):
         for pattern, made in _TURNED:
             turned = pattern.sub(made, turned)
         turned = flip(turned)
     return f"{turned[:1].upper()}{turned[1:]}."
+
+
+def _lead(label: str, alone: bool) -> str:
+    """The label as it may stand before a colon: a few words without a subject and a verb; nothing where it is not.
+
+    "losing the season", "no infections" and, where it was a sentence `alone`, "peace" may; "he never rang" may not.
+    """
+    low = words(label)
+    if not 0 < len(low) <= MAX_LEAD_WORDS or low[-1] in _DANGLING or low[0] in _SUBORDINATORS | lex.SUBJECT_PRONOUNS:
+        return ""
+    if any(word in _SECOND_PERSON or word in _LOADED or _is_finite(word) for word in low) or "," in label:
+        return ""
+    opens = low[0].endswith("ing") or low[0] in lex.DETERMINERS | lex.QUANTIFIERS | _INSIDE_NOUNS | {"not"}
+    if not opens and (not alone or low[0] in VERBS or base_of_third_person(low[0]) is not None):
+        return ""
+    spoken = flip(label)
+    return f"{spoken[:1].upper()}{spoken[1:]}"
+
+
+def _is_finite(word: str) -> bool:
+    return word in lex.FINITE or word in lex.PAST_FORMS or word in lex.IRREGULAR_PAST or word in lex.CONTRACTED_SUBJECTS
 
 
 def _noun(said: list[str], feature: bool) -> tuple[str, bool] | None:
@@ -203,7 +233,7 @@ def _noun(said: list[str], feature: bool) -> tuple[str, bool] | None:
 
 def _spoils(word: str, before: str) -> bool:
     """Whether a word shows that a label is no plain noun phrase."""
-    if word in lex.FINITE or word in lex.PAST_FORMS or word in lex.IRREGULAR_PAST or "'" in word or "," in word:
+    if _is_finite(word) or "'" in word or "," in word:
         return True
     if word in _SECOND_PERSON or word in _LOADED or word in _OBJECTS or (word in _SUBORDINATORS and word != "and"):
         return True

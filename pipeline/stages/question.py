@@ -22,7 +22,7 @@ from pipeline.contracts import (
 )
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.ports import Briefing, Line, QuestionRequest
+from pipeline.ports import Briefing, Line, Parser, QuestionRequest, Time
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
@@ -49,8 +49,9 @@ class QuestionStage:
     )
     provides: ClassVar[type[Contract]] = QuestionOutput
 
-    def __init__(self, questioner: Questioner) -> None:
+    def __init__(self, questioner: Questioner, parser: Parser) -> None:
         self._questioner = questioner
+        self._parser = parser
 
     async def run(self, context: TurnContext) -> QuestionOutput:
         """The question as it was sent. Raises ProviderError if nothing could be written."""
@@ -127,6 +128,7 @@ class QuestionStage:
             unheard=self._is_unheard(context),
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
+            focus_time=await self._time(context, (focus.quote if focus else None) or "", answered),
             avoid_similar=await self._is_similar(context),
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],
@@ -144,6 +146,14 @@ class QuestionStage:
             context.get(StateOutput).guide,
             [act.act for act in context.get(UtteranceOutput).utterance.acts if act.act != "tells"],
         )
+
+    async def _time(self, context: TurnContext, quote: str, answered: Line) -> Time | None:
+        """When what is asked about is so; only where forms are chosen by it."""
+        if context.configuration.prompts or not context.state.language.casefold().startswith("en"):
+            return None
+        said = [u.text for u in context.state.utterances if u.speaker == "respondent" and quote and quote in u.text]
+        text = answered.text if quote in answered.text or not said else said[-1]
+        return await self._parser.time_told(text, quote) if text.strip() else None
 
     def _is_unheard(self, context: TurnContext) -> bool:
         """Whether the answer told something of which nothing was understood, and the question leads away from it."""

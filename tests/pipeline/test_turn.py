@@ -290,6 +290,20 @@ async def test_engine_unknown_is_a_clear_error() -> None:
         await interview.say("one")
 
 
+@pytest.mark.parametrize(
+    ("language", "prompts", "time"), [("en", {}, "past"), ("de", {}, None), ("en", {"question": "p"}, None)]
+)
+async def test_question_knows_when_what_it_is_about_was_told_to_be_so(
+    language: str, prompts: dict[str, str], time: str | None
+) -> None:
+    interview = Interview(
+        configuration=configuration().model_copy(update={"prompts": prompts}), state=new_state(language=language)
+    )
+    await interview.say("taste was good. I like it", concepts(("taste", "attribute")))
+    assert interview.writer.requests[-1].focus_label == "taste"
+    assert interview.writer.requests[-1].focus_time == time
+
+
 async def test_timings_come_from_the_given_clock() -> None:
     interview = Interview()
     await interview.open()

@@ -34,6 +34,7 @@ from pipeline.ports import (
     RatingRequest,
     SlotProposal,
     SlotRequest,
+    Time,
     Vectors,
 )
 from pipeline.state import InterviewState
@@ -181,7 +182,7 @@ class TableEmbedder:
 
 
 class WordParser:
-    """Lemmas are lower-case words without a plural s; no discourse."""
+    """Lemmas are lower-case words without a plural s; no discourse; "was" tells the past, anything else the present."""
 
     async def parse(self, text: str) -> Parse:
         return Parse(sentences=(text,))
@@ -193,6 +194,10 @@ class WordParser:
             words = re.findall(r"[\w']+", label.casefold())
             found.append(tuple(w[:-1] if w.endswith("s") and len(w) > 3 else w for w in words if w not in stop))
         return found
+
+    async def time_told(self, text: str, quote: str) -> Time | None:
+        said = next((part for part in text.split(".") if quote in part), text)
+        return "past" if "was" in said.split() else "present"
 
 
 Say = Callable[[ExtractionRequest], Extraction]

@@ -253,6 +253,7 @@ def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> M
         feels=request.focus_emotion > 0,
         last_said=request.focus_is_last_said and not request.focus_is_jump,
         about=about,
+        time=request.focus_time,
         answer=_last_answer(request) or "",
         recent=request.recent_questions,
     )

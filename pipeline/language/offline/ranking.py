@@ -15,6 +15,7 @@ from importlib.resources import files
 
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance
+from pipeline.ports import Time
 from pipeline.question.phrases import Phrase
 from pipeline.question.templates import was_asked
 from pipeline.question.text import jaccard, word_count, words
@@ -27,8 +28,9 @@ notice, and no single moment that was judged can show it."""
 TERSE, SHORT = 5, 15
 """An answer of at most so many words is terse, or short."""
 OTHERS = re.compile(r"\b(?:he|she|they|him|her|them|we|us|who|somebody|someone|everyone|everybody|people)\b", re.I)
-PAST = re.compile(r"\b(?:was|were|had|did|didn't|went|said|told|came|got|left|took|\w{3,}ed)\b", re.I)
-HYPOTHETICAL = re.compile(r"\b(?:would|could|should|wish|if|hope|want|wanted)\b", re.I)
+ASKS_IMAGINED = re.compile(r"\b(?:would|could|if)\b", re.I)
+ASKS_PAST = re.compile(r"\b(?:did|was|were|happened|made|brought|came|played|went)\b", re.I)
+TENSES = {"does": "do", "did": "do", "would": "do", "is": "be", "are": "be", "was": "be", "were": "be", "'s": "be"}
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Moment:
         feels: whether feeling was heard in it.
         last_said: whether it was said last in the last answer.
         about: it, as a phrase.
+        time: when it is so, as it was told; None where that is not known.
         answer: the last answer, or nothing.
         recent: the latest questions, the last at the end.
     """
@@ -50,6 +53,7 @@ class Moment:
     feels: bool
     last_said: bool
     about: Phrase | None
+    time: Time | None = None
     answer: str = ""
     recent: tuple[str, ...] = ()
 
@@ -63,6 +67,8 @@ def _features(wording: Wording, moment: Moment) -> Iterator[tuple[str, float]]:
     form, naming = wording.form, wording.naming
     ask = " ".join(words(form.ask))
     yield f"form={ask}", 1.0
+    yield f"stem={_stem(form.ask)}", 1.0
+    yield f"asks={_asks(form.ask)}|time={moment.time}", 1.0
     for condition in _conditions(moment):
         yield f"form={ask}|{condition}", 1.0
         yield f"naming={naming}|{condition}", 1.0
@@ -84,8 +90,17 @@ def _conditions(moment: Moment) -> Iterator[str]:
     yield f"feels={moment.feels}"
     yield f"answer={_size(moment.answer)}"
     yield f"others={bool(OTHERS.search(moment.answer))}"
-    yield f"past={bool(PAST.search(moment.answer))}"
-    yield f"hypothetical={bool(HYPOTHETICAL.search(moment.answer))}"
+    yield f"time={moment.time}"
+
+
+def _asks(ask: str) -> Time:
+    """The time that a form asks for, by its verb."""
+    return "imagined" if ASKS_IMAGINED.search(ask) else "past" if ASKS_PAST.search(ask) else "present"
+
+
+def _stem(ask: str) -> str:
+    """A form without its tense: "What did that do for you?" asks what "What does that do for you?" asks."""
+    return " ".join(TENSES.get(word, word) for word in words(ask.replace("'s", " 's")))
 
 
 def _size(answer: str) -> str:

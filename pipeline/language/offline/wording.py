@@ -11,11 +11,11 @@ from pipeline.methodology import STANCES, Form, Stance
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import bridge_for
 from pipeline.question.phrases import Phrase
-from pipeline.question.templates import fill, placeholders, stable_hash, suits
+from pipeline.question.templates import fill, placeholders, stable_hash, suits, uncapitalised
 
-Naming = Literal["unnamed", "echo", "sentence", "inside"]
-"""How a wording says what it is about: not at all, by the respondent's words said back before the question, by a
-sentence about them, or within it."""
+Naming = Literal["unnamed", "lead", "echo", "sentence", "inside"]
+"""How a wording says what it is about: not at all, by a few words before a colon, by the respondent's sentence said
+back before the question, by a sentence about their words, or within it."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,9 @@ def worded(
             if request.focus_is_last_said and not request.focus_is_jump:
                 yield Wording(fill(form.ask, topic=request.topic), form)
             else:
+                if about.lead and not request.focus_is_jump:
+                    asked = uncapitalised(fill(form.ask, topic=request.topic))
+                    yield Wording(f"{about.lead}: {asked}", form, "lead")
                 sentence, naming = _taken_up(request, speaking, about, number)
                 text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
                 yield Wording(text, form, naming)

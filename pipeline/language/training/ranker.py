@@ -76,6 +76,7 @@ def read(path: Path) -> Iterator[Judged]:
                 feels=moment["feels"],
                 last_said=moment["last_said"],
                 about=phrase(label, node_type=kind or "", said=said) if label else None,
+                time=moment["time"],
                 answer=answer,
                 recent=(*(question for question, _ in moment["before"]), moment["question"]),
             ),

@@ -45,6 +45,8 @@ SAID_BACK = [
     ("wasn't sorry", "The bus had gone before I came to the stop, and I wasn't sorry.", "You weren't sorry."),
     ("they thought", "They thought you were odd.", ""),
     ("hate it", "I hate it there.", ""),
+    ("furious", "I was furious, honestly.", "You were furious."),
+    ("rang him", "I rang him, you know, that night.", "You rang him, that night."),
     ("took the door", "they um took the door", ""),
     ("wants nothing", "Something for a man of seventy who has everything and says he wants nothing at all ever.", ""),
     ("not in it", "It was quite another story altogether, I should think.", ""),
@@ -62,6 +64,26 @@ def test_label_is_spoken_as_it_is_only_where_it_is_a_noun_phrase(
 @pytest.mark.parametrize(("label", "answer", "back"), SAID_BACK, ids=[case[0] for case in SAID_BACK])
 def test_only_a_whole_short_clause_is_said_back(label: str, answer: str, back: str) -> None:
     assert phrase(label, said=["Something else.", answer]).said_back == back
+
+
+@pytest.mark.parametrize(
+    ("label", "answer", "lead"),
+    [
+        ("losing the season", "So we were losing the season.", "Losing the season"),
+        ("no infections", "No cleaning. No infections.", "No infections"),
+        ("my winter tyres", "My winter tyres were ready.", "Your winter tyres"),
+        ("peace", "Peace. Company.", "Peace"),
+        ("peace", "There is peace then.", ""),
+        ("not to be a burden", "Not to be a burden.", "Not to be a burden"),
+        ("he never rang", "He never rang.", ""),
+        ("the bloody thing was late", "The bloody thing was late.", ""),
+        ("works without power", "Works without power.", ""),
+        ("without you", "Without you.", ""),
+        ("the rig", "On the rig.", "The rig"),
+    ],
+)
+def test_words_without_a_verb_may_stand_before_a_colon(label: str, answer: str, lead: str) -> None:
+    assert phrase(label, said=[answer]).lead == lead
 
 
 def test_quotation_is_the_whole_clause_of_the_latest_answer_that_has_it() -> None:

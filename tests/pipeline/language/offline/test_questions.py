@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.language.offline import questions
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
-from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know
+from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know, wordings
 from pipeline.methodology import Methodology, Strategy
 from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter
 from pipeline.question.checker import check
@@ -350,6 +350,36 @@ def test_what_was_just_said_is_not_named_again() -> None:
     other = last.model_copy(update={"focus_is_last_said": False})
     assert "motor" not in compose(last)
     assert "motor" in compose(other)
+
+
+def test_few_words_are_taken_up_before_a_colon() -> None:
+    strategy = METHODS["means_end_chain"].strategy("deepen")
+    asked = request(
+        "means_end_chain",
+        strategy,
+        label="no infections",
+        focus_type="functional_consequence",
+        answer="No infections. And peace.",
+    )
+    led = [text for text in wordings(asked, plain=True) if text.startswith("No infections: ")]
+    assert led
+    assert all(text[len("No infections: ")].islower() for text in led)
+
+
+def test_question_goes_with_the_time_that_was_told() -> None:
+    strategy = METHODS["critical_incident"].strategy("deepen_narrative")
+    asked = request(
+        "critical_incident",
+        strategy,
+        label="he rang",
+        focus_type="action",
+        focus_is_last_said=True,
+        answer="And then he rang.",
+    )
+    happened = list(wordings(asked.model_copy(update={"focus_time": "event"}), plain=True))
+    usual = list(wordings(asked.model_copy(update={"focus_time": "present"}), plain=True))
+    told, asks = "What happened then?", "What is that like?"
+    assert happened.index(told) - happened.index(asks) < usual.index(told) - usual.index(asks)
 
 
 def test_forms_of_a_topic_come_before_those_of_the_strategy() -> None:
