@@ -163,6 +163,11 @@ class Concept(Spec):
     title: str | None = Field(default=None, description="The title shown to people; the name if not given.")
     methodology: str = Field(description="Name of the methodology.")
     engine: EngineName = Field(default="signal_pools", description="The decision engine.")
+    choice: Literal["engine", "model"] | None = Field(
+        default=None,
+        description="Who chooses between candidates that score nearly alike: the engine, or the language model that "
+        "writes the question. If not given: the model with `signal_pools`, else the engine; offline the engine.",
+    )
     objective: str = Field(default="", description="What the research wants to know, for the interviewer.")
     context: ConceptContext | None = Field(default=None, description="Nested form of the objective.")
     languages: tuple[str, ...] = Field(default=("en",), min_length=1, description="Languages, the default first.")

@@ -77,7 +77,7 @@ class TurnContext:
         return found
 
     def replace(self, contract: Contract) -> None:
-        """Put this in place of what a stage provided, before any stage has read it for a decision.
+        """Put this in place of what a stage provided, for the stages that follow.
 
         Raises:
             ContractNotReady: there is none yet.

@@ -220,6 +220,11 @@ class QuestionOutput(Contract):
     """What of the text is the question, where it begins with a reply."""
     by_second: bool = False
     """The fallback writer wrote it, because the configured one failed."""
+    taken: int = 0
+    """Which of the offers it is about, counted from 0."""
+    said: int | None = None
+    """The number that the writer gave, which may be none that was offered."""
+    offers: tuple[OfferMade, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -249,17 +254,30 @@ class StoredInputs(Record):
     engine_state: dict[str, Any] = {}
 
 
+class OfferMade(Record):
+    """A candidate of the engine that the writer of the question could take; `rank` is the engine's."""
+
+    strategy: str
+    target: Target | None = None
+    rank: int
+
+
 class QuestionMaking(Record):
     """How the question of a turn came about.
 
     `writer` is the name of the provider, `refusals` why earlier wordings were refused, `worth` what the writer expects
-    a moderator to think of it: 0 ashamed of it, 3 exactly this; None where it does not tell.
+    a moderator to think of it: 0 ashamed of it, 3 exactly this; None where it does not tell. `offers` are what a
+    language model could choose from, the engine's choice first; `taken` is the one that was asked about, counted from
+    0, `said` the number that the model gave, counted from 1, None where it gave none.
     """
 
     writer: str = ""
     attempts: int = 1
     refusals: tuple[str, ...] = ()
     worth: float | None = None
+    offers: tuple[OfferMade, ...] = ()
+    taken: int = 0
+    said: int | None = None
 
 
 class TurnRecord(Record):

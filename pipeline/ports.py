@@ -328,6 +328,19 @@ class RefusedText(Record):
     reasons: tuple[str, ...]
 
 
+class Offer(Record):
+    """Something that the next question could be about, where the writer may choose.
+
+    `purpose` is the description of the strategy; `turns_ago` is 0 for what was said just now.
+    """
+
+    purpose: str
+    label: str = ""
+    node_type: str | None = None
+    quote: str | None = None
+    turns_ago: int = 0
+
+
 class QuestionRequest(Record):
     """What a writer gets to phrase the next question."""
 
@@ -360,6 +373,8 @@ class QuestionRequest(Record):
     """The wordings to choose from; those of the strategy if empty."""
     avoid_similar: bool = False
     """A recent question had this strategy and focus, or is close to the focus in meaning: ask differently."""
+    offers: tuple[Offer, ...] = ()
+    """What the writer may choose from, the engine's choice first; the other fields are those of that one."""
     depth: int = 0
     lines: tuple[Line, ...] = ()
     """The last five utterances, oldest first."""
@@ -386,6 +401,8 @@ class QuestionWriter(Protocol):
 
     def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         """The question in pieces, as they become known. Raises ProviderError from the iterator.
+
+        Where something was offered, the first piece may be the number of the offer that was taken: `[2]`.
 
         The caller may close the iterator before its end.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -19,6 +20,7 @@ from pipeline.question.selection import best
 from pipeline.question.stream import StreamGuard, Verdict
 
 CANDIDATES = 3
+_OFFER = re.compile(r"\[(\d{1,3})\]")
 
 log = structlog.get_logger()
 
@@ -80,6 +82,9 @@ class Asking:
         self._attempts = 0
         self._before = ""
         self._request: QuestionRequest | None = None
+        self._choices: tuple[QuestionRequest, ...] = ()
+        self._taken = 0
+        self._said: int | None = None
 
     async def verbatim(self, text: str, provider: str) -> QuestionOutput:
         """Send a fixed text, unchecked."""
@@ -88,9 +93,15 @@ class Asking:
             await self._sink.delta(piece)
         return QuestionOutput(text=text, fallback=False, provider=provider, attempts=1)
 
-    async def ask(self, request: QuestionRequest, *, before: str = "") -> QuestionOutput:
+    async def ask(
+        self, request: QuestionRequest, *, before: str = "", choices: Sequence[QuestionRequest] = ()
+    ) -> QuestionOutput:
         """Write, check and send a question, behind a reply that is sent as it is.
 
+        Args:
+            request: what it is about, with what else is offered.
+            before: the reply.
+            choices: a request for each offer alone, in the same order.
         Raises:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
@@ -99,6 +110,7 @@ class Asking:
         if before:
             request = request.model_copy(update={"follows_reply": True})
         self._request = request
+        self._choices = tuple(choices)
         self._before = before
         await self._begin()
         try:
@@ -109,17 +121,18 @@ class Asking:
             log.warning("llm_fallback", role="generation", task=request.kind, error=type(error).__name__)
         self._refused.append("provider_error")
         self._writer, self._second = self._second, None
-        return replace(await self._ask(request), fallback=True, by_second=True)
+        return replace(await self._ask(self._settled(request)), fallback=True, by_second=True)
 
     async def _ask(self, request: QuestionRequest) -> QuestionOutput:
         if self._settings.enable_question_self_selection and request.kind == "follow_up":
-            chosen = await self._selected(request)
+            chosen = await self._selected(self._settled(request))
             if chosen is not None:
                 return await self._send(chosen, fallback=False)
             return await self._send(self._writer.template(request), fallback=True)
         sent = await self._stream(request.model_copy(update={"variant": 0}))
         if sent is not None:
             return sent
+        request = self._settled(request)
         try:
             sent = await self._stream(request.model_copy(update={"variant": 1, "refused": tuple(self._unusable)}))
         except ProviderError:
@@ -135,6 +148,8 @@ class Asking:
             verdict = Verdict()
             async with aclosing(self._writer.write(request)) as pieces:
                 async for piece in pieces:
+                    if request.offers and self._takes(piece):
+                        continue
                     verdict = guard.feed(piece)
                     if verdict.release:
                         await self._sink.delta(verdict.release)
@@ -154,7 +169,7 @@ class Asking:
             if _is_whole(guard.text) and (verdict := guard.finish()).action == "go":
                 await self._sink.delta(verdict.release)
                 return self._output(guard.out, fallback=False)
-            return await self._mend(guard, request)
+            return await self._mend(guard, self._settled(request))
         self._note(verdict.refusals)
         reasons = tuple(f"{refusal.code}: {refusal.detail}" for refusal in verdict.refusals)
         self._unusable.append(RefusedText(text=guard.text, reasons=reasons))
@@ -162,7 +177,22 @@ class Asking:
             await self._sink.retracted()
             await self._begin()
             return None
-        return None if verdict.action == "rewrite" else await self._mend(guard, request)
+        return None if verdict.action == "rewrite" else await self._mend(guard, self._settled(request))
+
+    def _takes(self, piece: str) -> bool:
+        """Whether a piece is the number of an offer, which is then taken; the first one for a number that is none."""
+        found = _OFFER.fullmatch(piece)
+        if found is None or self._said is not None:
+            return False
+        self._said = int(found[1])
+        if 1 <= self._said <= len(self._choices):
+            self._taken = self._said - 1
+            self._request = self._choices[self._taken]
+        return True
+
+    def _settled(self, request: QuestionRequest) -> QuestionRequest:
+        """The request for the offer that was taken, with nothing left to choose."""
+        return self._choices[self._taken] if request.offers and self._choices else request
 
     async def _begin(self) -> None:
         await self._sink.started(self._turn_number)
@@ -262,6 +292,8 @@ class Asking:
             refusals=tuple(self._refused),
             reasons=tuple(self._reasons),
             worth=self._worth(text),
+            taken=self._taken,
+            said=self._said,
         )
 
     def _worth(self, text: str) -> float | None:
@@ -278,7 +310,8 @@ def in_one(*parts: str) -> str:
 def _own_words(request: QuestionRequest) -> tuple[str, ...]:
     """Words of the respondent and of the topic, which a question may use."""
     said = [line.text for line in request.lines if line.speaker == "respondent"]
-    return tuple(" ".join((*said, request.topic, request.focus_quote or "")).casefold().split())
+    quotes = (request.focus_quote, *(offer.quote for offer in request.offers))
+    return tuple(" ".join((*said, request.topic, *(quote for quote in quotes if quote))).casefold().split())
 
 
 def _is_whole(text: str) -> bool:

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
+from pipeline.continuing import continued
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput
 from pipeline.engines.base import Decision, DecisionEngine
 from pipeline.focus import Focus
 from pipeline.graph.tracker import NodeStateTracker
-from pipeline.guide import Agenda, agenda_of, asked_for, given_up
+from pipeline.guide import Agenda, agenda_of
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import SaturationMetrics
-from pipeline.threads import left
 
 MAXIMUM_TURNS = "Maximum turns reached"
 CLOSING_STRATEGY = "Closing strategy selected"
@@ -23,8 +23,6 @@ GUIDE_FINISHED = "guide_finished"
 MODERATOR = "moderator"
 MUST_ASK = "must_ask"
 """The strategy of a question that the concept demands, where the engine has none that asks for topics."""
-SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
-"""The focus of `focus_mode: summary`, by language."""
 
 
 UNYIELDING = frozenset({"graph_saturated", "quality_degraded"})
@@ -81,15 +79,15 @@ class ContinuationStage:
         decision = chosen.decision
         turn = start.turn_number
         if chosen.move is not None and chosen.move.then != "engine":
-            return self._output(context, "")
+            return continued(context, "")
         if start.closing and start.correcting and turn < start.max_turns:
             closing = context.strategies.closing
-            return self._output(context, "", strategy=closing.name if closing else MODERATOR, closing=True)
+            return continued(context, "", strategy=closing.name if closing else MODERATOR, closing=True)
         if start.closing or turn >= start.max_turns:
             reason = MAXIMUM_TURNS if turn >= start.max_turns else CLOSING_ANSWERED
-            return self._output(context, reason, complete=True)
+            return continued(context, reason, complete=True)
         if decision is None:
-            return self._output(context, "", strategy=MODERATOR)
+            return continued(context, "", strategy=MODERATOR)
         guide = context.get(StateOutput).guide
         agenda = agenda_of(context.configuration, context.state.language)
         demanded = agenda.must_ask(guide)
@@ -97,15 +95,15 @@ class ContinuationStage:
         pressing = agenda.demanded(guide) >= start.max_turns - turn - 1
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
             asking = next((s.name for s in context.strategies if s.focus_mode == "guide"), MUST_ASK)
-            return self._output(context, "", strategy=asking, focus=Focus(target=demanded, label=demanded.label))
+            return continued(context, "", strategy=asking, focus=Focus(target=demanded, label=demanded.label))
         if decision.close:
-            return self._output(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
+            return continued(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
         if reason_to_end is None:
-            return self._output(context, "", strategy=decision.strategy, focus=chosen.focus)
+            return continued(context, "", strategy=decision.strategy, focus=chosen.focus)
         closing = context.strategies.closing
         if closing is None:
-            return self._output(context, reason_to_end, complete=True)
-        return self._output(context, reason_to_end, strategy=closing.name, closing=True)
+            return continued(context, reason_to_end, complete=True)
+        return continued(context, reason_to_end, strategy=closing.name, closing=True)
 
     def _reason_to_end(self, context: TurnContext, decision: Decision, agenda: Agenda) -> str | None:
         """Why the interview is done, or None if it is not."""
@@ -120,48 +118,3 @@ class ContinuationStage:
         if not agenda.finished(measured.guide):
             return found if found in UNYIELDING else None
         return found or (None if any(not thread.ended for thread in chosen.threads) else GUIDE_FINISHED)
-
-    def _subject(self, context: TurnContext, strategy: str | None) -> str:
-        """What a question without a node is about, by the strategy's `focus_mode`."""
-        known = context.strategies.find(strategy)
-        mode = known.focus_mode if known is not None else None
-        if mode == "topic":
-            return context.configuration.concept.name
-        return SUMMARY.get(context.state.language[:2], SUMMARY["en"]) if mode == "summary" else ""
-
-    def _output(
-        self,
-        context: TurnContext,
-        reason: str,
-        *,
-        strategy: str | None = None,
-        focus: Focus | None = None,
-        closing: bool = False,
-        complete: bool = False,
-    ) -> ContinuationOutput:
-        start = context.get(ContextOutput)
-        tracker = context.get(StrategyOutput).tracker.copy()
-        if strategy is not None:
-            keys = focus.target.node_keys if focus is not None else ()
-            tracker.update_focus(keys, start.turn_number, strategy)
-            if focus is not None and focus.key is not None:
-                tracker.rename(focus.key, focus.label)
-        threads = context.get(StrategyOutput).threads
-        guide = context.get(StateOutput).guide
-        if closing or complete:
-            guide = given_up(guide, reason)
-        elif strategy is not None:
-            threads = left(threads, focus.node_ids if focus is not None else (), start.turn_number)
-            guide = asked_for(guide, focus.target if focus is not None else None, start.turn_number)
-        return ContinuationOutput(
-            should_continue=not (closing or complete),
-            reason=reason,
-            ask_closing=closing,
-            complete=complete,
-            strategy=strategy,
-            focus=focus,
-            subject=focus.label if focus else self._subject(context, strategy),
-            tracker=tracker,
-            threads=threads,
-            guide=guide,
-        )

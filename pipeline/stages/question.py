@@ -9,20 +9,26 @@ import numpy as np
 
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
+from pipeline.continuing import continued
 from pipeline.contracts import (
     ContextOutput,
     ContinuationOutput,
     Contract,
     GraphOutput,
+    OfferMade,
     QuestionOutput,
     SlotsOutput,
     StateOutput,
     StrategyOutput,
     UtteranceOutput,
 )
+from pipeline.engines.base import ScoredCandidate
+from pipeline.focus import Focus
+from pipeline.focusing import focus_of
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.ports import Briefing, Line, Parser, QuestionRequest, Time
+from pipeline.offers import chosen_by_model, offered
+from pipeline.ports import Briefing, Line, Offer, Parser, QuestionRequest, Time
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
@@ -70,19 +76,48 @@ class QuestionStage:
         demanded = self._demanded(context)
         if demanded is not None:
             return await asking.verbatim(in_one(before, demanded), "concept")
-        return await asking.ask(await self._request(context), before=before)
+        return await self._asked(context, asking, before)
+
+    async def _asked(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput:
+        """The question as it was written; where the writer chose what it is about, the turn goes on from there."""
+        going = context.get(ContinuationOutput)
+        ways = self._ways(context)
+        if not ways:
+            return await asking.ask(await self._request(context, going), before=before)
+        choices = [await self._request(context, way) for _, way in ways]
+        request = choices[0].model_copy(update={"offers": tuple(_offer(choice) for choice in choices)})
+        asked = await asking.ask(request, before=before, choices=choices)
+        if asked.taken:
+            context.replace(ways[asked.taken][1])
+        offers = tuple(OfferMade(strategy=c.strategy, target=c.target, rank=c.rank) for c, _ in ways)
+        return replace(asked, offers=offers)
+
+    def _ways(self, context: TurnContext) -> list[tuple[ScoredCandidate, ContinuationOutput]]:
+        """How the interview can go on by the writer's choice, the engine's first; empty where nothing is to choose."""
+        going, chosen = context.get(ContinuationOutput), context.get(StrategyOutput)
+        decision = chosen.decision
+        as_decided = decision is not None and going.strategy == decision.strategy and going.focus == chosen.focus
+        free = as_decided and not going.ask_closing and chosen.directive is None
+        if decision is None or not free or not chosen_by_model(context.configuration):
+            return []
+        graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
+        ways = []
+        for candidate in offered(decision, context.strategies):
+            focus = focus_of(candidate.target, chosen.tracker, graph, turn)
+            if focus is not None or candidate.target is None:
+                ways.append((candidate, continued(context, "", strategy=candidate.strategy, focus=focus)))
+        return ways if len(ways) > 1 else []
 
     def _demanded(self, context: TurnContext) -> str | None:
         """The concept's own question that is asked next, in its words."""
         focus = context.get(ContinuationOutput).focus
         if focus is None or focus.target.kind != "topic" or not focus.target.ids[0].startswith(MUST_ASK):
             return None
-        forms = self._forms(context)
+        forms = self._forms(context, focus)
         return forms[0].ask if forms else focus.label
 
-    def _forms(self, context: TurnContext) -> tuple[Form, ...]:
+    def _forms(self, context: TurnContext, focus: Focus | None) -> tuple[Form, ...]:
         """The questions of the topic that is asked for; none where it is about something else."""
-        focus = context.get(ContinuationOutput).focus
         if focus is None or focus.target.kind != "topic":
             return ()
         topic = agenda_of(context.configuration, context.state.language).topic(focus.target.ids[0])
@@ -101,15 +136,15 @@ class QuestionStage:
         said = await asking.verbatim(in_one(move.text, move.help, again), "conduct")
         return replace(said, asked=again or (move.text if move.then == "easier" else ""))
 
-    async def _request(self, context: TurnContext) -> QuestionRequest:
+    async def _request(self, context: TurnContext, going: ContinuationOutput) -> QuestionRequest:
         start = context.get(ContextOutput)
-        going = context.get(ContinuationOutput)
         chosen = context.get(StrategyOutput)
         configuration = context.configuration
         focus = going.focus
         node = context.get(GraphOutput).graph.nodes.get(focus.node_ids[0]) if focus and focus.node_ids else None
         assert going.strategy is not None
-        as_chosen = chosen.decision is not None and chosen.decision.strategy == going.strategy
+        decided = chosen.decision is not None and chosen.decision.strategy == going.strategy
+        as_chosen = decided and going.focus == chosen.focus
         answered = Line(speaker="respondent", text=context.get(UtteranceOutput).content or context.answer.text.strip())
         return question_request(
             context.state,
@@ -118,18 +153,18 @@ class QuestionStage:
             "closing" if going.ask_closing else "follow_up",
             turn_number=start.turn_number,
             strategy=context.strategies.find(going.strategy),
-            forms=self._forms(context),
+            forms=self._forms(context, focus),
             focus_label=going.subject or None,
             focus_type=focus.node_type if focus else None,
             focus_quote=focus.quote if focus else None,
             focus_is_jump=focus.is_jump if focus else False,
             focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
-            focus_is_last_said=self._is_last_said(context),
-            unheard=self._is_unheard(context),
+            focus_is_last_said=self._is_last_said(context, focus),
+            unheard=self._is_unheard(context, going),
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
             focus_time=await self._time(context, (focus.quote if focus else None) or "", answered),
-            avoid_similar=await self._is_similar(context),
+            avoid_similar=await self._is_similar(context, going),
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],
             briefing=self._briefing(context, answered),
@@ -155,20 +190,19 @@ class QuestionStage:
         text = answered.text if quote in answered.text or not said else said[-1]
         return await self._parser.time_told(text, quote) if text.strip() else None
 
-    def _is_unheard(self, context: TurnContext) -> bool:
+    def _is_unheard(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether the answer told something of which nothing was understood, and the question leads away from it."""
-        focus = context.get(ContinuationOutput).focus
+        focus = going.focus
         heard = context.get(UtteranceOutput)
         tells = all(act.act == "tells" for act in heard.utterance.acts)
-        if context.get(ContinuationOutput).ask_closing or not tells or len(heard.content.split()) < TELLING_WORDS:
+        if going.ask_closing or not tells or len(heard.content.split()) < TELLING_WORDS:
             return False
         own = heard.utterance.id
         found = any(own in node.source_utterance_ids for node in context.get(GraphOutput).graph.live_nodes())
         return not found and (focus is None or focus.target.kind == "topic" or not focus.node_ids)
 
-    def _is_last_said(self, context: TurnContext) -> bool:
+    def _is_last_said(self, context: TurnContext, focus: Focus | None) -> bool:
         """Whether “that” would be taken for the focus: this answer ended with it, or had nothing else of weight."""
-        focus = context.get(ContinuationOutput).focus
         own = context.get(UtteranceOutput).utterance.id
         said = [
             node
@@ -181,9 +215,8 @@ class QuestionStage:
         weighty = [node for node in said if node.salience is None or node.salience >= BEGINS_A_THREAD]
         return last.id in focus.node_ids or all(node.id in focus.node_ids for node in weighty)
 
-    async def _is_similar(self, context: TurnContext) -> bool:
+    async def _is_similar(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether a recent question had this strategy and focus, or is close to the focus in meaning."""
-        going = context.get(ContinuationOutput)
         recent = context.get(ContextOutput).recent_questions
         if going.focus is None or not recent:
             return False
@@ -197,3 +230,13 @@ class QuestionStage:
             return True
         rows = await self._questioner.embedder.embed([going.focus.label, *recent])
         return bool(np.max(rows[1:] @ rows[0]) >= SIMILAR_COSINE)
+
+
+def _offer(request: QuestionRequest) -> Offer:
+    return Offer(
+        purpose=request.strategy.description if request.strategy else "",
+        label=request.focus_label or "",
+        node_type=request.focus_type,
+        quote=request.focus_quote,
+        turns_ago=request.focus_said_earlier_turns if request.focus_is_jump else 0,
+    )

@@ -78,9 +78,7 @@ class ScoringStage:
             saturation=measured.saturation,
             stages_ms=dict(context.stages_ms),
             fallback=asked.fallback,
-            question=QuestionMaking(
-                writer=asked.provider, attempts=asked.attempts, refusals=asked.reasons, worth=asked.worth
-            ),
+            question=_making(asked),
             fallbacks=_fallbacks(context),
             directive=chosen.directive,
         )
@@ -98,6 +96,18 @@ class ScoringStage:
             focus_entry=entry,
             record=record,
         )
+
+
+def _making(asked: QuestionOutput) -> QuestionMaking:
+    return QuestionMaking(
+        writer=asked.provider,
+        attempts=asked.attempts,
+        refusals=asked.reasons,
+        worth=asked.worth,
+        offers=asked.offers,
+        taken=asked.taken,
+        said=asked.said,
+    )
 
 
 def _stored_inputs(context: TurnContext) -> StoredInputs:

@@ -520,7 +520,7 @@ class ScoresItem(ReplyBody):
     tactic: str = Field(description="How the strategy asked, where the engine knows several ways.")
     scores: Json = Field(description="The scores of all candidates, compactly.")
     inputs: Json = Field(description="What the decision rested on besides the signals.")
-    question: Json = Field(description="How the question came about: writer, attempts, refusals, its worth (0 to 3).")
+    question: Json = Field(description="How the question came about: writer, attempts, refusals, worth, offers.")
     signals: Json | None = Field(description="The signals of the turn.")
 
 

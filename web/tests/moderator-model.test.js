@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { completeness, decomposed, height, histories, ranked, slotStanding, standing, stopping } from "../static/moderator/insight.js";
+import { askedOf, completeness, decomposed, height, histories, ranked, slotStanding, standing, stopping } from "../static/moderator/insight.js";
 import { applied, asOf, fromMessage, fromSnapshot, isOver, lastTurn, turnAt } from "../static/moderator/model.js";
 import { graphOf } from "../static/moderator/graphdata.js";
 import { laid } from "../static/moderator/layout.js";
@@ -159,4 +159,13 @@ test("layout_gives_every_node_its_own_place_and_keeps_lanes_apart", () => {
   const heights = [0, 1, 2].map((lane) => spots.filter((spot) => spot.lane === lane).map((spot) => places.get(spot.id)?.y ?? 0));
   assert.ok(Math.max(...(heights[1] ?? [])) < Math.min(...(heights[0] ?? [])), "a higher level stands above");
   assert.deepEqual([...laid(spots, links, 4)], [...places], "the same graph stands the same");
+});
+
+test("candidate_that_was_asked_is_the_one_the_language_model_took", () => {
+  const [first, second] = [candidate("deepen", 1, 2, true), { ...candidate("explore", 2, 1.5), target: { kind: "node", ids: ["slot-b"], label: "b" } }];
+  const turn = (/** @type {string} */ strategy, /** @type {string | null} */ key) => /** @type {any} */ ({ strategy, node_key: key, candidates: [first, second] });
+  assert.equal(askedOf(turn("deepen", "slot-a")), first);
+  assert.equal(askedOf(turn("explore", "slot-b")), second);
+  assert.equal(askedOf(turn("follow_guide", null)), first, "what no candidate is about");
+  assert.equal(askedOf({ .../** @type {any} */ (turn("deepen", null)), candidates: [] }), null);
 });

@@ -165,6 +165,15 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "jump": True,
             "turns_ago": 3,
             "avoid_similar": True,
+            "offers": [
+                {
+                    "purpose": "Ask why it matters.",
+                    "label": '"quick"',
+                    "node_type": "attribute",
+                    "quote": '"it is quick"',
+                    "turns_ago": 2,
+                }
+            ],
             "signals": [{"name": "response depth", "value": "surface", "description": "How much elaboration."}],
             "objective": "What coffee does for people.",
             "conversation": _CONVERSATION["lines"],
@@ -193,6 +202,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "jump": False,
             "turns_ago": 0,
             "avoid_similar": False,
+            "offers": [],
             "signals": [],
             "variant": 1,
         },

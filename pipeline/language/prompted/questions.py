@@ -14,6 +14,7 @@ from pipeline.language.prompted.prompts import Prompts
 from pipeline.language.prompted.terms import method_values, signal_words, spaced
 from pipeline.language.prompted.tidying import Tidying
 from pipeline.ports import QuestionRequest, QuestionWriter
+from pipeline.question.announced import Announced
 from pipeline.question.templates import shuffled, was_asked
 
 EXAMPLES = 3
@@ -44,20 +45,18 @@ class PromptedQuestionWriter:
         Raises:
             ProviderError: as the client raises it.
         """
-        tidying = Tidying()
+        cleaning = _Cleaning(bool(request.offers))
         pieces = self._client.stream(self._chat(request))
         left = PIECES_AFTER
         try:
             async for piece in pieces:
-                ready = tidying.feed(piece)
-                if ready:
+                for ready in cleaning.feed(piece):
                     yield ready
-                left -= tidying.ended
+                left -= cleaning.ended
                 if left < 0:
                     return
-            rest = tidying.finish()
-            if rest:
-                yield rest
+            for ready in cleaning.finish():
+                yield ready
         finally:
             close = getattr(pieces, "aclose", None)
             if close is not None:
@@ -82,6 +81,35 @@ class PromptedQuestionWriter:
             messages=(ChatMessage(speaker="user", content=user),),
             temperature=self._opening_temperature if takes_temperature else None,
         )
+
+
+class _Cleaning:
+    """What a model wrote, without what it put around its question, behind the number of the offer that it took."""
+
+    def __init__(self, chooses: bool) -> None:
+        self._announced = Announced() if chooses else None
+        self._around, self._inside = Tidying(), Tidying()
+
+    @property
+    def ended(self) -> bool:
+        return self._around.ended
+
+    def feed(self, piece: str) -> list[str]:
+        return self._numbered(self._around.feed(piece), final=False)
+
+    def finish(self) -> list[str]:
+        return self._numbered(self._around.finish(), final=True)
+
+    def _numbered(self, text: str, *, final: bool) -> list[str]:
+        if self._announced is None:
+            return [text] if text else []
+        known = self._announced.number
+        ready = self._announced.feed(text)
+        if final:
+            ready += self._announced.finish()
+        clean = self._inside.feed(ready) + (self._inside.finish() if final else "")
+        number = self._announced.number if known is None else None
+        return [part for part in ("" if number is None else f"[{number}]", clean) if part]
 
 
 def system_values(request: QuestionRequest) -> dict[str, Any]:
@@ -125,6 +153,16 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
         "jump": request.focus_is_jump,
         "turns_ago": request.focus_said_earlier_turns,
         "avoid_similar": request.avoid_similar,
+        "offers": [
+            {
+                "purpose": offer.purpose,
+                "label": quoted(offer.label) if offer.label else None,
+                "node_type": spaced(offer.node_type) if offer.node_type else None,
+                "quote": quoted(offer.quote) if offer.quote else None,
+                "turns_ago": offer.turns_ago,
+            }
+            for offer in request.offers
+        ],
         **_briefing_values(request),
         "signals": [
             {"name": signal_words(signal.name), "value": _value_text(signal.value), "description": signal.description}

@@ -14,6 +14,7 @@ from pipeline.ports import (
     DiscourseRelation,
     ExtractionRequest,
     Line,
+    Offer,
     Parse,
     QuestionKind,
     QuestionRequest,
@@ -153,6 +154,12 @@ def question_request(methodology: Methodology, topic: str, objective: str, kind:
         focus_quote=None if opening else EARLIER,
         focus_is_jump=not opening,
         focus_said_earlier_turns=0 if opening else 2,
+        offers=(
+            Offer(purpose=strategies[0].description, label="light", quote=EARLIER, turns_ago=2),
+            Offer(purpose=strategies[-1].description, label="free hands for the kids", quote=ANSWER),
+        )
+        if kind == "follow_up"
+        else (),
         depth=0 if opening else 2,
         lines=() if opening else lines,
         briefing=Briefing()

@@ -78,3 +78,19 @@ def report() -> str:
 )
 def test_says_what_was_asked_heard_and_understood(report: str, line: str) -> None:
     assert line in report
+
+
+@pytest.mark.parametrize(
+    ("making", "line"),
+    [
+        ({"offers": [{}, {}, {}], "taken": 1, "said": 2}, "chosen by: the language model, 2 of 3 that came close"),
+        ({"offers": [{}, {}], "taken": 0, "said": None}, "chosen by: the engine, 1 of 2 that came close"),
+        ({"offers": []}, None),
+    ],
+)
+def test_says_who_chose(making: dict[str, object], line: str | None) -> None:
+    state = new_state(utterances=(_said(2, "interviewer", "What matters?", strategy="explore"),))
+    session = json.loads(written("json", Material(state, configuration())))
+    told = judged({**session, "turns": [{"turn_number": 1, "question": making}]})
+    assert "What matters?" in told
+    assert (line in told) if line else "chosen by" not in told

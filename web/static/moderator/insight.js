@@ -155,6 +155,18 @@ export function decomposed(candidate) {
   };
 }
 
+/**
+ * @param {Turn} turn
+ * @returns {Candidate | null} the candidate that was asked: the engine's choice, or another that the language model took.
+ */
+export function askedOf(turn) {
+  const taken = turn.candidates.find((candidate) => {
+    const key = candidate.target?.kind === "node" ? candidate.target.ids[0] : null;
+    return candidate.strategy === turn.strategy && key === turn.node_key;
+  });
+  return taken ?? turn.candidates.find((candidate) => candidate.selected) ?? null;
+}
+
 /** @param {Candidate[]} candidates @returns {Candidate[]} best first; the chosen one first of equals. */
 export function ranked(candidates) {
   return [...candidates].sort((a, b) => a.rank - b.rank || Number(b.selected) - Number(a.selected));

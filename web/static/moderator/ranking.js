@@ -1,7 +1,7 @@
 /** Why this question: the candidates of a decision, best first, and what each score is made of. */
 
 import { Once, badge, breakable, h, panel, said } from "./dom.js";
-import { decomposed, ranked } from "./insight.js";
+import { askedOf, decomposed, ranked } from "./insight.js";
 import { turnAt } from "./model.js";
 
 /** @typedef {import("./main.js").App} App */
@@ -27,8 +27,8 @@ export function rankingPanel(app) {
   /** @param {Candidate} candidate */
   const keyOf = (candidate) => `${candidate.strategy}|${candidate.target?.ids.join(" ") ?? ""}|${candidate.tactic}`;
 
-  /** @param {Candidate} candidate @param {number} most @param {boolean} opened @param {() => void} redraw */
-  function row(candidate, most, opened, redraw) {
+  /** @param {Candidate} candidate @param {Candidate | null} asked @param {number} most @param {boolean} opened @param {() => void} redraw */
+  function row(candidate, asked, most, opened, redraw) {
     const bar = h("span");
     const share = Math.max(0, candidate.final_score ?? 0) / (most || 1);
     bar.style.width = `${Math.round(share * 100)}%`;
@@ -38,10 +38,10 @@ export function rankingPanel(app) {
     } },
     h("span", "candidate-rank numbers", String(candidate.rank)),
     h("span", "candidate-name", h("span", "candidate-strategy", app.word("mod.strategy", candidate.strategy)), candidate.target?.label ? said("candidate-node clip", candidate.target.label) : h("span", "candidate-node soft", t("mod.ranking.no_node"))),
-    candidate.selected ? badge(t("mod.ranking.asked"), "solid") : null,
+    candidate === asked ? badge(t("mod.ranking.asked"), "solid") : candidate.selected ? badge(t("mod.ranking.proposed")) : null,
     h("span", "candidate-score numbers", scoreText(candidate)),
     h("span", { class: "gauge candidate-bar", "aria-hidden": "true" }, bar));
-    return h("li", candidate.selected ? "chosen" : {}, button, opened ? apart(candidate) : null);
+    return h("li", candidate === asked ? "chosen" : {}, button, opened ? apart(candidate) : null);
   }
 
   /** @param {Candidate} candidate */
@@ -101,16 +101,16 @@ export function rankingPanel(app) {
         }
         const most = Math.max(...candidates.map((candidate) => candidate.final_score ?? 0));
         const shown = all ? candidates : candidates.slice(0, SHOWN);
-        const selected = candidates.find((candidate) => candidate.selected);
-        if (selected && !shown.includes(selected)) shown.push(selected);
-        const opened = open ?? keyOf(/** @type {Candidate} */ (selected ?? candidates[0]));
+        const asked = askedOf(turn);
+        if (asked && !shown.includes(asked)) shown.push(asked);
+        const opened = open ?? keyOf(/** @type {Candidate} */ (asked ?? candidates[0]));
         const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.closest?.(".candidate");
         const at = focused && body.contains(focused) ? [...body.querySelectorAll(".candidate")].indexOf(focused) : -1;
         const more = candidates.length > SHOWN ? h("button", { type: "button", class: "link", onclick: () => {
           all = !all;
           redraw();
         } }, all ? t("mod.ranking.fewer") : t("mod.ranking.more", { count: turn.candidate_count })) : null;
-        body.replaceChildren(...directed(turn), h("ol", "candidates", ...shown.map((candidate) => row(candidate, most, keyOf(candidate) === opened, redraw))), ...(more ? [more] : []));
+        body.replaceChildren(...directed(turn), ...(asked && !asked.selected && !turn.directive ? [h("p", "notice", t("mod.ranking.taken"))] : []), h("ol", "candidates", ...shown.map((candidate) => row(candidate, asked, most, keyOf(candidate) === opened, redraw))), ...(more ? [more] : []));
         if (at >= 0) /** @type {HTMLElement | undefined} */ ([...body.querySelectorAll(".candidate")][at])?.focus({ preventScroll: true });
       };
       redraw();

@@ -205,6 +205,8 @@ export default {
 
   "mod.ranking": "لماذا هذا السؤال",
   "mod.ranking.asked": "طُرح",
+  "mod.ranking.proposed": "مقترح",
+  "mod.ranking.taken": "اختار النموذج اللغوي الذي كتب السؤال من بين أفضل المرشحين.",
   "mod.ranking.no_node": "بلا عقدة معينة",
   "mod.ranking.veto": "مستبعد",
   "mod.ranking.more": {

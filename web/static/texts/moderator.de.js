@@ -192,6 +192,8 @@ export default {
 
   "mod.ranking": "Warum diese Frage",
   "mod.ranking.asked": "Gefragt",
+  "mod.ranking.proposed": "Vorgeschlagen",
+  "mod.ranking.taken": "Das Sprachmodell, das die Frage schrieb, wählte unter den besten Kandidaten.",
   "mod.ranking.no_node": "kein bestimmter Knoten",
   "mod.ranking.veto": "ausgeschlossen",
   "mod.ranking.more": { one: "Die übrigen Kandidaten zeigen", other: "Mehr von {count} Kandidaten zeigen" },

@@ -192,6 +192,8 @@ export default {
 
   "mod.ranking": "Why this question",
   "mod.ranking.asked": "Asked",
+  "mod.ranking.proposed": "Proposed",
+  "mod.ranking.taken": "The language model that wrote the question chose among the best candidates.",
   "mod.ranking.no_node": "no particular node",
   "mod.ranking.veto": "vetoed",
   "mod.ranking.more": { one: "Show the other candidates", other: "Show more of {count} candidates" },

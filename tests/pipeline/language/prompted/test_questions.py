@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import LLMUnavailable
 from pipeline.language.prompted.questions import PIECES_AFTER, PromptedQuestionWriter, examples
-from pipeline.ports import ActiveSignal, Briefing, Line, QuestionRequest, RefusedText, ThreadTold, TopicTold
+from pipeline.ports import ActiveSignal, Briefing, Line, Offer, QuestionRequest, RefusedText, ThreadTold, TopicTold
 from tests.pipeline.language.prompted.scripted import ScriptedModel, methodology, prompts, question_request
 
 
@@ -80,6 +80,41 @@ async def test_error_in_the_middle_comes_out_behind_what_was_said() -> None:
 def test_template_comes_from_the_templates() -> None:
     writer = PromptedQuestionWriter(ScriptedModel(), prompts(), Templates())
     assert writer.template(question_request(focus_label="price")) == "Template about price?"
+
+
+OFFERS = (
+    Offer(purpose="Ask why.", label="creamy", quote="it is creamy", turns_ago=2),
+    Offer(purpose="Ask what else."),
+)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "out"),
+    [
+        (("[2]", " What", " else?"), ["[2]", "What", " else?"]),
+        (("[", "2", "]\n", "“What", " else?”"), ["[2]", "What", " else?"]),
+        (("<think>two</think>[1] ", "Question: What is creamy?"), ["[1]", "What is creamy?"]),
+        (("What else?",), ["What else?"]),
+        (("2 years ago?",), ["2 years ago?"]),
+        (("[2]",), ["[2]"]),
+    ],
+)
+async def test_number_of_the_offer_comes_first_and_the_question_clean_behind_it(
+    pieces: tuple[str, ...], out: list[str]
+) -> None:
+    assert await written(ScriptedModel(pieces=pieces), question_request(offers=OFFERS)) == out
+
+
+async def test_number_stays_where_nothing_was_offered() -> None:
+    assert "".join(await written(ScriptedModel(pieces=("[2] What?",)), question_request())) == "[2] What?"
+
+
+async def test_prompt_has_what_is_offered_instead_of_one_subject() -> None:
+    model = await asked(offers=OFFERS, focus_label="creamy", focus_is_jump=True)
+    told = model.requests[-1].messages[-1].content
+    assert '[1] Ask why. About: "creamy", said as "it is creamy", 2 turns ago' in told
+    assert "[2] Ask what else. About the topic as a whole." in told
+    assert "What it should do" not in told and "spoke of something else just now" not in told
 
 
 async def test_follow_up_prompt_has_everything_a_moderator_needs() -> None:

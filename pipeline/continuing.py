@@ -1,0 +1,68 @@
+"""How an interview goes on after a choice: what the next question is about, and what trackers know of that."""
+
+from __future__ import annotations
+
+from pipeline.context import TurnContext
+from pipeline.contracts import ContextOutput, ContinuationOutput, StateOutput, StrategyOutput
+from pipeline.focus import Focus
+from pipeline.guide import asked_for, given_up
+from pipeline.threads import left
+
+SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
+"""The focus of `focus_mode: summary`, by language."""
+
+
+def continued(
+    context: TurnContext,
+    reason: str,
+    *,
+    strategy: str | None = None,
+    focus: Focus | None = None,
+    closing: bool = False,
+    complete: bool = False,
+) -> ContinuationOutput:
+    """How the interview goes on, with trackers that know of the new focus.
+
+    Args:
+        context: of the turn, with the engine's choice.
+        reason: why it ends; nothing where it does not.
+        strategy: of the next question; None where there is none.
+        focus: what it is about.
+        closing: it is the closing question.
+        complete: the interview is over.
+    """
+    start = context.get(ContextOutput)
+    tracker = context.get(StrategyOutput).tracker.copy()
+    if strategy is not None:
+        keys = focus.target.node_keys if focus is not None else ()
+        tracker.update_focus(keys, start.turn_number, strategy)
+        if focus is not None and focus.key is not None:
+            tracker.rename(focus.key, focus.label)
+    threads = context.get(StrategyOutput).threads
+    guide = context.get(StateOutput).guide
+    if closing or complete:
+        guide = given_up(guide, reason)
+    elif strategy is not None:
+        threads = left(threads, focus.node_ids if focus is not None else (), start.turn_number)
+        guide = asked_for(guide, focus.target if focus is not None else None, start.turn_number)
+    return ContinuationOutput(
+        should_continue=not (closing or complete),
+        reason=reason,
+        ask_closing=closing,
+        complete=complete,
+        strategy=strategy,
+        focus=focus,
+        subject=focus.label if focus else _subject(context, strategy),
+        tracker=tracker,
+        threads=threads,
+        guide=guide,
+    )
+
+
+def _subject(context: TurnContext, strategy: str | None) -> str:
+    """What a question without a node is about, by the strategy's `focus_mode`."""
+    known = context.strategies.find(strategy)
+    mode = known.focus_mode if known is not None else None
+    if mode == "topic":
+        return context.configuration.concept.name
+    return SUMMARY.get(context.state.language[:2], SUMMARY["en"]) if mode == "summary" else ""

@@ -1,0 +1,162 @@
+"""A language model chooses what the next question is about, among candidates of the engine that score nearly alike."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+from pipeline.engines.base import Decision, ScoredCandidate
+from pipeline.errors import LLMUnavailable
+from pipeline.focus import Target
+from pipeline.offers import MARGIN, MOST, offered
+from pipeline.ports import QuestionRequest
+from pipeline.state import Directive
+from pipeline.strategies import Strategies
+from tests.support.interview import Interview, PlainWriter, concepts, configuration, small_methodology
+
+
+class Choosing(PlainWriter):
+    """Takes the offer with this number where something is offered; may fail, or write what is refused, after it."""
+
+    def __init__(self, number: str = "[2]", then: str | Exception | None = None) -> None:
+        super().__init__()
+        self.number = number
+        self.then = then
+
+    async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
+        if not request.offers:
+            async for piece in super().write(request):
+                yield piece
+            return
+        self.requests.append(request)
+        if self.number:
+            yield self.number
+        if isinstance(self.then, Exception):
+            raise self.then
+        yield self.then or "What happens with that, for you?"
+
+
+def talk(writer: PlainWriter, *, choice: str | None = None, prompt: str = "{{ offers }}", **more: Any) -> Interview:
+    given = configuration()
+    concept = given.concept.model_copy(update={"choice": choice})
+    return Interview(
+        configuration=given.model_copy(update={"concept": concept, "prompts": {"question": prompt}}),
+        writer=writer,
+        **more,
+    )
+
+
+async def told(interview: Interview) -> Interview:
+    """Two concepts of the same weight, so that either could be followed."""
+    await interview.say("It is quick. It is cheap.", concepts(("quick", "attribute"), ("cheap", "attribute")))
+    return interview
+
+
+async def test_offer_that_is_taken_is_what_the_turn_goes_on_with() -> None:
+    interview = await told(talk(Choosing()))
+    request, record = interview.writer.requests[-1], interview.last.record
+    assert record is not None and len(request.offers) > 1
+    assert request.offers[0].label == request.focus_label
+    made = record.question
+    assert (made.taken, made.said) == (1, 2)
+    assert made.offers[0].rank == 1
+    taken = made.offers[1]
+    assert record.strategy == taken.strategy and record.target is not None and taken.target is not None
+    assert record.target.ids == taken.target.ids
+    asked = interview.state.question
+    assert asked is not None and asked.focus_label == request.offers[1].label
+    assert asked.text == "What happens with that, for you?"
+    assert interview.state.focus_history[-1].label == request.offers[1].label
+    assert interview.state.node_tracker().previous_focus == taken.target.node_key
+    assert [c.rank for c in record.candidates if c.selected] == [1]
+
+
+@pytest.mark.parametrize(("number", "said"), [("[1]", 1), ("[9]", 9), ("[0]", 0), ("", None)])
+async def test_unknown_number_or_none_is_the_engines_choice(number: str, said: int | None) -> None:
+    interview = await told(talk(Choosing(number)))
+    assert interview.last.record is not None
+    made = interview.last.record.question
+    assert (made.taken, made.said) == (0, said)
+    asked = interview.state.question
+    assert asked is not None and asked.focus_label == interview.writer.requests[-1].focus_label
+    assert "[" not in asked.text
+
+
+async def test_refused_text_is_written_again_about_what_was_taken() -> None:
+    interview = await told(talk(Choosing(then="Is that good or bad?")))
+    offers, again = interview.writer.requests[-2:]
+    assert not again.offers and again.focus_label == offers.offers[1].label
+    assert [one.text for one in again.refused] == ["Is that good or bad?"]
+    assert interview.last.record is not None and interview.last.record.question.taken == 1
+
+
+async def test_second_writer_asks_about_what_was_taken() -> None:
+    second = PlainWriter()
+    interview = await told(talk(Choosing(then=LLMUnavailable("gone")), second=second))
+    assert [request.offers for request in second.requests] == [()]
+    assert second.requests[0].focus_label == interview.writer.requests[-1].offers[1].label
+    assert interview.last.record is not None and interview.last.record.question.taken == 1
+
+
+@pytest.mark.parametrize(
+    ("choice", "prompt", "offers"),
+    [
+        (None, "{{ offers }}", True),
+        ("model", "{{ offers }}", True),
+        ("engine", "{{ offers }}", False),
+        (None, "", False),
+    ],
+)
+async def test_concept_and_prompt_say_whether_the_model_chooses(choice: str | None, prompt: str, offers: bool) -> None:
+    interview = await told(talk(Choosing(), choice=choice, prompt=prompt))
+    assert bool(interview.writer.requests[-1].offers) == offers
+
+
+async def test_what_a_moderator_asks_for_is_not_offered_away() -> None:
+    interview = await told(talk(Choosing()))
+    node = next(node for node in interview.state.nodes if node.label == "cheap")
+    wish = Directive(command_id="c1", kind="steer", node_id=node.id)
+    interview.state = interview.state.model_copy(update={"directives": (wish,)})
+    await interview.say("And it is light.", concepts(("light", "attribute")))
+    assert not interview.writer.requests[-1].offers
+    assert interview.writer.requests[-1].focus_label == "cheap"
+
+
+def candidate(strategy: str, key: str | None, score: float | None, *, selected: bool = False) -> ScoredCandidate:
+    target = Target.node(key, key) if key else None
+    return ScoredCandidate(strategy=strategy, target=target, final_score=score, rank=1, selected=selected)
+
+
+def decision(*candidates: ScoredCandidate, close: bool = False) -> Decision:
+    first = candidates[0]
+    return Decision(
+        engine="signal_pools",
+        strategy=first.strategy,
+        target=first.target,
+        phase="mid",
+        candidates=candidates,
+        close=close,
+    )
+
+
+def test_offers_are_close_differ_in_what_they_are_about_and_end_nothing() -> None:
+    chosen = small_methodology().strategies
+    asking = next(s.name for s in chosen if s.node_binding == "required")
+    ending = next(s.name for s in chosen if s.generates_closing_question)
+    known = Strategies(chosen)
+    first = candidate(asking, "a", 2.0, selected=True)
+    near = candidate(asking, "b", 2.0 - MARGIN)
+    others = (
+        candidate(asking, "a", 1.9),
+        candidate(asking, "c", 1.9 - MARGIN),
+        candidate(ending, None, 1.9),
+        candidate(asking, "d", None),
+        candidate("gone", "e", 1.9),
+    )
+    assert offered(decision(first, near, *others), known) == (first, near)
+    assert offered(decision(first, *others), known) == ()
+    assert offered(decision(first, near, close=True), known) == ()
+    many = [candidate(asking, f"n{number}", 1.5) for number in range(9)]
+    assert len(offered(decision(first, *many), known)) == MOST
