@@ -203,13 +203,15 @@ class QualitativeSignals(Record):
     `uncertainty` is productive where the respondent is curious or thinks aloud, terminal where they have nothing more
     to say about it. `knowledge_ceiling` is exploratory for a "don't know" that the respondent goes on to explore,
     terminal for one that ends the subject. `reasoning` is the most demanding kind in the answer. `contradiction` is a
-    quote that contradicts something said before, empty without one.
+    quote that contradicts something said before, `turning_point` one that tells of the moment that changed things;
+    each empty without one.
     """
 
     uncertainty: Literal["none", "productive", "terminal"] = "none"
     reasoning: Literal["none", "descriptive", "causal", "counterfactual", "metacognitive"] = "none"
     emotion: Literal["none", "mild", "strong"] = "none"
     contradiction: str = ""
+    turning_point: str = ""
     knowledge_ceiling: Literal["none", "exploratory", "terminal"] = "none"
     concept_depth: Literal["surface", "functional", "personal", "value"] = "surface"
 
@@ -225,6 +227,10 @@ class Rating(Record):
     rationales: dict[str, str] = {}
     momentum: Momentum | None = None
     qualitative: QualitativeSignals | None = None
+    contradicts: bool | None = None
+    turns: bool | None = None
+    """Whether the answer contradicts itself, and whether it tells of a moment that changed things, by a provider that
+    rates no qualitative signals; None where it does not tell."""
     acts: tuple[tuple[Act, str], ...] = ()
     """Dialogue acts besides telling, each with its words as they stand in the answer."""
     provider: str = ""

@@ -22,7 +22,10 @@ Scope = Literal["global", "node", "strategy"]
 
 
 class Rated(Record):
-    """One answer's ratings as signals: categories and numbers in [0, 1]."""
+    """One answer's ratings as signals: categories and numbers in [0, 1].
+
+    `contradiction` and `turning_point` are None where the provider does not tell.
+    """
 
     depth: Depth
     specificity: float
@@ -31,6 +34,8 @@ class Rated(Record):
     engagement: float
     intellectual_engagement: float
     hedging: str
+    contradiction: bool | None = None
+    turning_point: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,24 @@ class HedgingLanguage(_AnswerSignal):
         return context.rated.hedging if context.rated else None
 
 
+class Contradiction(_AnswerSignal):
+    name = "llm.contradiction"
+    type: ClassVar[SignalType] = "bool"
+    description = "The answer contradicts itself, or what was said before."
+
+    def detect(self, context: SignalContext) -> bool | None:
+        return context.rated.contradiction if context.rated else None
+
+
+class TurningPoint(_AnswerSignal):
+    name = "llm.turning_point"
+    type: ClassVar[SignalType] = "bool"
+    description = "The answer tells of a moment that changed things: a decision, a realisation, a last straw."
+
+    def detect(self, context: SignalContext) -> bool | None:
+        return context.rated.turning_point if context.rated else None
+
+
 class GlobalResponseTrend(_AnswerSignal):
     name = "llm.global_response_trend"
     type: ClassVar[SignalType] = "category"
@@ -115,5 +133,7 @@ SIGNALS = (
     Engagement(),
     IntellectualEngagement(),
     HedgingLanguage(),
+    Contradiction(),
+    TurningPoint(),
     GlobalResponseTrend(),
 )

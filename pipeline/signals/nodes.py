@@ -254,6 +254,16 @@ class MentionRecency(_NodeSignal):
         return [max(0.0, 1 - age / NEWNESS_SPAN) for age in ages]
 
 
+class SaidLast(_NodeSignal):
+    name = "graph.node.said_last"
+    description = "The last thing that this answer said: people end on what they are at."
+
+    def detect(self, context: SignalContext) -> list[bool]:
+        said = [node for node in context.graph.live_nodes() if node.last_mention_turn == context.turn_number]
+        last = max(said, key=lambda node: node.mention_sequence, default=None)
+        return [last is not None and last.id in state.surface_ids for state in context.nodes]
+
+
 class StrategyRepetition(_NodeSignal):
     name = "technique.node.strategy_repetition"
     type: ClassVar[SignalType] = "category"
@@ -303,6 +313,7 @@ SIGNALS = (
     LevelAboveFocus(),
     CreatedRecently(),
     MentionRecency(),
+    SaidLast(),
     StrategyRepetition(),
     Opportunity(),
 )

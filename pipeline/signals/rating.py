@@ -32,7 +32,7 @@ def as_signals(rating: Rating) -> Rated:
     missing = [name for name in RATED_SIGNALS if name not in rating.scores]
     if missing:
         raise ProviderOutputInvalid(f"the rating lacks {', '.join(missing)}", stage="rating")
-    scores = rating.scores
+    scores, quality = rating.scores, rating.qualitative
     return Rated(
         depth=DEPTH_OF_SCORE[min(5, max(1, scores["response_depth"]))],
         specificity=normalised(scores["specificity"]),
@@ -41,6 +41,8 @@ def as_signals(rating: Rating) -> Rated:
         engagement=normalised(scores["engagement"]),
         intellectual_engagement=normalised(scores["intellectual_engagement"]),
         hedging=rating.hedging,
+        contradiction=rating.contradicts if quality is None else bool(quality.contradiction),
+        turning_point=rating.turns if quality is None else bool(quality.turning_point),
     )
 
 

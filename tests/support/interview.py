@@ -242,6 +242,8 @@ class FixedRater:
             {
                 "scores": {"response_depth": depth, **dict.fromkeys(names, 3)},
                 "hedging": self.hedging,
+                "turns": "since then" in request.text,
+                "contradicts": "well, no" in request.text,
                 "rationales": {"response_depth": f"The answer has a depth of {depth}."},
             }
         )

@@ -19,6 +19,7 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 from pipeline.language.clauses import split
 from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import lexicon as lex
+from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.spans import is_without_content
 from pipeline.language.srl import SpacyParser
 from pipeline.ports import Hedging, Rating, RatingRequest
@@ -85,7 +86,10 @@ class OfflineRater:
     def rate_sync(self, request: RatingRequest) -> Rating:
         """As `rate`, for callers that already are on a worker thread."""
         compound = float(self._sentiment.polarity_scores(request.text)["compound"])
-        return rating_of(features_of(self._parser.docs.doc(request.text), request.text, compound))
+        rating = rating_of(features_of(self._parser.docs.doc(request.text), request.text, compound))
+        said, words = request.text.casefold().replace("’", "'"), phrasing(request.language)
+        turns, contradicts = (re.search(pattern, said) is not None for pattern in (words.turning, words.contradicts))
+        return rating.model_copy(update={"turns": turns, "contradicts": contradicts})
 
 
 def _names(doc: Doc) -> int:

@@ -3,7 +3,7 @@
 {"response_depth": {"rationale": "…", "score": 4}, …,
  "hedging_language": {"rationale": "…", "level": "low"}, "momentum": {"rationale": "…", "level": "high"},
  "qualitative": {"uncertainty": "none", "reasoning": "causal", "emotion": "mild", "contradiction": "",
-                 "knowledge_ceiling": "none", "concept_depth": "functional"}}
+                 "turning_point": "", "knowledge_ceiling": "none", "concept_depth": "functional"}}
 """
 
 from __future__ import annotations

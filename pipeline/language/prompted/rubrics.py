@@ -42,6 +42,9 @@ def _values() -> dict[str, tuple[str, ...]]:
 EXPECTED = _values()
 """Signals of the rubric file, in the order in which they are rated, with their values."""
 
+LATER = frozenset({"turning_point"})
+"""Signals that rubrics of an earlier version, to which an interview may be pinned, do not have."""
+
 
 @dataclass
 class Rubric:
@@ -68,8 +71,8 @@ class Rubrics:
     by_name: dict[str, Rubric]
 
     def text(self, names: Sequence[str] = tuple(EXPECTED)) -> str:
-        """Several rubrics as a prompt has them, a blank line between two."""
-        return "\n\n".join(self.by_name[name].text() for name in names)
+        """Several rubrics as a prompt has them, as far as there are, a blank line between two."""
+        return "\n\n".join(self.by_name[name].text() for name in names if name in self.by_name)
 
 
 def parse(text: str, file: str) -> Rubrics:
@@ -117,7 +120,7 @@ def parse(text: str, file: str) -> Rubrics:
     problems += _missing(found, file, text.count("\n") + 1)
     if problems:
         raise PromptInvalid(sorted(problems))
-    return Rubrics({name: found[name] for name in EXPECTED})
+    return Rubrics({name: found[name] for name in EXPECTED if name in found})
 
 
 def _without_comments(text: str) -> str:
@@ -158,6 +161,8 @@ def _missing(found: dict[str, Rubric], file: str, last_line: int) -> list[Prompt
     problems = []
     for name, values in EXPECTED.items():
         rubric = found.get(name)
+        if rubric is None and name in LATER:
+            continue
         if rubric is None:
             problems.append(PromptProblem(file, last_line, f"the signal `{name}` is missing"))
             continue

@@ -151,3 +151,16 @@ async def test_old_node_that_gains_an_edge_is_fresh_again() -> None:
     await interview.say("link", concepts(("awake", "consequence"), links=[("taste", "awake")]))
     revived = next(s for s in interview.state.tracker.states if s.key == key)
     assert revived.turns_since_last_yield <= 1
+
+
+async def test_what_the_answer_said_last_is_known() -> None:
+    interview = everything()
+    await interview.say("one", concepts(("old", "attribute")))
+    await interview.say("two", concepts(("first", "attribute"), ("last", "attribute")))
+    assert interview.last.record is not None and interview.last.record.signals is not None
+    matrix = interview.last.record.signals
+    column = dict(zip(matrix.nodes.labels, matrix.nodes.signals["graph.node.said_last"], strict=True))
+    assert column == {"old": False, "first": False, "last": True}
+    await interview.say("hm")
+    assert interview.last.record is not None and interview.last.record.signals is not None
+    assert not any(interview.last.record.signals.nodes.signals["graph.node.said_last"])

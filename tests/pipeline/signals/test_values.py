@@ -8,10 +8,11 @@ from pipeline.graph.metrics import GraphState
 from pipeline.graph.saturation import canonical_saturation, velocity_saturation, yield_ratio_saturation
 from pipeline.graph.tracker import Depth, NodeState, NodeStateTracker, shallow_ratio
 from pipeline.methodology import PhaseBoundaries, Phases
+from pipeline.ports import RATED_SIGNALS, QualitativeSignals, Rating
 from pipeline.signals.llm import response_trend
 from pipeline.signals.meta import interview_phase, phase_boundaries
 from pipeline.signals.nodes import band, exhausted, exhaustion_score
-from pipeline.signals.rating import DEPTH_OF_SCORE, normalised
+from pipeline.signals.rating import DEPTH_OF_SCORE, as_signals, normalised
 
 S: Depth = "surface"
 H: Depth = "shallow"
@@ -199,3 +200,20 @@ def test_snapshot_round_trip_is_the_same_tracker() -> None:
     states.update_focus(["a"], 1, "deepen")
     twin = NodeStateTracker.from_snapshot(states.snapshot())
     assert twin.snapshot() == states.snapshot()
+
+
+@pytest.mark.parametrize(
+    ("own", "quality", "signals"),
+    [
+        ({}, None, (None, None)),
+        ({"contradicts": True, "turns": False}, None, (True, False)),
+        ({}, QualitativeSignals(contradiction="no"), (True, False)),
+        ({"contradicts": True}, QualitativeSignals(turning_point="that was it"), (False, True)),
+    ],
+)
+def test_contradiction_and_turning_point_are_the_quotes_of_a_model_or_the_raters_own(
+    own: dict[str, bool], quality: QualitativeSignals | None, signals: tuple[bool | None, bool | None]
+) -> None:
+    rating = Rating(scores=dict.fromkeys(RATED_SIGNALS, 3), hedging="none", qualitative=quality, **own)
+    found = as_signals(rating)
+    assert (found.contradiction, found.turning_point) == signals

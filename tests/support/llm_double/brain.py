@@ -207,7 +207,7 @@ class _Filling:
         return real[middle]
 
     def _words(self, name: str, number: int) -> str:
-        if name == "contradiction":
+        if name in ("contradiction", "turning_point"):
             return ""
         if name == "slot_name" and self._labels:
             return "_".join(re.findall(r"\w+", self._labels[number].lower())[:STRETCH])

@@ -43,6 +43,8 @@ class LanguagePhrasing(BaseModel):
     dont_know: str
     keep_case: bool = False
     burden: str = "(?!)"
+    turning: str = "(?!)"
+    contradicts: str = "(?!)"
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
         """Sentences that take up a phrase of that kind."""

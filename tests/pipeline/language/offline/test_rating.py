@@ -106,3 +106,26 @@ def test_rate_any_text_stays_in_range(text: str) -> None:
 
 
 RATER = OfflineRater(SpacyParser())
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "turns", "contradicts"),
+    [
+        ("That’s when I knew it wouldn't work.", "en", True, False),
+        ("From then on I only bought the small ones.", "en", True, False),
+        ("I had had enough, and I'd had enough of him too.", "en", True, False),
+        ("It is cheap. Well, no, it isn't, not really.", "en", False, True),
+        ("I like it because it is quiet.", "en", False, False),
+        ("Then I went home.", "en", False, False),
+        ("Da hab ich gemerkt, dass es so nicht geht.", "de", True, False),
+        ("Nein, eigentlich mag ich das gar nicht.", "de", False, True),
+        ("ثم فجأة توقف كل شيء", "ar", True, False),
+        ("Plötzlich war alles anders.", "en", False, False),
+        ("", "en", False, False),
+    ],
+)
+def test_rate_knows_turning_points_and_contradictions_by_words(
+    rater: OfflineRater, text: str, language: str, turns: bool, contradicts: bool
+) -> None:
+    rating = rater.rate_sync(RatingRequest(text=text, question="And then?", language=language))
+    assert (rating.turns, rating.contradicts) == (turns, contradicts)

@@ -148,10 +148,11 @@ async def test_unknown_qualitative_value_is_asked_for_twice_and_then_the_plain_o
 
 
 @pytest.mark.parametrize(("quote", "is_"), [("I HATE it.", "I hate it"), ("I love it", ""), ("", ""), (None, "")])
-async def test_contradiction_is_a_quote_of_the_answer_or_empty(quote: Any, is_: str) -> None:
-    found = await rated(answer(qualitative={**QUALITATIVE, "contradiction": quote}))
+@pytest.mark.parametrize("name", ["contradiction", "turning_point"])
+async def test_quoted_signal_is_a_quote_of_the_answer_or_empty(name: str, quote: Any, is_: str) -> None:
+    found = await rated(answer(qualitative={**QUALITATIVE, name: quote}))
     assert found.qualitative is not None
-    assert found.qualitative.contradiction == is_
+    assert getattr(found.qualitative, name) == is_
 
 
 async def test_rationale_is_one_clean_line_of_limited_length() -> None:

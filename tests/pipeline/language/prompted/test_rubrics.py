@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.language.prompted.problems import PromptInvalid
-from pipeline.language.prompted.rubrics import EXPECTED, parse
+from pipeline.language.prompted.rubrics import EXPECTED, LATER, parse
 from pipeline.ports import RATED_SIGNALS
 from tests.pipeline.language.prompted.scripted import texts
 
@@ -63,6 +63,13 @@ def test_missing_anchor_is_told_with_the_signals_line(name: str, value: str) -> 
     assert problems(cut) == [f"signals.md:{line_of(cut, name)}: {name}: the value `{value}` is missing"]
 
 
+def test_rubric_that_came_later_may_be_missing() -> None:
+    start = FILE.index("turning_point: ")
+    end = FILE.index("knowledge_ceiling: ")
+    older = parse(FILE[:start] + FILE[end:], "signals.md")
+    assert "turning_point" not in older.text() and "turning_point" in parse(FILE, "signals.md").text()
+
+
 def test_missing_level_is_told() -> None:
     found = problems(FILE.replace("    counterfactual =", "    counter ="))
     assert any("reasoning: unknown value `counter`" in line for line in found)
@@ -100,4 +107,4 @@ def test_signal_without_question_and_value_without_meaning_are_told() -> None:
 
 
 def test_empty_file_lacks_everything() -> None:
-    assert len(problems("")) == len(EXPECTED)
+    assert len(problems("")) == len(EXPECTED.keys() - LATER)
