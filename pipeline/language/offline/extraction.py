@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Executor
 
+from spacy.tokens import Doc
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from pipeline.language.clauses import split
+from pipeline.language.clauses import Clause, split
 from pipeline.language.offline import kinds
 from pipeline.language.offline.answer import PROVIDER, AnswerExtraction
 from pipeline.language.offline.exemplars import ExemplarFiles
@@ -32,6 +33,11 @@ from pipeline.ports import (
     Vectors,
 )
 
+TERSE_WORDS = 4
+NOUNS = frozenset({"NOUN", "PROPN"})
+CIRCUMSTANCES = frozenset({"ADP", "NUM", "ADV", "SCONJ"})
+"""What answers begin with that tell when or where, and name nothing."""
+NOTHING = Extraction(extractable=False, provider=PROVIDER)
 MAX_CONCEPTS = MOST_CONCEPTS
 """Concepts taken from one answer at the most; the rest is recorded as dropped."""
 
@@ -70,15 +76,11 @@ class OfflineExtractor:
     def extract_sync(self, request: ExtractionRequest) -> Extraction:
         """As `extract`, for callers that already are on a worker thread."""
         if is_without_content(request.text) or is_foreign(request.text):
-            return Extraction(extractable=False, provider=PROVIDER)
+            return NOTHING
         doc = self._parser.docs.doc(request.text)
         clauses = split(doc)
         if self.reader is None:
-            found = candidates(doc, request.text, clauses)
-            if not found:
-                return Extraction(extractable=False, provider=PROVIDER)
-            work = AnswerExtraction(self, request, doc, clauses, found[:MAX_CONCEPTS])
-            return work.extraction(_too_many(found[MAX_CONCEPTS:]))
+            return self._by_rules(request, doc, clauses)
         understood = self._understood(self.reader, request, request.text)
         if not understood.concepts:
             # What is said with much caution is still said; the reader was taught by people who were surer.
@@ -87,9 +89,16 @@ class OfflineExtractor:
         placed = [candidate_at(doc, request.text, clauses, c.start, c.end) for c in understood.concepts]
         kept = [candidate if number < MAX_CONCEPTS else None for number, candidate in enumerate(placed)]
         if not any(kept):
-            return Extraction(extractable=False, provider=PROVIDER)
+            return self._by_rules(request, doc, clauses) if _names_something(doc) else NOTHING
         judged = JudgedExtraction(self, request, doc, clauses, understood, kept)
         return judged.extraction(_too_many([candidate for candidate in placed[MAX_CONCEPTS:] if candidate is not None]))
+
+    def _by_rules(self, request: ExtractionRequest, doc: Doc, clauses: list[Clause]) -> Extraction:
+        found = candidates(doc, request.text, clauses)
+        if not found:
+            return NOTHING
+        work = AnswerExtraction(self, request, doc, clauses, found[:MAX_CONCEPTS])
+        return work.extraction(_too_many(found[MAX_CONCEPTS:]))
 
     @staticmethod
     def _understood(reader: Reader, request: ExtractionRequest, text: str) -> Understood:
@@ -119,6 +128,14 @@ class OfflineExtractor:
     def sentiment(self, text: str) -> float:
         """VADER's compound score in [-1, 1]."""
         return float(self._sentiment.polarity_scores(text)["compound"])
+
+
+def _names_something(doc: Doc) -> bool:
+    """Whether an answer is a few words with a noun, which names something even where the reader is not sure."""
+    spoken = [token for token in doc if token.is_alpha]
+    if not 0 < len(spoken) <= TERSE_WORDS or spoken[0].pos_ in CIRCUMSTANCES:
+        return False
+    return any(token.pos_ in NOUNS for token in spoken)
 
 
 def _too_many(found: Sequence[Candidate]) -> list[DroppedElement]:

@@ -28,7 +28,7 @@ from pipeline.question.templates import (
 )
 from pipeline.question.text import jaccard, words
 
-ACKNOWLEDGE_ONE_IN = 3
+ACKNOWLEDGE_ONE_IN = 5
 ACKNOWLEDGE_FROM = 6
 """Words of an answer from which on it may be acknowledged."""
 TEMPLATE_SKIPS = 2

@@ -285,6 +285,8 @@ def test_variants_differ() -> None:
         ("I don't know", True), ("no idea, sorry", True), ("Hmm, hard to say.", True), ("dunno", True),
         ("I'm not sure", True), ("I don't know anybody who cooks as much as my sister does on Sundays", False),
         ("not sure why but it calms me down when I listen to it in the evening", False), ("because it is quiet", False),
+        ("nothing catches", False), ("Nothing.", True), ("nothing much, really", True), ("nothing comes to mind", True),
+        ("I can't say no to her", False), ("I can't say.", True),
     ],
 )  # fmt: skip
 def test_dont_know_is_told_from_content(answer: str, expected: bool) -> None:
