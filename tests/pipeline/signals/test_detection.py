@@ -153,14 +153,18 @@ async def test_old_node_that_gains_an_edge_is_fresh_again() -> None:
     assert revived.turns_since_last_yield <= 1
 
 
+def said_last(interview: Interview) -> dict[str, bool]:
+    """Which concepts the newest answer said last, by label."""
+    record = interview.last.record
+    assert record is not None and record.signals is not None
+    nodes = record.signals.nodes
+    return {label: bool(last) for label, last in zip(nodes.labels, nodes.signals["graph.node.said_last"], strict=True)}
+
+
 async def test_what_the_answer_said_last_is_known() -> None:
     interview = everything()
     await interview.say("one", concepts(("old", "attribute")))
     await interview.say("two", concepts(("first", "attribute"), ("last", "attribute")))
-    assert interview.last.record is not None and interview.last.record.signals is not None
-    matrix = interview.last.record.signals
-    column = dict(zip(matrix.nodes.labels, matrix.nodes.signals["graph.node.said_last"], strict=True))
-    assert column == {"old": False, "first": False, "last": True}
+    assert said_last(interview) == {"old": False, "first": False, "last": True}
     await interview.say("hm")
-    assert interview.last.record is not None and interview.last.record.signals is not None
-    assert not any(interview.last.record.signals.nodes.signals["graph.node.said_last"])
+    assert not any(said_last(interview).values())

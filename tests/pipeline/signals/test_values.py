@@ -205,15 +205,24 @@ def test_snapshot_round_trip_is_the_same_tracker() -> None:
 @pytest.mark.parametrize(
     ("own", "quality", "signals"),
     [
-        ({}, None, (None, None)),
-        ({"contradicts": True, "turns": False}, None, (True, False)),
-        ({}, QualitativeSignals(contradiction="no"), (True, False)),
-        ({"contradicts": True}, QualitativeSignals(turning_point="that was it"), (False, True)),
+        ((None, None), None, (None, None)),
+        ((True, False), None, (True, False)),
+        ((None, None), QualitativeSignals(contradiction="no"), (True, False)),
+        ((True, None), QualitativeSignals(turning_point="that was it"), (False, True)),
     ],
 )
 def test_contradiction_and_turning_point_are_the_quotes_of_a_model_or_the_raters_own(
-    own: dict[str, bool], quality: QualitativeSignals | None, signals: tuple[bool | None, bool | None]
+    own: tuple[bool | None, bool | None],
+    quality: QualitativeSignals | None,
+    signals: tuple[bool | None, bool | None],
 ) -> None:
-    rating = Rating(scores=dict.fromkeys(RATED_SIGNALS, 3), hedging="none", qualitative=quality, **own)
+    contradicts, turns = own
+    rating = Rating(
+        scores=dict.fromkeys(RATED_SIGNALS, 3),
+        hedging="none",
+        qualitative=quality,
+        contradicts=contradicts,
+        turns=turns,
+    )
     found = as_signals(rating)
     assert (found.contradiction, found.turning_point) == signals
