@@ -31,6 +31,7 @@ from pipeline.question.languages import FUNCTION_WORDS, language_refusals
 from pipeline.question.leaks import Secrets, leak_refusals, secrets_of
 from pipeline.question.markup import markup_refusals
 from pipeline.question.patterns import QUOTED, QUOTES, TABLES, normalise
+from pipeline.question.presumptions import presuming_refusals
 from pipeline.question.refusals import RETRACTING, Code, Refusal, unique
 from pipeline.question.text import WORD, jaccard, sentences, word_count, words
 from pipeline.question.unacceptable import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
@@ -128,6 +129,7 @@ class Checker:
         yield from whole_refusals(plain, self.language)
         yield from leading_refusals(plain, self.language)
         yield from loaded_refusals(spared, self.language)
+        yield from presuming_refusals(plain, self._said, self.language)
         count = word_count(text)
         if self.max_words is not None and count > self.max_words:
             yield Refusal(code="too_long", detail=f"{count} words, at most {self.max_words}")
@@ -142,6 +144,7 @@ class Checker:
             yield Refusal(code="too_long", detail=f"more than {self.max_words} words")
         yield from beginning_refusals(plain, self.language)
         yield from loaded_refusals(spared, self.language)
+        yield from presuming_refusals(plain, self._said, self.language)
 
     def _exposing(self, text: str, *, whole: bool) -> Iterator[Refusal]:
         """Refusals that hold inside quotation marks, too."""

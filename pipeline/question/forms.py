@@ -21,6 +21,13 @@ _SCENES = (
 _INTEREST = re.compile(
     r"i(?:'d| would) (?:love|like) to (?:understand|hear|know|learn) (?:that|this|it|more)\b[^?,:;]*\.$"
 )
+_COMPASSION = re.compile(
+    r"(?:^|[.!] )(?:that|it|this) (?:sounds|must feel) (?:really |so |pretty )?(?:terrible|awful|horrible|"
+    r"horrendous|dreadful|"
+    r"shocking)(?: for \w+(?: of \w+)?)?(?=[.,])"
+)
+"""A brief human acknowledgement of something bad."""
+_PROBE_WORDS = 3
 QUESTION_MARKS = re.compile(r"[?؟？]")
 
 
@@ -39,6 +46,10 @@ def whole_refusals(plain: str, language: str) -> list[Refusal]:
     table = table_of(language)
     parts = sentences(plain)
     marked = [part for part in parts if QUESTION_MARKS.search(part)]
+    if table and len(marked) > 1 and _is_probe(marked[0], table):
+        # “And then? What did you click?”
+        parts = parts[parts.index(marked[0]) + 1 :]
+        plain, marked = " ".join(parts), marked[1:]
     if table is None:
         generic = CLOSED_GENERIC.get(language.casefold()[:2])
         if len(QUESTION_MARKS.findall(plain)) > 1:
@@ -84,6 +95,7 @@ def beginning_refusals(plain: str, language: str) -> list[Refusal]:
     parts = sentences(plain)
     current = parts[-1] if parts else ""
     asked = [part for part in parts[:-1] if QUESTION_MARKS.search(part)]
+    asked = asked[1:] if asked and _is_probe(asked[0], table) else asked
     requested = [part for part in parts[:-1] if is_request(part, table) and not sets_a_scene(part)]
     core = _core(current, table)
     found: list[Refusal] = []
@@ -135,7 +147,7 @@ def _suggestion(core: str, part: str, rules: Rules) -> Refusal | None:
 def loaded_refusals(spared: str, language: str) -> list[Refusal]:
     """A word that judges and is not the respondent's own."""
     table = table_of(language)
-    if table and table.leading_words and (match := table.leading_words.search(spared)):
+    if table and table.leading_words and (match := table.leading_words.search(_COMPASSION.sub(" ", spared))):
         return [Refusal(code="leading", detail=f"“{match.group(0)}” judges")]
     return []
 
@@ -175,6 +187,11 @@ def _closed(part: str, table: LanguageTable) -> list[Refusal]:
     if not table.interrogatives.search(part) and not (table.probes and table.probes.match(part)):
         return [Refusal(code="closed", detail="a statement with a question mark")]
     return []
+
+
+def _is_probe(part: str, table: LanguageTable) -> bool:
+    """Whether a question is so short that the next one only says it again in full."""
+    return bool(table.probes and len(part.split()) <= _PROBE_WORDS and table.probes.match(part))
 
 
 def _pair_of_opposites(text: str) -> bool:
@@ -228,6 +245,8 @@ def _may_be_polite(core: str, table: LanguageTable) -> bool:
             "würdest",
             "magst",
         )
+    if said[0] in ("is", "was"):
+        return said[1:2] in ([], ["there"]) and len(said) < 3
     return (
         len(said) < 7
         and said[0] in ("can", "could", "would", "will", "might", "may")

@@ -69,13 +69,32 @@ _AUX = (
     r"shouldn't)"
 )
 _WH = r"(?:what|why|how|which|who|whom|whose|where|when)"
+_FINITE = (
+    rf"{_AUX}|liked?|loved?|hated?|wanted|wants?|needed|needs?|felt|feels?|thought|thinks?|knew|knows?|made|"
+    rf"makes?|got|gets?|"
+    r"went|goes|said|says|told|tells?|worked|works?|helped|helps?|mattered|matters?|seemed|seems?|came|comes|"
+    r"gave|gives?|"
+    r"took|takes?|became|becomes?|meant|means|bothered|bothers?|hurts?|agreed|agrees?|noticed|notices?|you|it|"
+    r"he|she|they|i|we"
+)
 _NEGATED = (
     r"(?:don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|wouldn't|couldn't|shouldn't|"
-    r"can't|haven't|hasn't)"
+    r"can't|haven't|hasn't|hadn't)"
 )
 
 ENGLISH = LanguageTable(
-    probes=re.compile(r"(?:and )?(?:then|after that|such as|for example|like)\?$|(?:and )?the (?:others?|rest)\?$"),
+    probes=re.compile(
+        r"(?:and |but |so )?(?:then|after that|such as|for example|like|because|meaning|since|else)\?$"
+        r"|(?:and )?the (?:others?|rest)\?$"
+        # “And the second week?”, “And with the pen?”, “But if it broke?”: a fragment that the moment completes.
+        r"|(?:and|but) (?:just |only |maybe |now |then )?,? ?(?:if|when|with|without|at|in|on|after|before|for|"
+        r"since|"
+        r"until|during|by|from|to)\b(?![^?]*,[^?]*\b(?:you|he|she|they|it|that|this)\b[^?]*\?)[^?]{1,60}\?$"
+        r"|(?:and|but) (?:yours|his|hers|theirs|now|today|afterwards|later|before|inside|at home|"
+        r"now,? after [^?,]{1,50})\?$"
+        rf"|(?:and|but) (?:the|a|an|your|his|her|their|this|that|those|these|my|other|another|any)"
+        rf"(?: (?!(?:{_FINITE})\b)[\w'-]+){{1,5}}\?$"
+    ),
     lead_ins=re.compile(
         r"(?:and|so|well|ok|okay|right|now|then|but|also|thanks|thank you|i see|got it|sure|alright|"
         r"all right|"
@@ -108,6 +127,7 @@ ENGLISH = LanguageTable(
         r"sketch|unpack|"
         r"ask (?:what|why|how|which|who|where|when))\b"
         r"(?!(?: me| us)?,? (?:if|whether|is|are|do|does|did|was|were|has|have)\b)"
+        r"|(?:is|was) there (?:anything|something|one thing|someone|somebody|anyone|anybody)\b"
     ),
     requests=re.compile(
         r"(?:please |perhaps |maybe |just )*(?:tell (?:me|us)|describe|walk (?:me|us)|talk (?:me|us)|"
@@ -138,9 +158,27 @@ ENGLISH = LanguageTable(
         r"am i right|do you)\s*\?$",
         rf",?\s+(?:or\s+)?{_NEGATED} (?:you|it|they|he|she|we|that|there|i)\s*\?$",
         r"[,–—-]\s*(?:do|does|did|is|are|was|were|will|would|can|could) (?:you|it|they|he|she)\s*\?$",
-        r"^so,? (?:you|it|that|this|the|your|they|we|he|she|basically|really|clearly|i)\b",
-        r"(?:^|[.,;:–—-]\s*)(?:surely|obviously|clearly|naturally|undoubtedly|presumably|of course|no doubt|"
+        r"^so,? (?:you|it|that|this|they|we|he|she) (?:really |basically |clearly )?(?:like|love|hate|want|"
+        r"prefer|feel|felt|"
+        r"think|believe|enjoy|find|care|need|value|trust)\w*\b",
+        # Anything else, as a statement before the question, says back what was said.
+        r"^so,? (?:you|it|that|this|the|your|they|we|he|she|basically|really|clearly|i)\b[^?]*\?$",
+        r"(?:^|[.,;:–—-]\s*)(?:surely|obviously|clearly|naturally|undoubtedly|presumably|no doubt|"
         r"needless to say|admittedly)\b",
+        r"(?:^|[,;:–—-]\s*)of course(?=,? \w)",
+        rf"\bwhy {_NEGATED} (?:you|he|she|they|your \w+|we)\b",
+        r"\bwhy (?:do|did|would|could|can|should) (?:you|they|he|she|it|your \w+|the \w+) (?:not|never|always|"
+        r"even|still)\b",
+        r"\bwhy (?:are|were|is|was) (?:you|they|he|she) (?:not|never|always|still|so)\b",
+        r"^so,? [^?,]{1,40} (?:is|was|are|were)(?: really)? (?:what|why|how|where|who)(?:'s|'re)?\b[^?]*\?$",
+        r"\bwhich is it\b|\bwhich of the two\b|\bi ask the questions\b",
+        r"\bwhy on earth\b|\bwhat on earth\b|\bwhat (?:were|was) (?:you|he|she|they) thinking\s*\?$|"
+        r"\bhow could you\b",
+        r"\bwhat(?:'s| is) wrong with (?:you|your|him|her|them)\b",
+        r"\bhow (?:badly|deeply|severely|seriously|unfairly|rudely|terribly|horribly|desperately|brutally|"
+        r"bitterly|cruelly)\b",
+        r"\b(?:there|it|that|you) must be (?:more|something|another|a (?:real|deeper|better))\b|"
+        r"\bthe real reason\b",
         r"\b(?:is|are|was|were|it's|that's) (?:clearly|obviously|surely|undoubtedly|certainly)\b",
         r"\b(?:surely|obviously|undoubtedly) (?:you|it|that|this|the)\b",
         r"\b(?:as )?(?:we|you|they) all (?:know|agree)\b|\beveryone (?:knows|agrees|loves|hates|says)\b|"
@@ -154,7 +192,8 @@ ENGLISH = LanguageTable(
         r"\b(?:would|do|don't|wouldn't) you (?:not )?agree\b|\byou(?:'d| would| will) agree\b|\bagree that\b",
         r"\b(?:would|wouldn't) you (?:not )?say (?:that|it|you|this|the)\b|\bis it fair to say\b|"
         r"\bwould it be fair\b",
-        r"\b(?:i|we) (?:think|believe|assume|guess|suppose|imagine|bet|feel|take it|gather|expect|"
+        r"\b(?:i|we) (?:think(?! i (?:see|understand|follow|get|know))|believe|assume|guess|suppose|imagine|bet|"
+        r"feel|take it|gather|expect|"
         r"suspect|would say)\b",
         r"\bi'm sure\b|\bi am sure\b|\bin my (?:opinion|view|experience)\b",
         r"\byou (?:must|probably|surely|certainly|obviously|clearly|definitely|no doubt|undoubtedly) "
@@ -176,7 +215,7 @@ ENGLISH = LanguageTable(
         r"(?:great|good|bad|special|amazing|terrible|awful|wonderful|frustrating|important|unique|"
         r"perfect|horrible|"
         r"attractive|appealing|annoying|popular)\b",
-        r"\bwhy don't you (?:just|try|use|switch|buy|simply|get|go)\b|\bhow about (?:\w+ing|we|you)\b",
+        r"\bhow about (?:\w+ing|we|you)\b",
         r"[,–—-]\s*(?:perhaps|maybe|possibly|because|such as|for example|for instance|i guess|say|is it|"
         r"was it|"
         r"was that|is that)\b[^?]*\?$",
@@ -220,6 +259,17 @@ ENGLISH = LanguageTable(
         r"gain points?|critical incidents?|jobs[- ]to[- ]be[- ]done|focus (?:concept|node|label)|"
         r"interview (?:guide|protocol|phase)|"
         r"turn number|max turns|follow-up (?:type|strategy)|knowledge (?:graph|base)|"
+        r"(?:your|the|that) (?:previous|prior|preceding|last) (?:answer|response|statement|reply|comment)|"
+        r"elaborate (?:further|more|on)|target (?:audience|group)|(?:product|key|core) attributes?|"
+        r"value proposition|"
+        r"decision[- ]making process|(?:your|the) (?:level|degree) of \w+|perceived \w+|(?:your|"
+        r"the) overall (?:experience|"
+        r"satisfaction|impression|assessment)|(?:privacy|data protection) policy|as fully as possible|"
+        r"rate (?:the|your) (?:importance|quality|level|relevance|attributes?|performance|efficiency)|"
+        r"how (?:would|do|did|could) (?:you|one) (?:evaluate|assess|quantify|rank|grade)|"
+        r"(?:what|which) (?:functional |key |main |specific )*(?:requirements|criteria|factors|parameters)|"
+        r"(?:next|following|first|second|final) (?:question|topic|section)(?: is|:| of)|i(?:'ve| have) noted|"
+        r"in the context of|"
         r"probing (?:question|technique)|(?:the|a|this) (?:respondent|interviewee)s?)\b"
     ),
     machinery_spared=re.compile(

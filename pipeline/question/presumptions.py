@@ -1,0 +1,56 @@
+"""Strong feelings and wrongs that a question may only take up once the respondent has told of them (English).
+
+“How badly did he humiliate you?” puts a word into somebody's mouth who only said that he laughed. Words of one family
+stand for each other: who said “anger” may be asked what made them angry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from pipeline.question.patterns import word_set
+from pipeline.question.refusals import Refusal
+
+FAMILIES = tuple(
+    map(
+        word_set,
+        (
+            "angry anger angrier furious fury rage raging livid outraged enraged mad fuming temper cross seething",
+            "ashamed shame shameful embarrassed embarrassing embarrass embarrassment humiliated humiliating humiliate "
+            "humiliation mortified humbled belittled belittle small stupid red",
+            "guilty guilt remorse fault blame blamed blaming",
+            "jealous jealousy envious envy",
+            "betrayed betray betrayal deceived deceive cheated cheat lied lie lying cheating",
+            "insulted insult insulting offended offensive offend rude",
+            "bullied bully bullying abused abuse abusive mistreated mistreat tormented",
+            "depressed depression devastated heartbroken miserable despair hopeless grief grieving",
+            "hatred despise despised disgusted disgusting disgust loathe",
+            "traumatised traumatized trauma traumatic",
+        ),
+    )
+)
+"""Words that mean about the same; any of one excuses the others."""
+
+_FAMILY = {word: family for family in FAMILIES for word in family}
+_SPARED = word_set("mad cross temper small red stupid fault blame lie lying rude humbled blamed blaming")
+"""Words that excuse others and are no presumption themselves: they have other senses, or other rules."""
+_PRESUMED = re.compile(
+    rf"(?<!that's a )(?<!that is a )(?<!what a )\b(?:{'|'.join(sorted(_FAMILY.keys() - _SPARED))})\b"
+)
+
+
+def presuming_refusals(plain: str, said: Collection[str], language: str) -> list[Refusal]:
+    """Whether a question takes a strong feeling or a wrong for granted that nobody told of.
+
+    Args:
+        plain: normalised, quotations masked.
+        said: the words of the respondent and the topic, case-folded.
+        language: code of the respondent's language; only English has a list.
+    """
+    if not language.casefold().startswith("en"):
+        return []
+    for match in _PRESUMED.finditer(plain):
+        if not _FAMILY[match.group(0)] & set(said):
+            return [Refusal(code="leading", detail=f"“{match.group(0)}” was not told")]
+    return []
