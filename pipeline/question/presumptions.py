@@ -40,6 +40,10 @@ _PRESUMED = re.compile(
 )
 
 
+_OPEN = re.compile(r"\b(?:a time|a moment|an example|anything|something|anybody|somebody|anyone|someone|if|whether|ever)\b")
+"""Before such a word it is asked for, not taken for granted: “Was there anything that made you angry?”"""
+
+
 def presuming_refusals(plain: str, said: Collection[str], language: str) -> list[Refusal]:
     """Whether a question takes a strong feeling or a wrong for granted that nobody told of.
 
@@ -51,6 +55,6 @@ def presuming_refusals(plain: str, said: Collection[str], language: str) -> list
     if not language.casefold().startswith("en"):
         return []
     for match in _PRESUMED.finditer(plain):
-        if not _FAMILY[match.group(0)] & set(said):
+        if not _FAMILY[match.group(0)] & set(said) and not _OPEN.search(plain, 0, match.start()):
             return [Refusal(code="leading", detail=f"“{match.group(0)}” was not told")]
     return []
