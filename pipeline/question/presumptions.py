@@ -40,7 +40,9 @@ _PRESUMED = re.compile(
 )
 
 
-_OPEN = re.compile(r"\b(?:a time|a moment|an example|anything|something|anybody|somebody|anyone|someone|if|whether|ever)\b")
+_OPEN = re.compile(
+    r"\b(?:a time|a moment|an example|anything|something|anybody|somebody|anyone|someone|if|whether|ever)\b"
+)
 """Before such a word it is asked for, not taken for granted: “Was there anything that made you angry?”"""
 
 
