@@ -13,7 +13,7 @@ from pipeline.language.clauses import Clause
 from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import kinds
 from pipeline.language.offline.linking import Linker, asked_of, asks_why
-from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, texts_of
+from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, thinks_again, texts_of
 from pipeline.language.offline.relations import (
     CONFIDENCE,
     AnswerConcept,
@@ -205,11 +205,11 @@ class AnswerExtraction:
                 )
         if links:
             return links
-        back = takes_back(self.doc)
+        back, again = takes_back(self.doc), thinks_again(self.doc)
         for clause, words in self.denied:
             new = next((m for m in mentions if m.clause > clause and not m.fixed), None)
             instead = new is not None and _sets_against(self.clauses, new.clause, clause)
-            if new is None or not (back is not None or instead):
+            if new is None or not (again or instead):
                 continue
             known = self.memory.closest(self.extractor.lemmas([words])[0], self.vectors[words])
             if known is not None:

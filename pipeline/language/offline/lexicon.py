@@ -126,13 +126,18 @@ NO_CONTENT = (
 """Answers without content, once fillers are removed."""
 
 REVISIONS = phrases(
-    """actually no|actually , no|no actually|no wait|no , wait|wait no|no wait|wait|wait no|actually|actually no|no actually|hang on no|i was wrong|i got that wrong|i take that back
-    |take it back|let me correct|correct myself|correction|come to think of it|on second thought|on second thoughts
-    |now that i think about it|not really true|that 's not true|that is not true|that 's not quite right|i changed my mind
-    |i 've changed my mind|changed my mind|i said before|i said earlier|what i said|rather than what i said
-    |i should n't have said|scratch that|i misspoke|that was wrong"""
+    """actually no|actually , no|no actually|no , actually|no wait|no , wait|wait no|wait , no|hang on no
+    |i take that back|let me correct|correct myself|on second thought|on second thoughts|rather than what i said
+    |i should n't have said|scratch that|i misspoke"""
 )
 """What people say when they correct themselves."""
+
+SECOND_THOUGHTS = phrases(
+    """actually|wait|come to think of it|now that i think about it|i said before|i said earlier|what i said|i was wrong
+    |i got that wrong|take it back|correction|not really true|that 's not true|that is not true
+    |that 's not quite right|i changed my mind|i 've changed my mind|changed my mind|that was wrong"""
+)
+"""What people say when they correct themselves, and as often when they do not: it counts with a denial only."""
 
 HEDGES = {
     1: phrases(

@@ -137,9 +137,19 @@ def texts_of(request: ExtractionRequest) -> list[str]:
 
 def takes_back(doc: Doc) -> int | None:
     """Token index at which the respondent begins to correct something said before; None if they don't."""
+    return _first_of(lex.REVISIONS, doc)
+
+
+def thinks_again(doc: Doc) -> bool:
+    """Whether there are words with which people correct themselves or take them back; they have other uses as well."""
+    return _first_of((*lex.REVISIONS, *lex.SECOND_THOUGHTS), doc) is not None
+
+
+def _first_of(phrases: Iterable[str], doc: Doc) -> int | None:
+    """Token index at which the first of some phrases begins; None if there is none."""
     spoken = [normalised_text(token.text) for token in doc]
     said = f" {' '.join(spoken)} "
-    positions = [said.index(f" {phrase} ") for phrase in lex.REVISIONS if f" {phrase} " in said]
+    positions = [said.index(f" {phrase} ") for phrase in phrases if f" {phrase} " in said]
     if not positions:
         return None
     return len(said[: min(positions) + 1].split())

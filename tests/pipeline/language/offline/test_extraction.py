@@ -149,6 +149,21 @@ def test_extract_not_this_but_that_revises_only_what_is_known() -> None:
     assert links(extract("Not the price but the taste.")) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I had to wait an hour for the coffee to go cold.",
+        "A packet that actually lasts the whole week, that's what I look at now.",
+        "Then I changed my mind and bought the cheap one.",
+        "The waiter said it was my fault, and that's not true.",
+        "Like I said before, it tastes of toffee.",
+    ],
+)
+def test_extract_words_that_only_sound_like_a_correction_revise_nothing(said: str) -> None:
+    found = extract(said, focus_label="low price", focus_type="attribute", existing=(("low price", "attribute"),))
+    assert [kind for _, kind, _ in links(found) if kind == "revises"] == []
+
+
 def test_extract_element_is_recognised_by_alias_and_by_meaning() -> None:
     elements = (("fee", ("monthly fee", "subscription price")), ("colour", ("colour",)))
     found = extract("the subscription price is too high for me", elements=elements)
