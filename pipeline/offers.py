@@ -1,4 +1,8 @@
-"""What a language model that writes the next question may choose from, where the engine's best candidates are close."""
+"""What the writer of the next question may choose from, where the engine's best candidates are close.
+
+A language model reads what is offered and names what it takes; offline, the writer compares what its best wordings of
+each are worth.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +13,37 @@ from pipeline.strategies import Strategies
 MARGIN = 1.5
 """How much less than the engine's choice a candidate may score and still be offered."""
 MOST = 4
-CHOOSES_BY_MODEL = frozenset({"signal_pools"})
+"""At most so many are offered to a language model, …"""
+MOST_COMPARED = 8
+"""… and so many are compared offline, where several ways to ask about the same count."""
+WRITER_CHOOSES = frozenset({"signal_pools"})
 """Engines whose choice is a proposal where nothing else is set."""
 
 
-def chosen_by_model(configuration: SessionConfiguration) -> bool:
-    """Whether the writer of questions may choose: as the concept says, and where its prompt knows of offers."""
+def chosen_by_writer(configuration: SessionConfiguration, *, compares: bool) -> bool:
+    """Whether the writer of questions may choose.
+
+    Args:
+        configuration: the concept says who chooses, and the prompt for questions whether a model is told of offers.
+        compares: the writer compares its own wordings, without a prompt.
+    """
     concept = configuration.concept
-    default = "model" if concept.engine in CHOOSES_BY_MODEL else "engine"
-    return (concept.choice or default) == "model" and "offers" in configuration.prompts.get("question", "")
+    default = "model" if concept.engine in WRITER_CHOOSES else "engine"
+    able = compares or "offers" in configuration.prompts.get("question", "")
+    return (concept.choice or default) == "model" and able
 
 
-def offered(decision: Decision, strategies: Strategies) -> tuple[ScoredCandidate, ...]:
-    """The engine's choice, then the best candidates about something else that score nearly as well.
+def offered(decision: Decision, strategies: Strategies, *, compared: bool = False) -> tuple[ScoredCandidate, ...]:
+    """The engine's choice, then the best other candidates that score nearly as well.
 
-    Empty where there is nothing to choose: the interview closes, or no other candidate comes close. One candidate per
-    target; none that would end the interview.
+    Empty where there is nothing to choose: the interview closes, or no other candidate comes close. None would end the
+    interview.
+
+    Args:
+        decision: the engine's.
+        strategies: those of the methodology.
+        compared: several ways to ask about the same, not one for each target; and none that leaves the respondent's
+            words where the engine's choice is about them.
     """
     first = next((candidate for candidate in decision.candidates if candidate.selected), None)
     if decision.close or first is None or first.final_score is None:
@@ -35,10 +54,12 @@ def offered(decision: Decision, strategies: Strategies) -> tuple[ScoredCandidate
         known = strategies.find(candidate.strategy)
         if candidate.final_score is None or candidate.final_score < least or known is None:
             continue
-        if known.generates_closing_question or any(_same(candidate, other) for other in found):
+        if known.generates_closing_question or candidate is first:
+            continue
+        if candidate.target is None if compared else any(_same(candidate, other) for other in found):
             continue
         found.append(candidate)
-    return tuple(found[:MOST]) if len(found) > 1 else ()
+    return tuple(found[: MOST_COMPARED if compared else MOST]) if len(found) > 1 else ()
 
 
 def _same(one: ScoredCandidate, other: ScoredCandidate) -> bool:

@@ -431,6 +431,20 @@ class JudgesWordings(Protocol):
         ...
 
 
+@runtime_checkable
+class ComparesWordings(Protocol):
+    """A writer that chooses what to ask about by what its wordings are worth."""
+
+    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+        """Which of several questions a moderator would rather ask, counted from 0.
+
+        Args:
+            choices: a request for each, the engine's choice first.
+            behind: how much less each scored than the engine's choice.
+        """
+        ...
+
+
 class QuestionSink(Protocol):
     """Receives a question while it is written."""
 

@@ -9,7 +9,7 @@ from pipeline.conduct.moves import REPAIRS, Move
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.conduct.state import Asked, Care, CareAlert, ConductState
 
-MEANT: dict[Asked, Act] = {"stop": "wants_stop", "pause": "wants_pause"}
+MEANT: dict[Asked, Act] = {"stop": "wants_stop", "pause": "wants_pause", "risk": "risk"}
 """What was asked back about, by the name of the question."""
 
 

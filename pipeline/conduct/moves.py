@@ -196,9 +196,12 @@ def _answer(moment: Moment) -> Literal["yes", "no"] | None:
         return "yes"
     if asked == "withdrawal" and _has(said, texts.part_words):
         return "no"
-    if asked in ("stop", "pause") and short and _begins(said, texts.yes_begins):
+    if asked in ("stop", "pause", "risk") and short and _begins(said, texts.yes_begins):
         return "yes"
-    if _begins(said, texts.no_begins) and (asked == "withdrawal" or (asked in ("stop", "pause") and _few(said))):
+    if asked == "risk" and moment.find("risk") is None and _has(said, texts.safe_words):
+        return "no"
+    plainly = asked in ("withdrawal", "risk") or (asked in ("stop", "pause") and _few(said))
+    if plainly and _begins(said, texts.no_begins):
         return "no"
     return None
 
@@ -268,6 +271,10 @@ def _chosen(moment: Moment) -> Move | None:
             return Move("wants_withdrawal", texts.withdrawal_part if part else texts.withdrawal_kept, "again")
         case (("stop" | "pause"), "no"):
             return replace(_carry_on(moment, texts.stop_taken_back), act="wants_stop")
+        case "risk", "yes":
+            return _in_danger(moment)
+        case "risk", "no":
+            return replace(_carry_on(moment, texts.risk_mistaken), act="risk")
         case "age", "no":
             return _held(moment)
         case "age", "yes":
@@ -315,7 +322,23 @@ def _help(moment: Moment) -> str:
 
 def _risk(moment: Moment, heard: HeardAct) -> Move:
     before = any(alert.code == "risk" for alert in moment.conduct.alerts)
-    text = moment.texts.risk if heard.sure and not before else moment.texts.risk_spoken_of
+    if heard.heard_by == "reader" and not heard.sure and moment.texts.risk_ask and moment.conduct.asked != "risk":
+        return Move(
+            "risk",
+            moment.texts.risk_ask,
+            "stands",
+            offers=("yes", "no"),
+            help=_help(moment),
+            alert="risk",
+            asks="risk",
+            answered=True,
+        )
+    return _in_danger(moment) if heard.sure and not before else _in_danger(moment, moment.texts.risk_spoken_of)
+
+
+def _in_danger(moment: Moment, text: str = "") -> Move:
+    """Concern, help and ways on."""
+    text = text or moment.texts.risk
     return Move("risk", text, "stands", offers=WAYS_AGAIN, help=_help(moment), alert="risk", declines_focus=True)
 
 

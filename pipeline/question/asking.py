@@ -13,7 +13,15 @@ import structlog
 from pipeline.concept import PipelineSettings
 from pipeline.contracts import QuestionOutput
 from pipeline.errors import ProviderError
-from pipeline.ports import Embedder, JudgesWordings, QuestionRequest, QuestionSink, QuestionWriter, RefusedText
+from pipeline.ports import (
+    ComparesWordings,
+    Embedder,
+    JudgesWordings,
+    QuestionRequest,
+    QuestionSink,
+    QuestionWriter,
+    RefusedText,
+)
 from pipeline.question.checker import Refusal, check
 from pipeline.question.pieces import in_words
 from pipeline.question.selection import best
@@ -94,7 +102,12 @@ class Asking:
         return QuestionOutput(text=text, fallback=False, provider=provider, attempts=1)
 
     async def ask(
-        self, request: QuestionRequest, *, before: str = "", choices: Sequence[QuestionRequest] = ()
+        self,
+        request: QuestionRequest,
+        *,
+        before: str = "",
+        choices: Sequence[QuestionRequest] = (),
+        behind: Sequence[float] = (),
     ) -> QuestionOutput:
         """Write, check and send a question, behind a reply that is sent as it is.
 
@@ -102,6 +115,7 @@ class Asking:
             request: what it is about, with what else is offered.
             before: the reply.
             choices: a request for each offer alone, in the same order.
+            behind: how much less each of them scored than the first.
         Raises:
             ProviderError: the writer failed before anything was out, and there is no second one.
         """
@@ -111,6 +125,10 @@ class Asking:
             request = request.model_copy(update={"follows_reply": True})
         self._request = request
         self._choices = tuple(choices)
+        if choices and isinstance(self._writer, ComparesWordings):
+            self._taken = self._writer.preferred(choices, behind)
+            self._request = request = self._choices[self._taken]
+            request = request.model_copy(update={"follows_reply": True}) if before else request
         self._before = before
         await self._begin()
         try:

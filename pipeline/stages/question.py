@@ -27,8 +27,8 @@ from pipeline.focus import Focus
 from pipeline.focusing import focus_of
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
-from pipeline.offers import chosen_by_model, offered
-from pipeline.ports import Briefing, Line, Offer, Parser, QuestionRequest, Time
+from pipeline.offers import chosen_by_writer, offered
+from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Time
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
@@ -85,8 +85,10 @@ class QuestionStage:
         if not ways:
             return await asking.ask(await self._request(context, going), before=before)
         choices = [await self._request(context, way) for _, way in ways]
+        best = ways[0][0].final_score or 0.0
+        behind = [best - (candidate.final_score or 0.0) for candidate, _ in ways]
         request = choices[0].model_copy(update={"offers": tuple(_offer(choice) for choice in choices)})
-        asked = await asking.ask(request, before=before, choices=choices)
+        asked = await asking.ask(request, before=before, choices=choices, behind=behind)
         if asked.taken:
             context.replace(ways[asked.taken][1])
         offers = tuple(OfferMade(strategy=c.strategy, target=c.target, rank=c.rank) for c, _ in ways)
@@ -98,11 +100,12 @@ class QuestionStage:
         decision = chosen.decision
         as_decided = decision is not None and going.strategy == decision.strategy and going.focus == chosen.focus
         free = as_decided and not going.ask_closing and chosen.directive is None
-        if decision is None or not free or not chosen_by_model(context.configuration):
+        compares = isinstance(self._questioner.writer, ComparesWordings)
+        if decision is None or not free or not chosen_by_writer(context.configuration, compares=compares):
             return []
         graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
         ways = []
-        for candidate in offered(decision, context.strategies):
+        for candidate in offered(decision, context.strategies, compared=compares):
             focus = focus_of(candidate.target, chosen.tracker, graph, turn)
             if focus is not None or candidate.target is None:
                 ways.append((candidate, continued(context, "", strategy=candidate.strategy, focus=focus)))

@@ -2,8 +2,9 @@
 
 Where both hear the same, it is sure. Where a rule is not sure and the reader is all but certain that nothing but
 content is told, it is content. Where only one of them hears that somebody wants to stop, to pause, to have things
-deleted, or is under age, it is asked back. For distress and danger, and for the acts that only change what is said
-next, either is enough where it is sure.
+deleted, or is under age, it is asked back; so it is where the reader alone hears danger, of which it is too often
+wrong: help is shown with the question. For distress, for danger that a rule hears, and for the acts that only change
+what is said next, either is enough where it is sure.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ BOTH: frozenset[Act] = frozenset({"wants_stop", "wants_pause", "wants_withdrawal
 CONFIRMS = 0.95
 """Probability from which the reader makes sure what a rule has heard and is not sure of."""
 OVERRULES = 0.99
-"""Probability that a clause only tells from which the reader overrules a rule that is not sure."""
+"""Probability that a clause only tells from which the reader overrules a rule that is not sure; …"""
+NEXT_TO_NOTHING = 0.002
+"""… and one that is sure, where it gives the act less than this: such a rule was wrong in 75 of 80 messages."""
+CERTAIN_OF_HARM = (0.9995, 0.0002)
+"""The same two for danger and distress."""
 DENIES = 0.02
 """Probability of an act of `BOTH` below which a rule that is not sure of it counts for nothing."""
 ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -51,9 +56,22 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 """What a question to the interviewer is about, where the reader alone has heard it."""
+LIFE = re.compile(
+    r"\btr(?:y|ied|ying)(?: so| really)?(?: hard)? to (?:stop|quit) (?!answering|talking|this|here|now)"
+    r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
+    r"|drinking|smoking|vaping|gambling|spending|wasting|caring|working|driving|using|paying|running"
+    r"|going (?:out|there|to))\b",
+    re.IGNORECASE,
+)
+"""What people stop in their lives, not in the interview: where the reader alone hears an end in it, it is none."""
+ASKED_BACK = BOTH | {"risk"}
+"""Acts that are asked back where the reader alone hears them."""
+ENDS: frozenset[Act] = frozenset({"wants_stop", "wants_pause"})
 FEW_WORDS = 2
 """Words of a clause that is too short for the reader alone, unless it is all but certain."""
 CERTAIN = 0.9
+LEAST_ALONE: dict[Act, float] = {"asks_back": 0.9, "dont_know": 0.95, "complains": 0.98}
+"""Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
@@ -91,7 +109,7 @@ class ActHearing:
         """What a clause is, after both."""
         if chances is None:
             return heard
-        if heard is not None and not heard.sure and chances[TELLS] >= OVERRULES:
+        if heard is not None and _overruled(heard, chances):
             return None
         if heard is not None and not heard.sure and heard.act in BOTH and chances[ACTS.index(heard.act)] < DENIES:
             heard = None
@@ -107,15 +125,27 @@ class ActHearing:
         short = len(clause.text.split()) <= FEW_WORDS
         for number in np.argsort(-chances, kind="stable"):
             act, chance = ACTS[int(number)], float(chances[number])
-            if act == "tells":
+            if act == "tells" or (act in ENDS and LIFE.search(clause.text)):
                 continue
             threshold = self._thresholds[act]
-            if chance < (max(threshold.alone, CERTAIN) if short else threshold.alone):
+            least = max(threshold.alone, LEAST_ALONE.get(act, 0.0))
+            if chance < (max(least, CERTAIN) if short else least):
                 continue
-            sure = chance >= threshold.sure and act not in BOTH
+            sure = chance >= threshold.sure and act not in ASKED_BACK
             about = about_of(clause.text) if act == "asks_interviewer" else ""
             return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, about=about, heard_by="reader")
         return None
+
+
+def _overruled(heard: HeardAct, chances: Floats) -> bool:
+    """Whether the reader is so certain that a clause only tells that a rule which hears more is wrong."""
+    tells, own = float(chances[TELLS]), float(chances[ACTS.index(heard.act)])
+    if not heard.sure:
+        return tells >= OVERRULES
+    if heard.act in BOTH:
+        return False
+    least, most = CERTAIN_OF_HARM if heard.act in ("risk", "distress") else (OVERRULES, NEXT_TO_NOTHING)
+    return tells >= least and own < most
 
 
 def about_of(question: str) -> str:

@@ -13,7 +13,7 @@ from pipeline.language.clauses import Clause
 from pipeline.language.connectors import normalised_text
 from pipeline.language.offline import kinds
 from pipeline.language.offline.linking import Linker, asked_of, asks_why
-from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, thinks_again, texts_of
+from pipeline.language.offline.memory import Memory, all_texts, denials, takes_back, texts_of, thinks_again
 from pipeline.language.offline.relations import (
     CONFIDENCE,
     AnswerConcept,

@@ -35,6 +35,10 @@ TEMPLATE_SKIPS = 2
 FRESH_TRIES = 5
 CLOSE_COSINE = 0.90
 DONT_KNOW_WORDS = 9
+BEHIND, LEAST_GAIN, AWAY = 0.4, 0.15, 0.6
+"""What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
+be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows: only
+what was said just now can speak against it."""
 FLOOR = 0.6
 """Where the ranker expects less of the best wording, the plainest probe is asked."""
 RANKED = 1 << 20
@@ -59,6 +63,21 @@ class OfflineQuestionWriter:
     def template(self, request: QuestionRequest) -> str:
         """A question of the strategy without acknowledgement, other than the first attempts of `write`."""
         return compose(request.model_copy(update={"avoid_similar": True}), skip=TEMPLATE_SKIPS, plain=True)
+
+    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+        """Which question the ranker expects a moderator to prefer, weighed against what the engine thinks."""
+        if shipped() is None:
+            return 0
+        away = _leaves(choices[0])
+        least = _promise(choices[0]) + (AWAY if away else 0.0) + LEAST_GAIN
+        taken = 0
+        for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
+            if index == 0 or (away and choice.focus_said_earlier_turns):
+                continue
+            value = _promise(choice) - BEHIND * lag
+            if value > least:
+                taken, least = index, value
+        return taken
 
     def worth(self, request: QuestionRequest, text: str) -> float | None:
         """What the ranker expects a moderator to think of a wording of the request; None for another text."""
@@ -116,6 +135,19 @@ def worth(request: QuestionRequest, text: str) -> float | None:
         if text.endswith(wording.text):
             return round(ranker.score(wording, moment), 2)
     return None
+
+
+def _promise(request: QuestionRequest) -> float:
+    """The worth of the best wording of a request; that of the plainest probe where none is worth more."""
+    speaking = phrasing(request.language)
+    about = _phrase_of(request)
+    found = list(_ranked(_forms(request, speaking, about), request, speaking, about))
+    return max(found[0][0], FLOOR) if found else FLOOR
+
+
+def _leaves(request: QuestionRequest) -> bool:
+    """Whether a question leaves what was said for the topic or the guide."""
+    return request.strategy is not None and request.strategy.node_binding == "none"
 
 
 def is_dont_know(answer: str, language: str) -> bool:

@@ -34,7 +34,7 @@ def heard(text: str, *acts: tuple[str, Act], **fields: Any) -> tuple[HeardAct, .
 
 
 def moment(text: str, *acts: tuple[str, Act], conduct: ConductState | None = None, **fields: Any) -> Moment:
-    about = {name: fields.pop(name) for name in ("sure", "about", "details") if name in fields}
+    about = {name: fields.pop(name) for name in ("sure", "about", "details", "heard_by") if name in fields}
     return Moment(
         said=text,
         acts=heard(text, *acts, **about),
@@ -115,6 +115,40 @@ def test_risk_always_shows_help_and_never_promises_a_person() -> None:
     assert "the person who gave you this device" in on_kiosk.help
     with_stop = move_for(moment("a b", ("a", "risk"), ("b", "wants_stop")))
     assert with_stop is not None and with_stop.then == "stop" and with_stop.help and with_stop.alert == "risk"
+
+
+def test_danger_that_only_the_reader_hears_is_asked_back_with_help() -> None:
+    said = "Where does it hurt, show me. Even if I'm late."
+    asked = whole(said, "risk", sure=False, heard_by="reader")
+    assert asked.text == policy().texts.risk_ask and asked.help and asked.alert == "risk"
+    assert not asked.declines_focus and asked.asks == "risk"
+
+
+@pytest.mark.parametrize(
+    ("said", "act"),
+    [
+        ("No.", "again"),
+        ("no", "again"),
+        ("What? Nobody's in danger. That is what I say to my girl.", "again"),
+        ("I'm fine, we were talking about the hospital.", "again"),
+        ("Yes", "stands"),
+        ("yes, I am", "stands"),
+    ],
+)
+def test_answer_to_whether_somebody_is_in_danger(said: str, act: str) -> None:
+    conduct = after(whole("even if I'm late", "risk", sure=False, heard_by="reader"))
+    conduct = conduct.model_copy(update={"answered": False})
+    move = move_for(moment(said, conduct=conduct))
+    assert move is not None and (move.act, move.then) == ("risk", act)
+    safe = act == "again"
+    assert move.text == (policy().texts.risk_mistaken if safe else policy().texts.risk)
+    assert ("risk" in after(move, conduct).denied) == safe
+
+
+def test_who_asked_back_tells_of_danger_is_heard() -> None:
+    conduct = after(whole("even if I'm late", "risk", sure=False, heard_by="reader"))
+    move = move_for(moment("nobody helps me, he hits me", ("he hits me", "risk"), conduct=conduct))
+    assert move is not None and move.act == "risk" and move.then == "stands" and move.help
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ar"])

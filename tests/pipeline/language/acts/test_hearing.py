@@ -101,6 +101,19 @@ def test_other_peoples_words_and_lookalikes_end_nothing(trained: ActHearing, tex
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "I was raised to put myself last and I'm trying to stop doing that.",
+        "I'm trying to stop doing that.",
+        "I dread being the one who read the chart wrong.",
+        "She was the only nurse who listened to me, the only one who sees you.",
+    ],
+)
+def test_stops_and_readers_in_somebodys_life_are_told(trained: ActHearing, text: str) -> None:
+    assert not [one for one in trained.read_sync(text, "Why is that important to you?", "en") if one.act != "tells"]
+
+
+@pytest.mark.parametrize(
     ("question", "about"),
     [
         ("I asked who reads this, not what you are", "readers"),
