@@ -165,8 +165,8 @@ class Concept(Spec):
     engine: EngineName = Field(default="signal_pools", description="The decision engine.")
     choice: Literal["engine", "model"] | None = Field(
         default=None,
-        description="Who chooses between candidates that score nearly alike: the engine, or the language model that "
-        "writes the question. If not given: the model with `signal_pools`, else the engine; offline the engine.",
+        description="Who chooses between candidates that score nearly alike: the engine, or the writer of questions: a "
+        "language model, or offline the ranker. If not given: the writer with `signal_pools`, else the engine.",
     )
     objective: str = Field(default="", description="What the research wants to know, for the interviewer.")
     context: ConceptContext | None = Field(default=None, description="Nested form of the objective.")

@@ -26,13 +26,17 @@ HABITS = words("always usually usual often never sometimes every each whenever n
 def told_in(doc: Doc, quote: str) -> Time | None:
     """When what the words of `quote` say is so; the last sentence of the answer where it does not have them.
 
-    None where no finite verb tells it.
+    A sentence without a finite verb goes on with the one before it. None where no finite verb tells it.
     """
     at = doc.text.casefold().find(quote.casefold()) if quote else -1
     found = doc.char_span(at, at + len(quote), alignment_mode="expand") if at >= 0 else None
     sentences = list(doc.sents) if found is None else []
     span = found if found is not None else sentences[-1] if sentences else None
-    return time_of(doc, span.start, span.end) if span is not None else None
+    if span is None:
+        return None
+    earlier = [sentence for sentence in doc.sents if sentence.end <= span.start]
+    spans = (span, *reversed(earlier))
+    return next((found for each in spans if (found := time_of(doc, each.start, each.end)) is not None), None)
 
 
 def time_of(doc: Doc, start: int, end: int) -> Time | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from pipeline.engines.base import Decision, ScoredCandidate
 from pipeline.errors import LLMUnavailable
 from pipeline.focus import Target
-from pipeline.offers import MARGIN, MOST, offered
+from pipeline.offers import MARGIN, MOST, MOST_COMPARED, offered
 from pipeline.ports import QuestionRequest
 from pipeline.state import Directive
 from pipeline.strategies import Strategies
@@ -160,3 +160,46 @@ def test_offers_are_close_differ_in_what_they_are_about_and_end_nothing() -> Non
     assert offered(decision(first, near, close=True), known) == ()
     many = [candidate(asking, f"n{number}", 1.5) for number in range(9)]
     assert len(offered(decision(first, *many), known)) == MOST
+
+
+class Comparing(PlainWriter):
+    """Prefers the last of what it may choose from."""
+
+    def preferred(self, choices: Sequence[QuestionRequest], behind: Sequence[float]) -> int:
+        self.compared = (list(choices), list(behind))
+        return len(choices) - 1
+
+
+async def test_writer_that_compares_needs_no_prompt_and_writes_only_what_it_prefers() -> None:
+    writer = Comparing()
+    interview = await told(talk(writer, prompt=""))
+    choices, behind = writer.compared
+    record = interview.last.record
+    assert record is not None and len(choices) == len(record.question.offers) > 1
+    assert behind[0] == 0.0 and all(0.0 <= lag <= MARGIN for lag in behind)
+    assert (record.question.taken, record.question.said) == (len(choices) - 1, None)
+    assert not writer.requests[-1].offers
+    assert writer.requests[-1].focus_label == choices[-1].focus_label
+    asked = interview.state.question
+    assert asked is not None and asked.focus_label == choices[-1].focus_label
+    assert interview.state.focus_history[-1].label == choices[-1].focus_label
+
+
+async def test_concept_leaves_the_choice_to_the_engine_offline_too() -> None:
+    writer = Comparing()
+    interview = await told(talk(writer, prompt="", choice="engine"))
+    assert interview.last.record is not None and interview.last.record.question.offers == ()
+
+
+def test_offers_to_compare_may_be_about_the_same_but_not_about_nothing() -> None:
+    chosen = small_methodology().strategies
+    asking = next(s.name for s in chosen if s.node_binding == "required")
+    free = next(s.name for s in chosen if s.node_binding == "none" and not s.generates_closing_question)
+    first, same, topic = (
+        candidate(asking, "a", 2.0, selected=True),
+        candidate(asking, "a", 1.9),
+        candidate(free, None, 1.9),
+    )
+    assert offered(decision(first, same, topic), Strategies(chosen), compared=True) == (first, same)
+    many = [candidate(asking, f"n{number}", 1.5) for number in range(12)]
+    assert len(offered(decision(first, *many), Strategies(chosen), compared=True)) == MOST_COMPARED

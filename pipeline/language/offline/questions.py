@@ -26,7 +26,7 @@ from pipeline.question.templates import (
     uncapitalised,
     was_asked,
 )
-from pipeline.question.text import jaccard, words
+from pipeline.question.text import jaccard, sentences, words
 
 ACKNOWLEDGE_ONE_IN = 5
 ACKNOWLEDGE_FROM = 6
@@ -39,6 +39,8 @@ BEHIND, LEAST_GAIN, AWAY = 0.4, 0.15, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
 be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows: only
 what was said just now can speak against it."""
+LATEST = 2
+"""Sentences at the end of an answer that an acknowledgement must fit."""
 FLOOR = 0.6
 """Where the ranker expects less of the best wording, the plainest probe is asked."""
 RANKED = 1 << 20
@@ -162,6 +164,11 @@ def _burdens(label: str, language: str) -> bool:
 @lru_cache(maxsize=32)
 def _burden(language: str) -> re.Pattern[str]:
     return re.compile(phrasing(language).burden)
+
+
+@lru_cache(maxsize=32)
+def _relief(language: str) -> re.Pattern[str]:
+    return re.compile(phrasing(language).relief)
 
 
 @lru_cache(maxsize=32)
@@ -313,9 +320,13 @@ def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
 
 
 def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
-    """One that fits the weight of what was said and was not used lately."""
-    burdened = _burdens(_last_answer(request) or "", request.language)
-    hard = request.focus_emotion > 1 and request.focus_stance < 0 and burdened
+    """One that fits the weight of what was said and was not used lately; none where only silence would fit."""
+    answer = _last_answer(request) or ""
+    relieved = bool(_relief(request.language).search(" ".join(sentences(answer.casefold())[-LATEST:])))
+    hard = request.focus_stance < 0 and _burdens(answer, request.language) and not relieved
+    if request.focus_emotion > 1 and not hard:
+        return ""
+    hard = hard and request.focus_emotion > 1
     pool = (speaking.acknowledgements_hard if hard else ()) or speaking.acknowledgements
     unused = [a for a in pool if not any(q.startswith(a) for q in request.recent_questions)]
     return _pick(unused or pool, request, "acknowledgement")

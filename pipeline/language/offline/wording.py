@@ -18,6 +18,10 @@ Naming = Literal["unnamed", "lead", "echo", "sentence", "inside"]
 back before the question, by a sentence about their words, or within it."""
 
 
+GOES_ON = ("And ", "So ", "But ")
+"""How a form begins that goes on from what was said: a few words before a colon would stand in between."""
+
+
 @dataclass(frozen=True)
 class Wording:
     """One question as it would be asked, and what it was made of."""
@@ -80,7 +84,7 @@ def worded(
             if request.focus_is_last_said and not request.focus_is_jump:
                 yield Wording(fill(form.ask, topic=request.topic), form)
             else:
-                if about.lead and not request.focus_is_jump:
+                if about.lead and not request.focus_is_jump and not form.ask.startswith(GOES_ON):
                     asked = uncapitalised(fill(form.ask, topic=request.topic))
                     yield Wording(f"{about.lead}: {asked}", form, "lead")
                 sentence, naming = _taken_up(request, speaking, about, number)

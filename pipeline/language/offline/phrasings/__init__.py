@@ -43,6 +43,7 @@ class LanguagePhrasing(BaseModel):
     dont_know: str
     keep_case: bool = False
     burden: str = "(?!)"
+    relief: str = "(?!)"
     turning: str = "(?!)"
     contradicts: str = "(?!)"
 

@@ -405,3 +405,61 @@ def test_plainest_probe_is_asked_where_no_wording_is_worth_it(monkeypatch: pytes
     assert compose(asked, plain=True) in phrasing("en").probes
     monkeypatch.setattr(questions, "ranked", lambda wordings, moment, chance: [(1.1, wording) for wording in wordings])
     assert compose(asked, plain=True) not in phrasing("en").probes
+
+
+def deepening(**more: object) -> QuestionRequest:
+    method = METHODS["means_end_chain"]
+    fields: dict[str, object] = {"label": "quiet motor", "focus_is_last_said": True, **more}
+    return request("means_end_chain", method.strategy("deepen"), **fields)  # type: ignore[arg-type]
+
+
+def leaving() -> QuestionRequest:
+    return request("means_end_chain", METHODS["means_end_chain"].strategy("explore"))
+
+
+@pytest.mark.parametrize(
+    ("engine", "other", "behind", "preferred"),
+    [
+        (1.0, 1.9, 0.5, 1),
+        (1.0, 1.1, 0.0, 0),
+        (1.0, 1.9, 3.0, 0),
+        (1.9, 1.0, 0.0, 0),
+    ],
+)
+def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_less_of_it(
+    monkeypatch: pytest.MonkeyPatch, engine: float, other: float, behind: float, preferred: int
+) -> None:
+    choices = [deepening(seed=1), deepening(seed=2)]
+    monkeypatch.setattr(questions, "_promise", lambda choice: engine if choice is choices[0] else other)
+    assert OfflineQuestionWriter().preferred(choices, [0.0, behind]) == preferred
+
+
+def test_leaving_for_the_topic_is_only_put_off_for_what_was_said_just_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, before = deepening(), deepening(focus_said_earlier_turns=3)
+    away = leaving()
+    monkeypatch.setattr(questions, "_promise", lambda choice: 1.0 if choice is away else 1.9)
+    assert OfflineQuestionWriter().preferred([away, before], [0.0, 0.0]) == 0
+    assert OfflineQuestionWriter().preferred([away, before, now], [0.0, 0.0, 0.0]) == 2
+
+
+def test_engine_chooses_where_the_ranker_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "shipped", lambda: None)
+    assert OfflineQuestionWriter().preferred([leaving(), deepening()], [0.0, 0.0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "hard"),
+    [
+        ("He shouted at me in front of everyone and nobody said a word.", True),
+        ("I cried into that coffee, in my uniform. Bad coffee. Best one I've ever had.", False),
+        ("It was an awful night, I was so worried. In the end she was safe.", False),
+    ],
+)
+def test_sympathy_is_for_what_is_hard_at_the_end(answer: str, hard: bool) -> None:
+    spoken = phrasing("en")
+    said = set()
+    for turn in range(1, 40):
+        asked = deepening(turn=turn, answer=answer, focus_stance=-1, focus_emotion=2)
+        text = compose(asked)
+        said |= {a for a in (*spoken.acknowledgements, *spoken.acknowledgements_hard) if text.startswith(a)}
+    assert said == (set(spoken.acknowledgements_hard) if hard else set())

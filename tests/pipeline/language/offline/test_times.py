@@ -23,6 +23,7 @@ from pipeline.language.times import told_in
         ("I bought it last year. It keeps me warm.", "bought it", "event"),
         ("I bought it last year. It keeps me warm.", "somewhere else", "present"),
         ("Peace. Company.", "Peace", None),
+        ("She put a tag on the rabbit. Same as hers. With his name on it.", "his name on it", "event"),
         ("", "", None),
         ("?!", "?!", None),
     ],
