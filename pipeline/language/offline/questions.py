@@ -37,8 +37,8 @@ CLOSE_COSINE = 0.90
 DONT_KNOW_WORDS = 9
 BEHIND, LEAST_GAIN, AWAY = 0.4, 0.15, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
-be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows: only
-what was said just now can speak against it."""
+be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows. Going
+back to something is the engine's to choose: only what was said just now is preferred."""
 LATEST = 2
 """Sentences at the end of an answer that an acknowledgement must fit."""
 FLOOR = 0.6
@@ -70,11 +70,10 @@ class OfflineQuestionWriter:
         """Which question the ranker expects a moderator to prefer, weighed against what the engine thinks."""
         if shipped() is None:
             return 0
-        away = _leaves(choices[0])
-        least = _promise(choices[0]) + (AWAY if away else 0.0) + LEAST_GAIN
+        least = _promise(choices[0]) + (AWAY if _leaves(choices[0]) else 0.0) + LEAST_GAIN
         taken = 0
         for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
-            if index == 0 or (away and choice.focus_said_earlier_turns):
+            if index == 0 or choice.focus_said_earlier_turns:
                 continue
             value = _promise(choice) - BEHIND * lag
             if value > least:

@@ -434,11 +434,12 @@ def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_
     assert OfflineQuestionWriter().preferred(choices, [0.0, behind]) == preferred
 
 
-def test_leaving_for_the_topic_is_only_put_off_for_what_was_said_just_now(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_was_said_just_now_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     now, before = deepening(), deepening(focus_said_earlier_turns=3)
     away = leaving()
     monkeypatch.setattr(questions, "_promise", lambda choice: 1.0 if choice is away else 1.9)
     assert OfflineQuestionWriter().preferred([away, before], [0.0, 0.0]) == 0
+    assert OfflineQuestionWriter().preferred([deepening(), before], [0.0, 0.0]) == 0
     assert OfflineQuestionWriter().preferred([away, before, now], [0.0, 0.0, 0.0]) == 2
 
 
