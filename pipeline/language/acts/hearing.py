@@ -58,6 +58,8 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 """What a question to the interviewer is about, where the reader alone has heard it."""
 LIFE = re.compile(
     r"\btr(?:y|ied|ying)(?: so| really)?(?: hard)? to (?:stop|quit) (?!answering|talking|this|here|now)"
+    r"|\benough (?!for|of|now|today|thanks|thank|please|questions?|talk|talking|said|then|already|is|and|i|so|on)\w+"
+    r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
     r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
     r"|drinking|smoking|vaping|gambling|spending|wasting|caring|working|driving|using|paying|running"
     r"|going (?:out|there|to))\b",

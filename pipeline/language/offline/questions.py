@@ -37,8 +37,8 @@ CLOSE_COSINE = 0.90
 DONT_KNOW_WORDS = 9
 BEHIND, LEAST_GAIN, AWAY = 0.4, 0.15, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
-be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows. Going
-back to something is the engine's to choose: only what was said just now is preferred."""
+be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows.
+Going back to something is the engine's to choose: only what was said just now is preferred."""
 LATEST = 2
 """Sentences at the end of an answer that an acknowledgement must fit."""
 FLOOR = 0.6

@@ -106,6 +106,7 @@ def test_other_peoples_words_and_lookalikes_end_nothing(trained: ActHearing, tex
         "I was raised to put myself last and I'm trying to stop doing that.",
         "I'm trying to stop doing that.",
         "I dread being the one who read the chart wrong.",
+        "Calm, I suppose. I've enough beeping at work.",
         "She was the only nurse who listened to me, the only one who sees you.",
     ],
 )
