@@ -36,7 +36,7 @@ def told_in(doc: Doc, quote: str) -> Time | None:
         return None
     earlier = [sentence for sentence in doc.sents if sentence.end <= span.start]
     spans = (span, *reversed(earlier))
-    return next((found for each in spans if (found := time_of(doc, each.start, each.end)) is not None), None)
+    return next((told for each in spans if (told := time_of(doc, each.start, each.end)) is not None), None)
 
 
 def time_of(doc: Doc, start: int, end: int) -> Time | None:
