@@ -31,7 +31,7 @@ from pipeline.question.languages import FUNCTION_WORDS, language_refusals
 from pipeline.question.leaks import Secrets, leak_refusals, secrets_of
 from pipeline.question.markup import markup_refusals
 from pipeline.question.patterns import QUOTED, QUOTES, TABLES, normalise
-from pipeline.question.presumptions import presuming_refusals
+from pipeline.question.presumptions import explaining_refusals, presuming_refusals
 from pipeline.question.refusals import RETRACTING, Code, Refusal, unique
 from pipeline.question.text import WORD, jaccard, sentences, word_count, words
 from pipeline.question.unacceptable import may_ask_for_data, self_refusals, statement_refusals, unsafe_refusals
@@ -162,6 +162,8 @@ class Checker:
             yield Refusal(code="not_a_question", detail="goes round in circles")
         yield from language_refusals(QUOTES.sub(QUOTED, text), self.language)
         yield from statement_refusals(sentences(plain), self.language)
+        if self._said:
+            yield from explaining_refusals(sentences(spared), self.language)
 
     def _machinery(self, spared: str) -> Iterator[Refusal]:
         for known in (self._table,) if self._table else TABLES.values():

@@ -27,7 +27,8 @@ _COMPASSION = re.compile(
     r"shocking)(?: for \w+(?: of \w+)?)?(?=[.,])"
 )
 """A brief human acknowledgement of something bad."""
-_PROBE_WORDS = 3
+_PROBE_WORDS, _ECHO_WORDS = 3, 5
+_ADDRESSED = re.compile(r"\b(?:you|your|so|right|sie|ihr|ihre|du|dein)\b")
 QUESTION_MARKS = re.compile(r"[?؟？]")
 
 
@@ -46,8 +47,8 @@ def whole_refusals(plain: str, language: str) -> list[Refusal]:
     table = table_of(language)
     parts = sentences(plain)
     marked = [part for part in parts if QUESTION_MARKS.search(part)]
-    if table and len(marked) > 1 and _is_probe(marked[0], table):
-        # “And then? What did you click?”
+    if table and len(marked) > 1 and (_is_probe(marked[0], table) or _is_echo(marked[0], table)):
+        # “And then? What did you click?”, “Four times? What happened on the fourth?”
         parts = parts[parts.index(marked[0]) + 1 :]
         plain, marked = " ".join(parts), marked[1:]
     if table is None:
@@ -95,7 +96,7 @@ def beginning_refusals(plain: str, language: str) -> list[Refusal]:
     parts = sentences(plain)
     current = parts[-1] if parts else ""
     asked = [part for part in parts[:-1] if QUESTION_MARKS.search(part)]
-    asked = asked[1:] if asked and _is_probe(asked[0], table) else asked
+    asked = asked[1:] if asked and (_is_probe(asked[0], table) or _is_echo(asked[0], table)) else asked
     requested = [part for part in parts[:-1] if is_request(part, table) and not sets_a_scene(part)]
     core = _core(current, table)
     found: list[Refusal] = []
@@ -192,6 +193,17 @@ def _closed(part: str, table: LanguageTable) -> list[Refusal]:
 def _is_probe(part: str, table: LanguageTable) -> bool:
     """Whether a question is so short that the next one only says it again in full."""
     return bool(table.probes and len(part.split()) <= _PROBE_WORDS and table.probes.match(part))
+
+
+def _is_echo(part: str, table: LanguageTable) -> bool:
+    """Whether some words are only said back, with a question mark: no question word, no verb in front, no “you”."""
+    told = part.split()
+    return (
+        len(told) <= _ECHO_WORDS
+        and not table.interrogatives.search(part)
+        and not table.auxiliaries.match(_core(part, table))
+        and not _ADDRESSED.search(part)
+    )
 
 
 def _pair_of_opposites(text: str) -> bool:

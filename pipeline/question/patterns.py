@@ -84,10 +84,12 @@ _NEGATED = (
 
 ENGLISH = LanguageTable(
     probes=re.compile(
-        r"(?:and |but |so )?(?:then|after that|such as|for example|like|because|meaning|since|else)\?$"
+        r"(?:and |but |so )?(?:then|after that|such as|for example|like|because|meaning|since|else)\?$|(?:and|"
+        r"but|so)\?$"
         r"|(?:and )?the (?:others?|rest)\?$"
         # “And the second week?”, “And with the pen?”, “But if it broke?”: a fragment that the moment completes.
-        r"|(?:and|but) (?:just |only |maybe |now |then )?,? ?(?:if|when|with|without|at|in|on|after|before|for|"
+        r"|(?:and|but) (?:just |only |maybe |now |then )?,? ?(?:if|when|with|without|besides|at|in|on|after|"
+        r"before|for|"
         r"since|"
         r"until|during|by|from|to)\b(?![^?]*,[^?]*\b(?:you|he|she|they|it|that|this)\b[^?]*\?)[^?]{1,60}\?$"
         r"|(?:and|but) (?:yours|his|hers|theirs|now|today|afterwards|later|before|inside|at home|"
@@ -127,6 +129,7 @@ ENGLISH = LanguageTable(
         r"sketch|unpack|"
         r"ask (?:what|why|how|which|who|where|when))\b"
         r"(?!(?: me| us)?,? (?:if|whether|is|are|do|does|did|was|were|has|have)\b)"
+        r"|(?:would|do) you (?:like|want|prefer|rather)\b[^?]*\bor (?:shall|should|would you rather)\b"
         r"|(?:is|was) there (?:anything|something|one thing|someone|somebody|anyone|anybody)\b"
     ),
     requests=re.compile(
@@ -171,6 +174,12 @@ ENGLISH = LanguageTable(
         r"even|still)\b",
         r"\bwhy (?:are|were|is|was) (?:you|they|he|she) (?:not|never|always|still|so)\b",
         r"^so,? [^?,]{1,40} (?:is|was|are|were)(?: really)? (?:what|why|how|where|who)(?:'s|'re)?\b[^?]*\?$",
+        r"\bwow\b|\bwell done\b|\bgood (?:for|on) you\b|\bbravo\b|\bcongratulations\b|\bgood job\b|\bimpressive\b",
+        r"\bhow (?:interesting|clever|sweet|brave|organised|organized|thoughtful|sensible|kind|impressive)\b",
+        r"\b(?:great|good|excellent|perfect|lovely) (?:answer|point|attitude|choice|idea|decision)\b",
+        r"\byou(?:'re| are| were) (?:really |so |very |such |clearly |obviously )+(?:an? )?\w+",
+        r"\byou(?:'ve| have) every right\b|\bjustify (?:that|it|this)\b|\bdid you think would happen\b",
+        r"\b(?:isn't|aren't|wasn't|weren't|don't|doesn't|didn't) (?:it|you|they|that|he|she)[.!]",
         r"\bwhich is it\b|\bwhich of the two\b|\bi ask the questions\b",
         r"\bwhy on earth\b|\bwhat on earth\b|\bwhat (?:were|was) (?:you|he|she|they) thinking\s*\?$|"
         r"\bhow could you\b",
@@ -192,7 +201,7 @@ ENGLISH = LanguageTable(
         r"\b(?:would|do|don't|wouldn't) you (?:not )?agree\b|\byou(?:'d| would| will) agree\b|\bagree that\b",
         r"\b(?:would|wouldn't) you (?:not )?say (?:that|it|you|this|the)\b|\bis it fair to say\b|"
         r"\bwould it be fair\b",
-        r"\b(?:i|we) (?:think(?! i (?:see|understand|follow|get|know))|believe|assume|guess|suppose|imagine|bet|"
+        r"\b(?:i|we) (?:think(?! i (?:see|understand|follow|get|know|do)\b)|believe|assume|guess|suppose|imagine|bet|"
         r"feel|take it|gather|expect|"
         r"suspect|would say)\b",
         r"\bi'm sure\b|\bi am sure\b|\bin my (?:opinion|view|experience)\b",
@@ -239,6 +248,7 @@ ENGLISH = LanguageTable(
         rf"\bas well as (?:what|why|how|which|who|where|when)\b|\bif so,? {_WH}\b|\bplus (?:what|why|"
         rf"how|when|who|where)\b|\bif not,? {_WH}\b",
         rf"\?\s*(?:and|or|but)?\s*{_WH}\b",
+        r", and (?:about|with|for) [^?,]+\?$|, and (?:your|their|his|her) [^?,]{1,25}\?$",
         r"\b(?:and|,) (?:also )?(?:tell|describe|explain|say) (?:me |us )?(?:why|how|what|whether|if|"
         r"where|when|who)\b",
     ),
@@ -246,6 +256,7 @@ ENGLISH = LanguageTable(
         r"\b(?:between|compare[sd]?|comparing|difference|differences|differs?)\b[^?.]*\b(?:and|or)\b"
         r"|\b(?:and|or) (?:what|how|who|where|when)ever\b|\bwh(?:o|at) or wh(?:at|o)\b"
         r"|\bwhen and where\b(?=[^?]*\btogether\b)"
+        r"|\bor (?:shall|should) (?:we|i)\b"
     ),
     machinery=re.compile(
         r"\b(?:nodes?|graphs?|subgraphs?|strateg(?:y|ies)|signals?|slots?|ontolog(?:y|ies)|"
@@ -269,7 +280,9 @@ ENGLISH = LanguageTable(
         r"how (?:would|do|did|could) (?:you|one) (?:evaluate|assess|quantify|rank|grade)|"
         r"(?:what|which) (?:functional |key |main |specific )*(?:requirements|criteria|factors|parameters)|"
         r"(?:next|following|first|second|final) (?:question|topic|section)(?: is|:| of)|i(?:'ve| have) noted|"
-        r"in the context of|"
+        r"in the context of|(?:your|the) (?:response|answer|reply|answers) (?:has|have) been|moving on to|"
+        r"(?:block|section|module) [a-z0-9]\b|(?:purchase|key|underlying) drivers?|differentiators?|value chain|"
+        r"ladder up|"
         r"probing (?:question|technique)|(?:the|a|this) (?:respondent|interviewee)s?)\b"
     ),
     machinery_spared=re.compile(

@@ -1,4 +1,4 @@
-"""Strong feelings and wrongs that a question may only take up once the respondent has told of them (English).
+"""What a question takes for granted that nobody told of (English): strong feelings, wrongs, and facts of its own.
 
 “How badly did he humiliate you?” puts a word into somebody's mouth who only said that he laughed. Words of one family
 stand for each other: who said “anger” may be asked what made them angry.
@@ -7,7 +7,7 @@ stand for each other: who said “anger” may be asked what made them angry.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from pipeline.question.patterns import word_set
 from pipeline.question.refusals import Refusal
@@ -59,4 +59,41 @@ def presuming_refusals(plain: str, said: Collection[str], language: str) -> list
     for match in _PRESUMED.finditer(plain):
         if not _FAMILY[match.group(0)] & set(said) and not _OPEN.search(plain, 0, match.start()):
             return [Refusal(code="leading", detail=f"“{match.group(0)}” was not told")]
+    return []
+
+
+_SAYS_BACK = re.compile(
+    r"\b(?:you|your|yours|i|i'm|i'd|i'll|we|we'll|let's|let|us|me|my|sorry|thanks|thank|please|earlier|back|sounds?|"
+    r"understand|question|next|last|leave)\b"
+)
+"""Words of sentences that speak to the respondent, or of the conversation: no facts."""
+_WORD = re.compile(r"[a-z']{4,}")
+_COMMON = word_set(
+    "that this these those there their they them then than with without within from into onto over under about "
+    "after before again because since while when where what which whose though although still just only even also "
+    "very much many most more less some such other another each every have having been being does doing done were "
+    "will would could should might must makes make made goes going gets getting comes coming really quite rather "
+    "always never often sometimes well right fine okay sure time times thing things something anything nothing "
+    "everything people person one's it's that's there's here's what's kind sort hard lovely good nice great long "
+    "little"
+)
+OWN_WORDS = 4
+"""A sentence of so many words that neither the respondent nor the topic brought in explains something."""
+
+
+def explaining_refusals(sentences: Sequence[str], language: str) -> list[Refusal]:
+    """Whether one of some sentences before the question tells the respondent facts of its own.
+
+    Args:
+        sentences: normalised, the respondent's words masked; the last one may be unfinished and is left out.
+        language: code of the respondent's language; only English is known.
+    """
+    if not language.casefold().startswith("en"):
+        return []
+    for sentence in sentences[:-1]:
+        if sentence.endswith("?") or _SAYS_BACK.search(sentence):
+            continue
+        own = [word for word in _WORD.findall(sentence) if word not in _COMMON]
+        if len(own) >= OWN_WORDS:
+            return [Refusal(code="not_a_question", detail=f"“{' '.join(own[:4])}” tells something of its own")]
     return []

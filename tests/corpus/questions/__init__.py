@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,14 @@ class Labelled(Record):
             secrets=(PROMPT,) if self.secrets else (),
         )
 
+    def is_stopped(self, *, size: int = 4) -> bool:
+        """Whether it is refused while it streams in pieces of some characters."""
+        guard = self.guard()
+        for at in range(0, len(self.text), size):
+            if guard.feed(self.text[at : at + size]).action != "go":
+                return True
+        return guard.finish().action != "go"
+
     def guard(self, mode: Mode = "live") -> StreamGuard:
         """A guard for streaming the question."""
         return StreamGuard(
@@ -65,6 +74,20 @@ class Labelled(Record):
             allowed_words=self.allowed,
             secrets=(PROMPT,) if self.secrets else (),
         )
+
+
+def by_hand(name: str) -> list[Labelled]:
+    """Questions with the answer before them, labelled by one person: `code` is the fault in that person's words."""
+    lines = (Path(__file__).parent / name).read_text("utf-8").splitlines()
+    return [
+        Labelled(
+            text=each["text"],
+            code="" if each["label"] == "good" else each["label"],
+            said=each["answer"],
+            topic=each["topic"],
+        )
+        for each in map(json.loads, lines)
+    ]
 
 
 def load(name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from pipeline.question.checker import Code, check
-from tests.corpus.questions import BAD_QUESTIONS, GOOD_QUESTIONS, Labelled, labelled, load
+from tests.corpus.questions import BAD_QUESTIONS, GOOD_QUESTIONS, Labelled, by_hand, labelled, load
 
 HELD_OUT = labelled("held_out.yaml")
 
@@ -36,6 +36,14 @@ def test_checker_on_questions_it_was_not_made_with_keeps_its_precision_and_recal
     precision, recall, wrong = figures(HELD_OUT)
     assert precision >= 0.9, wrong
     assert recall >= 0.75, wrong
+
+
+def test_checker_on_questions_of_one_hand_keeps_its_precision_and_recall() -> None:
+    items = by_hand("first_hand.jsonl")
+    refused = [item.text for item in items if not item.code and (item.refusals() or item.is_stopped())]
+    passed = [str(item) for item in items if item.code and not item.refusals()]
+    assert len(refused) <= 0.03 * len([item for item in items if not item.code]), refused
+    assert len(passed) <= 0.09 * len([item for item in items if item.code]), passed
 
 
 @pytest.mark.parametrize("code", sorted({item.code for item in BAD_QUESTIONS}))
