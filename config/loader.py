@@ -30,6 +30,7 @@ from config.roles import Models
 from config.settings import PREFIX, ROLES
 from config.singlefile import SingleFile
 from config.speech import unannounced_recording
+from config.topicname import reads_badly
 from config.yamlfile import ConfigProblem, suggest
 from pipeline.calls import Role
 from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, PipelineSettings, SessionConfiguration
@@ -321,6 +322,8 @@ class Library:
                 found += [document.problem(("languages",), reason) for reason in self._unspoken(concept)]
                 found += [document.problem(("consent",), reason) for reason in _untranslated(concept)]
                 found += [document.problem(path, reason) for path, reason in repeated_synonyms(concept.synonyms)]
+                if reason := reads_badly(concept.name, concept.languages[0]):
+                    found.append(document.problem(("name",), reason))
         for methodology in self._methodologies.values().values():
             document = self._methodologies.document(methodology.name)
             if document is not None:

@@ -177,7 +177,7 @@ ENGLISH = LanguageTable(
         r"\bwow\b|\bwell done\b|\bgood (?:for|on) you\b|\bbravo\b|\bcongratulations\b|\bgood job\b|\bimpressive\b",
         r"\bhow (?:interesting|clever|sweet|brave|organised|organized|thoughtful|sensible|kind|impressive)\b",
         r"\b(?:great|good|excellent|perfect|lovely) (?:answer|point|attitude|choice|idea|decision)\b",
-        r"\byou(?:'re| are| were) (?:really |so |very |such |clearly |obviously )+(?:an? )?\w+",
+        r"\byou(?:'re| are) (?:really |so |very |such |clearly |obviously )+(?:an? )?\w+",
         r"\byou(?:'ve| have) every right\b|\bjustify (?:that|it|this)\b|\bdid you think would happen\b",
         r"\b(?:isn't|aren't|wasn't|weren't|don't|doesn't|didn't) (?:it|you|they|that|he|she)[.!]",
         r"\bwhich is it\b|\bwhich of the two\b|\bi ask the questions\b",

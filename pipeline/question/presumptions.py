@@ -67,6 +67,10 @@ _SAYS_BACK = re.compile(
     r"understand|question|next|last|leave)\b"
 )
 """Words of sentences that speak to the respondent, or of the conversation: no facts."""
+_ASKS = re.compile(
+    r"(?:please |just |and |so |now |then )*(?:pick|take|think|imagine|suppose|picture|tell|say|show|describe|give|go|"
+    r"start|choose|put|walk|try|look|remember|recall|name|pretend|assume)\b"
+)
 _WORD = re.compile(r"[a-z']{4,}")
 _COMMON = word_set(
     "that this these those there their they them then than with without within from into onto over under about "
@@ -91,7 +95,7 @@ def explaining_refusals(sentences: Sequence[str], language: str) -> list[Refusal
     if not language.casefold().startswith("en"):
         return []
     for sentence in sentences[:-1]:
-        if sentence.endswith("?") or _SAYS_BACK.search(sentence):
+        if sentence.endswith("?") or _SAYS_BACK.search(sentence) or _ASKS.match(sentence):
             continue
         own = [word for word in _WORD.findall(sentence) if word not in _COMMON]
         if len(own) >= OWN_WORDS:
