@@ -107,6 +107,8 @@ class QuestionStage:
         ways = []
         for candidate in offered(decision, context.strategies, compared=compares):
             focus = focus_of(candidate.target, chosen.tracker, graph, turn)
+            if compares and ways and (focus is None or focus.mentioned_turn != turn):
+                continue  # Going back to something is the engine's to choose.
             if focus is not None or candidate.target is None:
                 ways.append((candidate, continued(context, "", strategy=candidate.strategy, focus=focus)))
         return ways if len(ways) > 1 else []

@@ -60,16 +60,16 @@ class Moment:
 
 def features(wording: Wording, moment: Moment) -> dict[str, float]:
     """What speaks for and against a wording at a moment, by name; most are 0 or 1."""
-    return dict(_features(wording, moment))
+    return dict(_features(wording, moment, tuple(_conditions(moment))))
 
 
-def _features(wording: Wording, moment: Moment) -> Iterator[tuple[str, float]]:
+def _features(wording: Wording, moment: Moment, conditions: Sequence[str]) -> Iterator[tuple[str, float]]:
     form, naming = wording.form, wording.naming
-    ask = " ".join(words(form.ask))
+    ask, stem, asks = _form(form.ask)
     yield f"form={ask}", 1.0
-    yield f"stem={_stem(form.ask)}", 1.0
-    yield f"asks={_asks(form.ask)}|time={moment.time}", 1.0
-    for condition in _conditions(moment):
+    yield f"stem={stem}", 1.0
+    yield f"asks={asks}|time={moment.time}", 1.0
+    for condition in conditions:
         yield f"form={ask}|{condition}", 1.0
         yield f"naming={naming}|{condition}", 1.0
     yield f"naming={naming}", 1.0
@@ -91,6 +91,12 @@ def _conditions(moment: Moment) -> Iterator[str]:
     yield f"answer={_size(moment.answer)}"
     yield f"others={bool(OTHERS.search(moment.answer))}"
     yield f"time={moment.time}"
+
+
+@lru_cache(maxsize=4096)
+def _form(ask: str) -> tuple[str, str, Time]:
+    """The words of a form, the same without their tense, and the time that it asks for."""
+    return " ".join(words(ask)), _stem(ask), _asks(ask)
 
 
 def _asks(ask: str) -> Time:
@@ -117,7 +123,16 @@ class Ranker:
 
     def score(self, wording: Wording, moment: Moment) -> float:
         """The judgement to be expected: 0 for a wording that shames its speaker, 3 for the one that fits best."""
-        return self.base + sum(self.weights.get(name, 0.0) * value for name, value in _features(wording, moment))
+        return self._score(wording, moment, tuple(_conditions(moment)))
+
+    def scores(self, wordings: Sequence[Wording], moment: Moment) -> list[float]:
+        """The same for several wordings of one moment."""
+        conditions = tuple(_conditions(moment))
+        return [self._score(wording, moment, conditions) for wording in wordings]
+
+    def _score(self, wording: Wording, moment: Moment, conditions: Sequence[str]) -> float:
+        found = _features(wording, moment, conditions)
+        return self.base + sum(self.weights.get(name, 0.0) * value for name, value in found)
 
 
 @lru_cache(maxsize=1)
@@ -140,9 +155,10 @@ def ranked(wordings: Sequence[Wording], moment: Moment, chance: Sequence[float])
         chance: a number in [0, 1) for each wording, which decides between equals.
     """
     ranker = shipped()
+    scores = ranker.scores(wordings, moment) if ranker else [0.0] * len(wordings)
     scored = [
-        ((ranker.score(wording, moment) if ranker else 0.0) + JITTER * luck - _worn(wording, moment), wording)
-        for wording, luck in zip(wordings, chance, strict=True)
+        (score + JITTER * luck - _worn(wording, moment), wording)
+        for score, wording, luck in zip(scores, wordings, chance, strict=True)
     ]
     return sorted(scored, key=lambda pair: -pair[0])
 
