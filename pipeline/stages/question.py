@@ -104,7 +104,7 @@ class QuestionStage:
         if decision is None or not free or not chosen_by_writer(context.configuration, compares=compares):
             return []
         graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
-        ways = []
+        ways: list[tuple[ScoredCandidate, ContinuationOutput]] = []
         for candidate in offered(decision, context.strategies, compared=compares):
             focus = focus_of(candidate.target, chosen.tracker, graph, turn)
             if compares and ways and (focus is None or focus.mentioned_turn != turn):
