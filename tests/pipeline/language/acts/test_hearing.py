@@ -107,6 +107,7 @@ def test_other_peoples_words_and_lookalikes_end_nothing(trained: ActHearing, tex
         "I'm trying to stop doing that.",
         "I dread being the one who read the chart wrong.",
         "Calm, I suppose. I've enough beeping at work.",
+        "Next... we waited. Two hours. And the nurse came out, she didn't have to.",
         "She was the only nurse who listened to me, the only one who sees you.",
     ],
 )
