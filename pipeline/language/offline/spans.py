@@ -268,7 +268,9 @@ def candidate_at(doc: Doc, text: str, clauses: Sequence[Clause], start: int, end
 
 
 def _says_nothing(tokens: Sequence[Token]) -> bool:
-    """Whether all that is said is how somebody stands to something, or a piece of a saying."""
+    """Whether all that is said is how somebody stands to something, a number, or a piece of a saying."""
+    if all(token.like_num or not token.is_alpha for token in tokens):
+        return True
     lemmas = content_lemmas(tokens)
     if len(lemmas) != 1:
         return False

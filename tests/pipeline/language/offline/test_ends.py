@@ -57,11 +57,13 @@ def test_label_and_quote_of_what_the_reader_finds_are_whole(parser: SpacyParser)
         ("I don't really care.", "care", False),
         ("It doesn't matter.", "matter", False),
         ("He gets on my nerves.", "nerves", False),
+        ("I rang my mum. I'm thirty-four!", "thirty-four", False),
+        ("It was fifteen quid.", "fifteen quid", True),
         ("It is about care for my mother.", "care", True),
         ("I hate queues.", "hate queues", True),
     ],
 )
-def test_how_somebody_stands_to_something_is_no_concept_alone(
+def test_how_somebody_stands_to_something_or_a_number_is_no_concept_alone(
     parser: SpacyParser, answer: str, found: str, kept: bool
 ) -> None:
     doc = parser.docs.doc(answer)
