@@ -15,6 +15,8 @@ ThreadEnd = Literal["", "terminal", "declined", "exhausted", "distressed"]
 
 BEGINS_A_THREAD = 2
 """Least salience of a concept that a thread begins with."""
+PEAK = 3
+"""Salience of what weighs most: a value of it is asked about before its ladder ends."""
 DRY_QUESTIONS = 2
 """Questions in a row without anything new on it that exhaust a thread."""
 
@@ -128,9 +130,9 @@ def judged(
 ) -> tuple[Thread, ...]:
     """The threads with why they ended: at a terminal concept, at a closed subject, or for want of anything new.
 
-    A ladder ends where it reaches a terminal concept, a story once that has been asked about. Where a story's head is
-    at its end and not the story, it goes on from what was told before and asked about once at the most: a feeling that
-    somebody can say no more about leaves open what happened then.
+    A ladder ends where it reaches a terminal concept; a story, and a ladder at what weighs most, once that has been
+    asked about. Where a story's head is at its end and not the story, it goes on from what was told before and asked
+    about once at the most: a feeling that somebody can say no more about leaves open what happened then.
     """
     is_ladder = kind_of(ontology) == "ladder"
 
@@ -138,7 +140,9 @@ def judged(
         state = tracker.states.get(key_of(thread.head))
         if state is None or state.declined:
             return "declined"
-        if graph.nodes[thread.head].node_type in ontology.terminal_types and (is_ladder or state.focus_count):
+        head = graph.nodes[thread.head]
+        peak = is_ladder and (head.salience or 0) >= PEAK
+        if head.node_type in ontology.terminal_types and ((is_ladder and not peak) or state.focus_count):
             return "terminal"
         return "exhausted" if thread.dry >= DRY_QUESTIONS else ""
 

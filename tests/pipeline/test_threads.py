@@ -105,6 +105,13 @@ def test_ladder_ends_at_a_value_and_a_story_only_once_that_was_asked_about() -> 
     assert judged(threads, graph, tracker_of("freedom", focus_count=1), str, STORY)[0].ended == "terminal"
 
 
+def test_value_that_weighs_most_is_asked_about_before_its_ladder_ends() -> None:
+    peak = node("be a better mum", "value", salience=3)
+    graph, threads = SurfaceGraph([peak]), after([peak])
+    assert judged(threads, graph, tracker_of(peak.id), str, LADDER)[0].ended == ""
+    assert judged(threads, graph, tracker_of(peak.id, focus_count=1), str, LADDER)[0].ended == "terminal"
+
+
 def test_declined_subject_ends_its_thread() -> None:
     graph, threads = SurfaceGraph([node("silence")]), after([node("silence")])
     assert judged(threads, graph, tracker_of("silence", declined=True), str, LADDER)[0].ended == "declined"
