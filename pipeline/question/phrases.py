@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from pipeline.ports import Rendering
 from pipeline.question import lexicon as lex
 from pipeline.question.inflection import VERBS, base_of_third_person, flip, is_plural
 from pipeline.question.patterns import word_set
 from pipeline.question.text import words
 from pipeline.records import Record
 
-PhraseKind = Literal["noun", "quote"]
+PhraseKind = Literal["noun", "clause", "quote"]
 
 MAX_LABEL_WORDS = 14
 MAX_NOUN_WORDS = 6
@@ -63,7 +64,8 @@ _TURNED = (
 class Phrase(Record):
     """What a label was turned into.
 
-    `kind` noun: `text` is a noun phrase, `plural` whether it takes a plural verb; quote: `text` is in quotation marks.
+    `kind` noun: `text` is a noun phrase, `plural` whether it takes a plural verb; clause: `text` is a clause in the
+    second person; quote: `text` is in quotation marks.
     `said_back` is the clause around it as the interviewer may repeat it ("You made a chair."), `lead` the phrase itself
     as it may stand before a colon ("Losing the season"), each empty where that can't be done; `whole` whether `text` is
     a whole phrase of the respondent's and not a piece of one.
@@ -76,6 +78,8 @@ class Phrase(Record):
     said_back: str = ""
     lead: str = ""
     whole: bool = False
+    rendering: Rendering = Rendering()
+    """What was told, as parts of a sentence."""
 
     @property
     def inline(self) -> bool:
@@ -83,7 +87,14 @@ class Phrase(Record):
         return self.kind == "noun"
 
 
-def phrase(label: str, *, node_type: str = "", language: str = "en", said: Sequence[str] = ()) -> Phrase:
+def phrase(
+    label: str,
+    *,
+    node_type: str = "",
+    language: str = "en",
+    said: Sequence[str] = (),
+    rendering: Rendering | None = None,
+) -> Phrase:
     """The label as a phrase.
 
     Args:
@@ -91,7 +102,9 @@ def phrase(label: str, *, node_type: str = "", language: str = "en", said: Seque
         node_type: name of the node's type; a short feature gets an article.
         language: outside English every label is quoted.
         said: what the respondent said, the latest last; where the label is looked for.
+        rendering: what the label tells, as parts of a sentence.
     """
+    told = rendering or Rendering()
     trimmed, cut = trim(label)
     clause = next((found for text in reversed(said) if (found := clause_around(trimmed, text))), "")
     quoted = clause or trimmed
@@ -105,9 +118,25 @@ def phrase(label: str, *, node_type: str = "", language: str = "en", said: Seque
         text, plural = noun
         back = said_back or f"{text[:1].upper()}{text[1:]}."
         lead = f"{text[:1].upper()}{text[1:]}"
-        return Phrase(kind="noun", label=label, text=text, plural=plural, said_back=back, lead=lead, whole=True)
-    lead = "" if cut else _lead(trimmed, alone=words(clause) == words(trimmed))
-    return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, lead=lead, whole=whole)
+        return Phrase(
+            kind="noun", label=label, text=text, plural=plural, said_back=back, lead=lead, whole=True, rendering=told
+        )
+    lead = _leading(told.gerund or told.thing)
+    if not lead and not cut:
+        lead = _lead(trimmed, alone=words(clause) == words(trimmed))
+    if told.clause:
+        back = _leading(told.clause) + "."
+        lead = lead or f"That {told.clause}"
+        return Phrase(
+            kind="clause", label=label, text=told.clause, said_back=back, lead=lead, whole=True, rendering=told
+        )
+    return Phrase(
+        kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, lead=lead, whole=whole, rendering=told
+    )
+
+
+def _leading(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def trim(label: str) -> tuple[str, bool]:

@@ -14,7 +14,7 @@ from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.ranking import Moment, ranked, shipped
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
 from pipeline.methodology import Form, Stance
-from pipeline.ports import Embedder, QuestionRequest
+from pipeline.ports import Embedder, QuestionRequest, Rendering
 from pipeline.question.checker import check, compared_with
 from pipeline.question.phrases import Phrase, phrase
 from pipeline.question.pieces import in_words
@@ -346,7 +346,16 @@ def _phrase_of(request: QuestionRequest) -> Phrase | None:
     if not request.focus_label or (request.strategy and request.strategy.node_binding == "none"):
         return None
     said = [line.text for line in request.lines if line.speaker == "respondent"]
-    return phrase(request.focus_label, node_type=request.focus_type or "", language=request.language, said=said)
+    told = request.focus_rendering
+    if request.focus_is_jump and not told.named:
+        told = Rendering()
+    return phrase(
+        request.focus_label,
+        node_type=request.focus_type or "",
+        language=request.language,
+        said=said,
+        rendering=told,
+    )
 
 
 def _last_answer(request: QuestionRequest) -> str | None:

@@ -14,8 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from pipeline.language.offline.wording import Wording
-from pipeline.methodology import Stance
-from pipeline.ports import Time
+from pipeline.methodology import Stance, Time
 from pipeline.question.phrases import Phrase
 from pipeline.question.templates import was_asked
 from pipeline.question.text import jaccard, word_count, words

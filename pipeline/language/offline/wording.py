@@ -11,11 +11,12 @@ from pipeline.methodology import STANCES, Form, Stance
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import bridge_for
 from pipeline.question.phrases import Phrase
-from pipeline.question.templates import fill, placeholders, stable_hash, suits, uncapitalised
+from pipeline.question.templates import WAYS, fill, placeholders, stable_hash, suits, uncapitalised
 
-Naming = Literal["unnamed", "lead", "echo", "sentence", "inside"]
+Naming = Literal["unnamed", "lead", "echo", "sentence", "inside", "woven"]
 """How a wording says what it is about: not at all, by a few words before a colon, by the respondent's sentence said
-back before the question, by a sentence about their words, or within it."""
+back before the question, by a sentence about their words, by a noun phrase within it, or by what was told as a part of
+its own sentence."""
 
 
 GOES_ON = ("And ", "So ", "But ")
@@ -34,7 +35,7 @@ class Wording:
 def fitting(forms: Iterable[Form], request: QuestionRequest, stance: Stance) -> list[Form]:
     """The forms whose conditions the moment meets; all of them where it meets those of none.
 
-    A condition on the type or the time is never waived while another form is left.
+    A condition on the type, the time, or how long ago it was said is never waived while another form is left.
     """
     listed = list(forms)
     now = "earlier" if request.focus_is_jump else "now"
@@ -43,6 +44,7 @@ def fitting(forms: Iterable[Form], request: QuestionRequest, stance: Stance) -> 
         for form in listed
         if (not form.types or request.focus_type is None or request.focus_type in form.types)
         and form.said in (None, now)
+        and (not form.times or request.focus_time in form.times)
     ] or listed
     return [
         form
@@ -77,16 +79,19 @@ def worded(
         if "mention" in slots:
             sentence = mention(request, speaking, about, number)
             yield Wording(fill(form.ask, topic=request.topic, phrase=about, mention=sentence), form, "sentence")
+        elif slots & WAYS:
+            if suits(form.ask, about) and not request.focus_is_jump:
+                yield Wording(fill(form.ask, topic=request.topic, phrase=about), form, "woven")
         elif "focus" in slots:
             if suits(form.ask, about) and not request.focus_is_jump:
                 yield Wording(fill(form.ask, topic=request.topic, phrase=about), form, "inside")
         else:
             if request.focus_is_last_said and not request.focus_is_jump:
                 yield Wording(fill(form.ask, topic=request.topic), form)
-            else:
-                if about.lead and not request.focus_is_jump and not form.ask.startswith(GOES_ON):
-                    asked = uncapitalised(fill(form.ask, topic=request.topic))
-                    yield Wording(f"{about.lead}: {asked}", form, "lead")
+            if about.lead and not request.focus_is_jump and not form.ask.startswith(GOES_ON):
+                asked = uncapitalised(fill(form.ask, topic=request.topic))
+                yield Wording(f"{about.lead}: {asked}", form, "lead")
+            if not request.focus_is_last_said or request.focus_is_jump:
                 sentence, naming = _taken_up(request, speaking, about, number)
                 text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
                 yield Wording(text, form, naming)
