@@ -57,7 +57,7 @@ class Rendering(Record):
         deed: the same as `act` where it is something that one decides to do: "call the landlord".
         feeling: one adjective of what they feel: "helpless".
         other, other_act: somebody else, and what they did: "the manager", "shrug".
-        thing: a noun phrase that points at it: "that silence", "your wife".
+        thing, plural: a noun phrase that points at it, "that silence", and whether it takes a plural verb.
         named: whether the clause's subject is understood when other things were talked about since.
     """
 
@@ -69,6 +69,7 @@ class Rendering(Record):
     other: str = ""
     other_act: str = ""
     thing: str = ""
+    plural: bool = False
     named: bool = True
 
 

@@ -26,6 +26,7 @@ MAX_THING_WORDS = 6
 VERBS = words("VERB AUX")
 FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
 SUBJECTS = words("nsubj nsubjpass expl")
+PLURALS = frozenset({"NNS", "NNPS"})
 FIRST = words("i me my mine myself we us our ours ourselves")
 SECOND = words("you your yours yourself yourselves")
 WITHOUT_A_NAME = words("this that these those which who whom what whose it he she they him her them one there")
@@ -79,20 +80,18 @@ def rendered(doc: Doc, quote: str) -> Rendering:
     span = _found(doc, quote)
     if span is None or _shouted(doc.text):
         return Rendering()
-    thing = _thing(span)
+    thing = Rendering(thing=_thing(span), plural=span.root.tag_ in PLURALS)
     verb = _verb_of(span)
-    if verb is None:
-        return Rendering(thing=thing)
-    return _of_verb(verb, thing, span.root)
+    return thing if verb is None else _of_verb(verb, thing, span.root)
 
 
-def _of_verb(verb: Token, thing: str, root: Token) -> Rendering:
+def _of_verb(verb: Token, thing: Rendering, root: Token) -> Rendering:
     """What is rendered around a verb; each way has to say the word that the others of the quote hang on."""
     finite = _finite_of(verb)
     subject = _subject_of(finite) if finite is not None else None
     clause = _clause(finite, subject, root) if finite is not None and subject is not None else ""
     if finite is not None and subject is not None and _asks(finite, subject):
-        return Rendering(thing=thing)
+        return thing
     own = subject is not None and normalised_text(subject.text) in {"i", "we", "you"} if finite is not None else None
     doing = _act(verb, finite, root) if own or (own is None and (_begins(verb) or _aims(verb))) else None
     other, other_act = ("", "") if own or finite is None or subject is None else _other(finite, subject, root)
@@ -105,7 +104,8 @@ def _of_verb(verb: Token, thing: str, root: Token) -> Rendering:
         feeling=_feeling(verb, finite) if own else "",
         other=other,
         other_act=other_act,
-        thing=thing,
+        thing=thing.thing,
+        plural=thing.plural,
         named=named,
     )
 
@@ -191,6 +191,8 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
         return ""
     if normalised_text(subject.text) == "it" and verb.lemma_ == "be":
         return ""  # “when it is a system” asks about nothing
+    if not tail and _lemma(verb) in STATIVE:
+        return ""
     first = next((token for token in verb.lefts if token.dep_ in {"aux", "auxpass", "neg"}), verb)
     start = min(first.i, verb.i)
     between = [token for token in verb.doc[start : verb.i] if _kept_between(token, verb)]
@@ -507,7 +509,7 @@ def _thing(span: Span) -> str:
         tokens = tokens[1:]
     if any(token.dep_ == "det" for token in tokens[:-1] if token.head == root):
         return ""
-    plural = root.tag_ in {"NNS", "NNPS"}
+    plural = root.tag_ in PLURALS
     said = _second_person(tokens, own=False)
     if any(token.dep_ == "case" for token in tokens):
         return said

@@ -1,8 +1,8 @@
 """Rules for templates: which may be used for a phrase, how they are filled, whether one was asked before.
 
 Placeholders: `{topic}` the concept's name; `{focus}` the respondent's concept inside the sentence; `{mention}` a
-sentence of its own that takes the concept up; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}`; the ways of a
-rendering (`WAYS`) what was told, as a part of the question's own sentence.
+sentence of its own that takes the concept up; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}` or `{thing}`;
+the ways of a rendering (`WAYS`) what was told, as a part of the question's own sentence.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def fill(template: str, *, topic: str, phrase: Phrase | None = None, mention: st
     values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention}
     if phrase is not None:
         values.update({way: getattr(phrase.rendering, way) for way in WAYS})
-    plural = bool(phrase and phrase.plural)
+    plural = bool(phrase and (phrase.rendering.plural if "thing" in placeholders(template) else phrase.plural))
     for name, forms in _AGREEMENT.items():
         values[name] = forms[plural]
     text = " ".join(_SLOT.sub(lambda match: values.get(match.group(1), ""), template).split())

@@ -39,10 +39,12 @@ BEHIND, LEAST_GAIN, AWAY = 0.4, 0.15, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
 be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows.
 Going back to something is the engine's to choose: only what was said just now is preferred."""
+TIE = 0.01
+"""By how much a probe is worth less than the one before it, so that each has its turn."""
 LATEST = 2
 """Sentences at the end of an answer that an acknowledgement must fit."""
-FLOOR = 0.6
-"""Where the ranker expects less of the best wording, the plainest probe is asked."""
+FLOOR = 1.3
+"""What the plainest probe is worth: where the ranker expects less of the best wording, it is asked."""
 RANKED = 1 << 20
 """Chance is drawn from this many steps."""
 
@@ -142,8 +144,7 @@ def _promise(request: QuestionRequest) -> float:
     """The worth of the best wording of a request; that of the plainest probe where none is worth more."""
     speaking = phrasing(request.language)
     about = _phrase_of(request)
-    found = list(_ranked(_forms(request, speaking, about), request, speaking, about))
-    return max(found[0][0], FLOOR) if found else FLOOR
+    return max((value for value, _ in _best(request, speaking, about)), default=FLOOR)
 
 
 def _leaves(request: QuestionRequest) -> bool:
@@ -196,9 +197,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         yield from _asked(_turned(easier, request, "easier"), request, speaking, about)
     elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or ""):
         before = _fresh_acknowledgement(request, speaking)
-    ranked_best = list(_ranked(_forms(request, speaking, about), request, speaking, about))
-    best = [text for _, text in ranked_best]
-    if request.unheard or (request.focus_is_last_said and ranked_best and ranked_best[0][0] < FLOOR):
+    best = [text for _, text in _best(request, speaking, about)]
+    if request.unheard:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     if before:
         yield from (f"{before} {text}" for text in best[:6])
@@ -253,6 +253,21 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
 
 def _plain(texts: Sequence[str]) -> list[Form]:
     return [Form(ask=text) for text in texts]
+
+
+def _best(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> list[tuple[float, str]]:
+    """The wordings of the strategy's forms with what they are worth, the best first.
+
+    What was told just now can be asked about by the plainest probes as well; each that was used lately makes all
+    of them worth less.
+    """
+    found = list(_ranked(_forms(request, speaking, about), request, speaking, about))
+    if about is None or request.focus_is_jump or shipped() is None:
+        return found
+    asked = sum(any(was_asked(probe, question) for probe in speaking.probes) for question in request.recent_questions)
+    probes = _turned(speaking.probes, request, "probe")
+    plainest = [(FLOOR * (1 - asked) - TIE * place, probe) for place, probe in enumerate(probes)]
+    return sorted((*found, *plainest), key=lambda pair: -pair[0])
 
 
 def _ranked(

@@ -156,14 +156,20 @@ def ranked(wordings: Sequence[Wording], moment: Moment, chance: Sequence[float])
     ranker = shipped()
     scores = ranker.scores(wordings, moment) if ranker else [0.0] * len(wordings)
     scored = [
-        (score + JITTER * luck - _worn(wording, moment), wording)
+        (score + JITTER * luck - _worn(wording.form.ask, wording.text, moment.recent), wording)
         for score, wording, luck in zip(scores, wordings, chance, strict=True)
     ]
     return sorted(scored, key=lambda pair: -pair[0])
 
 
-def _worn(wording: Wording, moment: Moment) -> float:
-    """What a wording loses because the same was asked lately."""
-    asked = [was_asked(wording.form.ask, question) for question in moment.recent]
-    alike = max((jaccard(wording.text, question) for question in moment.recent), default=0.0)
+def _worn(ask: str, text: str, recent: Sequence[str]) -> float:
+    """What a wording loses because the same was asked lately.
+
+    Args:
+        ask: the form.
+        text: the wording of it.
+        recent: the latest questions, the last at the end.
+    """
+    asked = [was_asked(ask, question) for question in recent]
+    alike = max((jaccard(text, question) for question in recent), default=0.0)
     return ASKED_BEFORE * sum(asked) + ASKED_LAST * float(asked[-1:] == [True]) + alike

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,7 +15,7 @@ from pipeline.language.offline import questions
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know, wordings
 from pipeline.methodology import Methodology, Strategy
-from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter
+from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter, Rendering
 from pipeline.question.checker import check
 from pipeline.question.templates import was_asked
 from pipeline.question.text import word_count
@@ -168,13 +169,13 @@ def test_twenty_turns_of_one_strategy_stay_varied_and_never_repeat(name: str, la
             assert len(set(questions)) >= 8
 
 
-def test_twenty_turns_on_one_focus_never_repeat_one_of_the_last_six() -> None:
+def test_twenty_turns_on_one_focus_never_repeat_one_of_the_last_five() -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
     questions: list[str] = []
     for turn in range(1, 21):
         asked = request("means_end_chain", strategy, label="quiet motor", turn=turn, recent=tuple(questions[-6:]))
         text = compose(asked)
-        assert text not in questions[-6:]
+        assert text not in questions[-5:]
         assert faults(text, asked) == []
         questions.append(text)
 
@@ -354,22 +355,34 @@ def test_what_was_just_said_is_not_named_again() -> None:
     assert "motor" in compose(other)
 
 
-def test_few_words_are_taken_up_before_a_colon() -> None:
-    strategy = METHODS["means_end_chain"].strategy("deepen")
-    asked = request(
-        "means_end_chain",
-        strategy,
-        label="no infections",
-        focus_type="functional_consequence",
-        answer="No infections. And peace.",
+def test_what_was_told_becomes_part_of_the_question_itself() -> None:
+    strategy = METHODS["critical_incident"].strategy("explore_emotions")
+    told = Rendering(clause="the nurse gave the rabbit a bracelet")
+    fields: dict[str, Any] = {"label": "gave the rabbit a bracelet", "focus_type": "action", "focus_time": "event"}
+    answer = "The nurse gave the rabbit a bracelet. And then."
+    asked = request("critical_incident", strategy, answer=answer, focus_rendering=told, **fields)
+    assert "What went through your mind when the nurse gave the rabbit a bracelet?" in list(wordings(asked, plain=True))
+    without = asked.model_copy(update={"focus_rendering": Rendering()})
+    assert not any("when the nurse" in text for text in wordings(without, plain=True))
+    usual = asked.model_copy(update={"focus_time": "present"})
+    assert not any("when the nurse" in text for text in wordings(usual, plain=True))
+
+
+def test_clause_about_somebody_unnamed_is_not_gone_back_to() -> None:
+    strategy = METHODS["critical_incident"].strategy("deepen_narrative")
+    told = Rendering(clause="he kept the card", named=False)
+    fields: dict[str, Any] = {"label": "kept the card", "focus_type": "action", "jump": True, "focus_rendering": told}
+    texts = list(wordings(request("critical_incident", strategy, **fields), plain=True))
+    assert texts
+    assert not any("he kept the card" in text for text in texts)
+    named = request(
+        "critical_incident", strategy, **{**fields, "focus_rendering": told.model_copy(update={"named": True})}
     )
-    led = [text for text in wordings(asked, plain=True) if text.startswith("No infections: ")]
-    assert led
-    assert all(text[len("No infections: ")].islower() for text in led)
+    assert any("he kept the card" in text for text in wordings(named, plain=True))
 
 
 def test_question_goes_with_the_time_that_was_told() -> None:
-    strategy = METHODS["critical_incident"].strategy("deepen_narrative")
+    strategy = METHODS["critical_incident"].strategy("explore_emotions")
     asked = request(
         "critical_incident",
         strategy,
@@ -380,8 +393,8 @@ def test_question_goes_with_the_time_that_was_told() -> None:
     )
     happened = list(wordings(asked.model_copy(update={"focus_time": "event"}), plain=True))
     usual = list(wordings(asked.model_copy(update={"focus_time": "present"}), plain=True))
-    told, asks = "What happened then?", "What is that like?"
-    assert happened.index(told) - happened.index(asks) < usual.index(told) - usual.index(asks)
+    assert "What was that like?" in happened
+    assert "What was that like?" not in usual
 
 
 def test_forms_of_a_topic_come_before_those_of_the_strategy() -> None:
@@ -403,7 +416,7 @@ def test_plainest_probe_is_asked_where_no_wording_is_worth_it(monkeypatch: pytes
     strategy = METHODS["means_end_chain"].strategy("deepen")
     asked = request("means_end_chain", strategy, label="quiet motor", focus_is_last_said=True)
     assert compose(asked, plain=True) in phrasing("en").probes
-    monkeypatch.setattr(questions, "ranked", lambda wordings, moment, chance: [(1.1, wording) for wording in wordings])
+    monkeypatch.setattr(questions, "ranked", lambda wordings, moment, chance: [(1.9, wording) for wording in wordings])
     assert compose(asked, plain=True) not in phrasing("en").probes
 
 
