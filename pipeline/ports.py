@@ -416,6 +416,8 @@ class QuestionRequest(Record):
     """The last five utterances, oldest first."""
     recent_questions: tuple[str, ...] = ()
     """The last questions really asked, oldest first."""
+    all_questions: tuple[str, ...] = ()
+    """All questions of the interview, oldest first."""
     signals: tuple[ActiveSignal, ...] = ()
     rationale: str = ""
     original: str | None = None

@@ -26,6 +26,8 @@ BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resum
 """Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 """Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
+GOING_ON = "going_on"
+"""What narrows the wish for another subject down to that for the rest of what was being told."""
 LONG_MESSAGE = 8
 """From so many words on, a message says more than that somebody wants to stop or needs a moment."""
 REPAIRS: frozenset[Act] = frozenset(
@@ -462,7 +464,9 @@ def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
     if moment.told_words >= LONG_TELLING:
-        return None
+        unclear = moment.texts.asked_unclearly
+        by_rule = heard.heard_by == "rules" and unclear
+        return Move("asks_back", moment.variant(unclear), "engine", counts=True) if by_rule else None
     if moment.conduct.asked_back_turn == moment.turn_number:
         return Move("asks_back", moment.texts.asks_back_again, "engine", leaves_focus=True)
     return Move("asks_back", moment.variant(moment.texts.asks_back), "simpler")
@@ -473,7 +477,9 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
         return None
     asked = [one.about for one in moment.acts if one.act == "asks_interviewer" and one.sure]
     facts = {**moment.texts.facts, **moment.facts}
-    told_facts = [facts.get(about) or facts["other"] for about in dict.fromkeys(about or "other" for about in asked)]
+    subjects = list(dict.fromkeys(about if about in facts else "other" for about in asked))
+    known = [about for about in subjects if about != "other"] or subjects
+    told_facts = [facts[about] for about in known]
     text = _sentences(*told_facts[:2]).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)
     if moment.told_words >= LONG_TELLING:
         return Move("asks_interviewer", text, "engine", counts=True)
@@ -503,6 +509,11 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
 def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
+    if heard.about == GOING_ON and moment.texts.cut_in_go_on:
+        told_on = any(one.act == "tells" and one.start >= heard.end for one in moment.acts)
+        if told_on:
+            return Move("wants_topic", moment.texts.cut_in, "engine", counts=True)
+        return Move("wants_topic", moment.texts.cut_in_go_on, "easier", counts=True, leaves_focus=True)
     if moment.told_words >= 2 * LONG_TELLING:
         return Move("wants_topic", "", "engine", counts=True, leaves_focus=True)
     topic = _as_said(moment.said, heard.details.get("topic", "")).strip(" .,;!?")

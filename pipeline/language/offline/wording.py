@@ -18,6 +18,10 @@ Naming = Literal["unnamed", "echo", "sentence", "inside", "woven"]
 sentence about their words, by a noun phrase within it, or by what was told as a part of its own sentence."""
 
 
+SHORT_ECHO = 5
+"""Words of a clause that is said back although it was said last: “They climb on you. What does that mean to you?”"""
+
+
 @dataclass(frozen=True)
 class Wording:
     """One question as it would be asked, and what it was made of."""
@@ -100,7 +104,8 @@ def _anaphoric(
     """The wordings of a form whose “that” stands for what was said."""
     if request.focus_is_last_said and not request.focus_is_jump:
         yield Wording(fill(form.ask, topic=request.topic), form)
-        return
+        if not (about.rendering.clause and len(about.said_back.split()) <= SHORT_ECHO):
+            return
     sentence, naming = _taken_up(request, speaking, about, number)
     text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
     yield Wording(text, form, naming)

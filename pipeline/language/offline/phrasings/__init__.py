@@ -21,8 +21,10 @@ class LanguagePhrasing(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    acknowledgements: tuple[str, ...]
+    acknowledgements: tuple[str, ...] = ()
     acknowledgements_hard: tuple[str, ...] = ()
+    acknowledgements_loss: tuple[str, ...] = ()
+    thanks: tuple[str, ...] = ()
     mention_object: tuple[str, ...] = ()
     mention_quote: tuple[str, ...] = Field(min_length=1)
     mention_clause: tuple[str, ...] = ()
@@ -47,6 +49,7 @@ class LanguagePhrasing(BaseModel):
     keep_case: bool = False
     burden: str = "(?!)"
     relief: str = "(?!)"
+    loss: str = "(?!)"
     turning: str = "(?!)"
     contradicts: str = "(?!)"
 

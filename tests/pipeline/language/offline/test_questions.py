@@ -166,7 +166,7 @@ def test_twenty_turns_of_one_strategy_stay_varied_and_never_repeat(name: str, la
         most = Counter(questions).most_common(1)[0]
         assert most[1] <= 5, most
         if language == "en":
-            assert len(set(questions)) >= 8
+            assert len(set(questions)) >= 6
 
 
 def test_twenty_turns_on_one_focus_never_repeat_one_of_the_last_five() -> None:
@@ -236,18 +236,41 @@ def test_rephrase_of_an_opening_or_foreign_question_differs() -> None:
 
 def test_acknowledgements_come_now_and_then_and_never_twice_running() -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
-    spoken, previous, count = phrasing("en").acknowledgements, False, 0
+    spoken, previous, count = phrasing("de").acknowledgements, False, 0
     questions: list[str] = []
     for turn in range(1, 61):
         asked = request(
             "means_end_chain", strategy, label=LABELS[turn % 20], turn=turn, recent=tuple(questions[-6:]),
-            answer="It is because it saves me a lot of time in the morning.",
+            answer="Weil es mir am Morgen eine Menge Zeit spart.", language="de",
         )  # fmt: skip
         questions.append(compose(asked))
         acknowledged = questions[-1].startswith(spoken)
         assert not (acknowledged and previous)
         previous, count = acknowledged, count + acknowledged
     assert 5 <= count <= 30
+
+
+@pytest.mark.parametrize(
+    ("answer", "sorry"),
+    [
+        ("One's a cutting from my gran. She died last year.", True),
+        ("We lost my dad in spring.", True),
+        ("I lost my dad in spring.", True),
+        ("The battery died on a flight.", False),
+        ("I lost my keys.", False),
+    ],
+)
+def test_death_is_never_passed_over(answer: str, sorry: bool) -> None:
+    for turn in range(1, 12):
+        assert compose(deepening(turn=turn, answer=answer)).startswith("I'm sorry.") is sorry
+
+
+def test_last_question_does_not_come_without_thanks_after_much_was_told() -> None:
+    strategy = METHODS["critical_incident"].strategy("validate")
+    much = "He came round to the side of the bed and crouched down, and she took my hand and squeezed it."
+    thanks = phrasing("en").thanks
+    assert compose(request("critical_incident", strategy, answer=much)).startswith(thanks)
+    assert not compose(request("critical_incident", strategy, answer="No, nothing.")).startswith(thanks)
 
 
 def test_no_focus_yet_asks_about_the_topic() -> None:
