@@ -216,6 +216,14 @@ def _confirms(moment: Moment) -> bool:
     return _begins(said, texts.yes_begins) or moment.find("wants_withdrawal") is not None
 
 
+def _names_part(moment: Moment) -> bool:
+    """Whether a message says that only a part is to be deleted; after a no, it takes more than an “only”."""
+    said, words = _plain(moment.said), moment.texts.part_words
+    if _begins(said, moment.texts.no_begins):
+        words = tuple(word for word in words if " " in word)
+    return _has(said, words)
+
+
 def _few(said: str) -> bool:
     """Whether so little follows a no that it answers nothing else."""
     return len(said.split()) <= LONG_TELLING + 1
@@ -269,8 +277,8 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdrawal", "yes":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
         case "withdrawal", "no":
-            part = _has(_plain(moment.said), texts.part_words) and texts.withdrawal_part
-            return Move("wants_withdrawal", texts.withdrawal_part if part else texts.withdrawal_kept, "again")
+            text = texts.withdrawal_part if texts.withdrawal_part and _names_part(moment) else texts.withdrawal_kept
+            return replace(_carry_on(moment, text), act="wants_withdrawal")
         case (("stop" | "pause"), "no"):
             return replace(_carry_on(moment, texts.stop_taken_back), act="wants_stop")
         case "risk", "yes":
@@ -395,7 +403,9 @@ def _carry_on(moment: Moment, text: str = "") -> Move:
 
 
 def _wants_withdrawal(moment: Moment, heard: HeardAct) -> Move:
-    return Move("wants_withdrawal", moment.texts.withdrawal_ask, "stands", offers=("withdraw", "no"), asks="withdrawal")
+    answered = moment.told_words >= LONG_TELLING
+    text = moment.texts.withdrawal_ask
+    return Move("wants_withdrawal", text, "stands", offers=("withdraw", "no"), asks="withdrawal", answered=answered)
 
 
 def age_of(words: str) -> int | None:

@@ -83,7 +83,10 @@ class ConductTexts(Spec):
     no_words: Several = Field(min_length=1, description="Whole messages that mean no.")
     yes_begins: Several = Field(default=(), description="Words that mean yes where a message begins with them.")
     no_begins: Several = Field(default=(), description="Words that mean no where a message begins with them.")
-    part_words: Several = Field(default=(), description="Words by which only a part is meant, not everything.")
+    part_words: Several = Field(
+        default=(),
+        description="Words by which only a part is meant, not everything; behind a no, those of two words or more.",
+    )
     back_words: Several = Field(default=(), description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
         description="Truthful answers to what respondents ask, by subject: machine, person, readers, recording, "
