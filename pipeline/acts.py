@@ -58,6 +58,8 @@ FEW_WORDS = 8
 
 STORY_WORDS = 12
 """With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
+TO_THE_INTERVIEWER = frozenset({"told", "going_on"})
+"""What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
 ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back", "aside", "wants_topic"})
 
 
@@ -70,6 +72,8 @@ def _in_a_story(heard: HeardAct, telling: int) -> bool:
         return not heard.sure and heard.act not in ASKED_BACK
     if not heard.sure:
         return heard.act not in ASKED_BACK or telling >= FEW_WORDS
+    if heard.about in TO_THE_INTERVIEWER:
+        return False
     return heard.act in ABOUT_THE_TALK and telling >= STORY_WORDS and "wrong" not in heard.details
 
 

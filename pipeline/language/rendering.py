@@ -183,8 +183,8 @@ class _Doing:
 
 def _clause(verb: Token, subject: Token, root: Token) -> str:
     """Subject, verb, and what belongs to it, in the second person; nothing where it can't be said."""
-    if not _agrees(subject, verb) or verb.dep_ == "relcl":
-        return ""
+    if not _agrees(subject, verb) or verb.dep_ == "relcl" or normalised_text(subject.text) == "you":
+        return ""  # said back, a general “you” would be the respondent
     front = _subject_words(subject, own=subject.head == verb)
     tail = _tail(verb)
     if not front or tail is None or any(token.dep_ in {"nsubjpass"} and token != subject for token in verb.lefts):
@@ -196,6 +196,8 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
     first = next((token for token in verb.lefts if token.dep_ in {"aux", "auxpass", "neg"}), verb)
     start = min(first.i, verb.i)
     between = [token for token in verb.doc[start : verb.i] if _kept_between(token, verb)]
+    if any(t.dep_ in {"nsubj", "nsubjpass"} and not _agrees(t, t.head) for t in tail if t.head.tag_ in FINITE):
+        return ""
     tokens = [*front, *between, verb, *tail]
     if root not in tokens or verb.tag_ == "MD" or not 2 <= len(_spoken(tokens)) <= MAX_CLAUSE_WORDS:
         return ""

@@ -36,7 +36,11 @@ NEXT_TO_NOTHING = 0.002
 CERTAIN_OF_HARM = (0.9995, 0.0002)
 """The same two for danger and distress."""
 DENIES = 0.02
-"""Probability of an act of `BOTH` below which a rule that is not sure of it counts for nothing."""
+"""Probability of an act of `DOUBTED` below which a rule that is not sure of it counts for nothing."""
+TO_US = re.compile(
+    r"\b(?:told (?:you|u)|asked me|just said|i'?ve said|i said that|tell(?:ing)? (?:you|u))\b", re.IGNORECASE
+)
+"""Words about what was said to the interviewer."""
 ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (about, re.compile(pattern, re.IGNORECASE))
     for about, pattern in (
@@ -72,6 +76,7 @@ LIFE = re.compile(
 )
 """What people stop in their lives, not in the interview: where the reader alone hears an end in it, it is none."""
 ASKED_BACK = BOTH | {"risk"}
+DOUBTED = BOTH | {"distress"}
 """Acts that are asked back where the reader alone hears them."""
 ENDS: frozenset[Act] = frozenset({"wants_stop", "wants_pause"})
 FEW_WORDS = 2
@@ -122,9 +127,10 @@ class ActHearing:
         """What a clause is, after both."""
         if chances is None:
             return heard
-        if heard is not None and _overruled(heard, chances):
+        if heard is not None and _overruled(heard, chances) and not _is_to_us(heard, clause):
             return None
-        if heard is not None and not heard.sure and heard.act in BOTH and chances[ACTS.index(heard.act)] < DENIES:
+        doubted = heard is not None and not heard.sure and heard.act in DOUBTED
+        if heard is not None and doubted and chances[ACTS.index(heard.act)] < DENIES:
             heard = None
         if heard is not None:
             threshold = self._thresholds[heard.act]
@@ -148,6 +154,11 @@ class ActHearing:
             about = about_of(clause.text) if act == "asks_interviewer" else ""
             return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, about=about, heard_by="reader")
         return None
+
+
+def _is_to_us(heard: HeardAct, clause: Clause) -> bool:
+    """Whether a complaint that something was said before, or not finished, can only be meant for the interviewer."""
+    return heard.about in ("told", "going_on") and TO_US.search(clause.text) is not None
 
 
 def _overruled(heard: HeardAct, chances: Floats) -> bool:

@@ -35,7 +35,7 @@ TEMPLATE_SKIPS = 2
 FRESH_TRIES = 5
 CLOSE_COSINE = 0.90
 DONT_KNOW_WORDS = 9
-BEHIND, LEAST_GAIN, AWAY = 0.4, 0.15, 0.6
+BEHIND, LEAST_GAIN, AWAY = 0.25, 0.15, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
 be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows.
 Going back to something is the engine's to choose: only what was said just now is preferred."""
@@ -228,8 +228,11 @@ def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
 
 
 def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> Iterator[str]:
-    """Rephrasings: other forms of the same strategy and focus."""
+    """Rephrasings: what it is about, said plainly; then other forms of the same strategy and focus."""
     original = request.original or ""
+    if about is not None:
+        plainest = [f"{{mention}} {probe}" for probe in _turned(speaking.probes, request, "probe")]
+        yield from _different(_asked(plainest, request, speaking, about), original)
     if request.strategy is not None:
         pool = [form for form in _forms(request, speaking, about) if not was_asked(form.ask, original)]
         yield from _different((text for _, text in _ranked(pool, request, speaking, about)), original)
@@ -352,8 +355,9 @@ def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
 
 
 def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
-    """Whether somebody's death was told of at the end of an answer."""
-    return bool(_loss(request.language).search(" ".join(sentences(answer.casefold())[-LATEST:])))
+    """Whether somebody's death was told of in the last sentence of an answer."""
+    last = " ".join(sentences(answer.casefold())[-1:])
+    return bool(_loss(request.language).search(last)) and not _relief(request.language).search(last)
 
 
 def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:

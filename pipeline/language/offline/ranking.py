@@ -29,17 +29,25 @@ LATELY = 6
 ALIKE = 0.5
 """What a wording loses for each of the last `LATELY` questions that asked the same in other words."""
 STEMS = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        r"\bmean (?:to|for) you\b",
-        r"\b(?:is|was|be) (?:that|it) like\b|\bhow was (?:that|it)\b",
-        r"\b(?:matter|important)\b",
-        r"\b(?:do|give|difference)\b.*\byou\b",
-        r"\bmore about that\b",
-        r"\b(?:went through your mind|make of that|get to you)\b",
+    (re.compile(asks, re.I), re.compile(told, re.I))
+    for asks, told in (
+        (r"\bmean (?:to|for) you\b", r"\b(?:it|that|which) means?\b"),
+        (
+            r"\b(?:is|was|be) (?:that|it) like\b|\bhow was (?:that|it)\b",
+            r"\bit (?:was|is|'s|felt) (?:like|just like|so)\b",
+        ),
+        (r"\b(?:matter|important)\b", r"\b(?:important|matters|mattered|that's everything|it's everything)\b"),
+        (r"\b(?:do|give|difference)\b.*\byou\b", r"\b(?:gives|gave|lets) me\b"),
+        (r"\bmore about that\b", r"(?!)"),
+        (r"\b(?:went through your mind|make of that|get to you)\b", r"\bi (?:was thinking|thought)\b"),
     )
 )
-"""What questions ask in several wordings; how a story goes on may be asked again and again."""
+"""What questions ask in several wordings, and words by which an answer has told just that; how a story goes on may be
+asked again and again."""
+TOLD = 0.8
+"""What a wording loses that asks for what the answer says by itself."""
+STORY = re.compile(r"\b(?:then|next|from there|did you do)\b", re.I)
+"""Forms that ask how it went on: what they follow is not said back."""
 TAKEN_UP = 0.6
 """What a wording gains that says what it is about, where the last `BARE` questions did not take up a word."""
 BARE = 2
@@ -189,10 +197,12 @@ def _worn(wording: Wording, moment: Moment) -> float:
     """What a wording loses because the same was asked before."""
     lately = moment.recent[-LATELY:]
     asked = [was_asked(wording.form.ask, question) for question in moment.recent]
-    stems = [stem for stem in STEMS if stem.search(wording.form.ask)]
-    alike = sum(any(stem.search(question) for stem in stems) for question in lately)
+    stems = [(asks, told) for asks, told in STEMS if asks.search(wording.form.ask)]
+    alike = sum(any(asks.search(question) for asks, _ in stems) for question in lately)
+    answered = any(told.search(moment.answer) for _, told in stems)
     return (
-        ASKED_EVER * sum(asked)
+        TOLD * answered
+        + ASKED_EVER * sum(asked)
         + ASKED_LATELY * sum(asked[-LATELY:])
         + ASKED_LAST * float(asked[-1:] == [True])
         + ALIKE * max(0, alike - sum(asked[-LATELY:]))
@@ -202,7 +212,10 @@ def _worn(wording: Wording, moment: Moment) -> float:
 
 def _taken_up(wording: Wording, moment: Moment) -> float:
     """What a wording gains by saying what it is about, after questions that did not."""
-    return TAKEN_UP if moment.bare and wording.naming in ("echo", "woven", "inside") else 0.0
+    if wording.naming == "echo" and STORY.search(wording.form.ask):
+        return -TAKEN_UP
+    named = wording.naming in ("woven", "inside") or (wording.naming == "echo" and moment.last_said)
+    return TAKEN_UP if moment.bare and named else 0.0
 
 
 def bare(questions: Sequence[str], told: Sequence[str]) -> bool:
