@@ -15,8 +15,6 @@ from pipeline.engines.registry import ENGINES
 from pipeline.methodology import Methodology
 from pipeline.signals import registry
 
-"""Decision engines that this version has."""
-
 T = TypeVar("T")
 
 

@@ -259,6 +259,8 @@ class SessionConfiguration(Spec):
     withdrawn_text: str = ""
     conduct: ConductPolicy | None = None
     """What the interviewer does about acts; None in sessions begun before there was one, until they are loaded."""
+    engine_file: dict[str, Any] = {}
+    """What the file of the decision engine said; empty where the engine has none."""
     prompts: dict[str, str] = {}
     """Prompts by file name without `.md`; empty where no role asks a language model: such a session stays offline."""
 

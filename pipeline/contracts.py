@@ -178,6 +178,8 @@ class StrategyOutput(Contract):
     """With this answer, and with why they ended."""
     topic: Target | None = None
     """The topic of the guide that would be asked for next."""
+    phase: str = "early"
+    """Of the interview, as the engine sees it; that of before where it was not asked."""
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ def _measured(context: TurnContext) -> dict[str, Any]:
         "turn_count": before.turn_count + 1,
         "depths": chosen.depths,
         "engagements": before.engagements if rated is None else (*before.engagements, rated.engagement),
-        "phase": chosen.signals.phase,
+        "phase": chosen.phase,
         "saturation_score": context.get(ScoringOutput).record.saturation_score,
         "surface_velocity": measured.surface_velocity,
         "canonical_velocity": measured.canonical_velocity,

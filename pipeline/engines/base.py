@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from pipeline.concept import Element, PipelineSettings, SessionConfiguration
 from pipeline.coverage import ElementCoverage
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
-from pipeline.methodology import Methodology
+from pipeline.methodology import Methodology, Spec
 from pipeline.momentum import MomentumState
 from pipeline.ports import QualitativeSignals
 from pipeline.records import Record
 from pipeline.signals.base import SignalMatrix, SignalValue
+from pipeline.signals.registry import Problem
 from pipeline.state import FocusEntry
 from pipeline.strategies import Strategies
 from pipeline.threads import Thread
@@ -158,6 +159,7 @@ class DecisionInputs:
     `strategy` and `target` restrict the choice where a moderator asked for it. `questions` are those asked so far with
     what they were about, `question_texts` all that the interviewer said, `qualitative` the qualities of all rated
     answers (None where a provider does not tell), each oldest first. `topic` is the next open one of the guide.
+    `turn_count` is the number of the answer, `engine_file` what the engine's file says, `subject` the concept's name.
     """
 
     methodology: Methodology
@@ -179,6 +181,9 @@ class DecisionInputs:
     turn_count: int = 0
     max_turns: int = 0
     engine_state: Mapping[str, Any] = field(default_factory=dict)
+    engine_file: Mapping[str, Any] = field(default_factory=dict)
+    subject: str = ""
+    language: str = "en"
 
 
 class DecisionEngine(Protocol):
@@ -195,3 +200,53 @@ class DecisionEngine(Protocol):
     def decide(self, inputs: DecisionInputs) -> Decision:
         """The choice and its reasons. Pure: the same inputs always give the same decision."""
         ...
+
+
+class EngineAbout(Spec):
+    """What the file is for."""
+
+    name: str = Field(description="Name of the engine, the same as the file's.")
+    version: str = Field(default="1.0", description="Version of this file.")
+    description: str = Field(default="", description="How the engine chooses, in a paragraph, for researchers.")
+
+
+class EngineFile(Spec):
+    """What the files of all engines begin with."""
+
+    engine: EngineAbout = Field(description="What the file is for.")
+
+
+@runtime_checkable
+class ConfiguredEngine(DecisionEngine, Protocol):
+    """An engine that has a file of its own, with strategies and phases of its own.
+
+    A session keeps the file as it was when it began.
+    """
+
+    file: ClassVar[type[EngineFile]]
+    """The form of its file."""
+    signals: ClassVar[tuple[str, ...]]
+    """Signals that it reads, besides those that a methodology lists."""
+
+    def problems(self, file: EngineFile) -> list[Problem]:
+        """Mistakes across the fields of a file."""
+        ...
+
+    def cautions(self, file: EngineFile) -> list[Problem]:
+        """What a file may say and probably does not mean."""
+        ...
+
+
+class PinnedFile:
+    """The file of a session's engine as a cache key, compared by identity: a session's configuration is pinned."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
+
+    def __hash__(self) -> int:
+        return id(self.data)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PinnedFile) and other.data is self.data

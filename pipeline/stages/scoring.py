@@ -61,7 +61,7 @@ class ScoringStage:
             strategy=going.strategy,
             node_key=focus.key if focus else None,
             node_id=focus.node_id if focus else None,
-            phase=chosen.signals.phase,
+            phase=chosen.phase,
             depth_score=depth,
             saturation_score=saturation_score,
             has_methodology_signals=bool(chosen.signals.values),

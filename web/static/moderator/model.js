@@ -273,7 +273,7 @@ const CHANGES = {
   }),
   signals: (model, message) => withTurn(model, message.turn_number, {
     signals: message.global ?? {}, nodes: nodesOf(message.nodes),
-    phase: message.global?.["meta.interview.phase"] ?? message.phase ?? null,
+    phase: message.phase ?? message.global?.["meta.interview.phase"] ?? null,
   }),
   scores: (model, message) => {
     const chosen = list(message.candidates).find((candidate) => candidate.selected);
