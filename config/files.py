@@ -162,11 +162,26 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
         for language in concept.translations
         if language not in concept.languages[1:]
     ]
+    problems += _element_problems(concept, document)
     problems += _model_problems(concept, document)
     problems += _kiosk_problems(concept, document)
     if problems:
         raise ConfigError(problems)
     return concept, document
+
+
+def _element_problems(concept: Concept, document: Document) -> Iterator[ConfigProblem]:
+    """Elements that share an id, and requirements that name no other element."""
+    ids = [element.id for element in concept.elements]
+    for i, element in enumerate(concept.elements):
+        if element.id in ids[:i]:
+            yield document.problem(("elements", i, "id"), f"`{element.id}` is there twice")
+        for j, name in enumerate(element.connection_requirements):
+            here = ("elements", i, "connection_requirements", j)
+            if name == element.id:
+                yield document.problem(here, "an element can't be connected to itself")
+            elif name not in ids:
+                yield document.problem(here, f"there is no element `{name}`{suggest(name, ids)}")
 
 
 def _kiosk_problems(concept: Concept, document: Document) -> Iterator[ConfigProblem]:

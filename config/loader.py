@@ -371,16 +371,7 @@ class Library:
         if methodology is None:
             hint = suggest(concept.methodology, list(methodologies))
             return [document.problem(("methodology",), f"there is no methodology `{concept.methodology}`{hint}")]
-        known = [node.name for node in methodology.ontology.nodes]
-        problems = [
-            document.problem(
-                ("elements", i, "connection_requirements", j), f"unknown node type `{name}`{suggest(name, known)}"
-            )
-            for i, element in enumerate(concept.elements)
-            for j, name in enumerate(element.connection_requirements)
-            if name not in known
-        ]
-        problems += [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
+        problems = [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
         strategies = [strategy.name for strategy in methodology.strategies]
         for phase, part, name in _phase_strategies(concept):
             if name not in strategies:

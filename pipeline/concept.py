@@ -34,7 +34,7 @@ class Element(Spec):
     label: str = Field(description="How the element is called.")
     aliases: tuple[str, ...] = Field(default=(), description="Other words for it.")
     connection_requirements: tuple[str, ...] = Field(
-        default=(), description="Node types that the element should be connected to."
+        default=(), description="Ids of other elements that it should be connected to in what respondents say."
     )
 
 

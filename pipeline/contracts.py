@@ -151,6 +151,7 @@ class StateOutput(Contract):
     qualities: tuple[QualitativeSignals | None, ...]
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
+    coverage: tuple[ElementCoverage, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -198,6 +198,7 @@ def _measured(context: TurnContext) -> dict[str, Any]:
         "saturation": measured.saturation,
         "qualities": measured.qualities,
         "momentum": measured.momentum,
+        "coverage": measured.coverage,
         "threads": context.get(ContinuationOutput).threads,
         "guide": context.get(ContinuationOutput).guide,
         "engine_state": chosen.decision.engine_state if chosen.decision is not None else before.engine_state,

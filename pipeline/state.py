@@ -23,7 +23,7 @@ from pipeline.ports import QualitativeSignals, Speaker
 from pipeline.records import Record, derived_id
 from pipeline.threads import Thread
 
-STATE_VERSION = 6
+STATE_VERSION = 7
 
 SESSION_ID_PATTERN = r"[A-Za-z0-9_-]{1,64}"
 

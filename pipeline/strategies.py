@@ -8,12 +8,24 @@ from pipeline.methodology import Strategy
 
 
 class Strategies:
-    """An engine's strategies, in the order that breaks ties."""
+    """An engine's strategies, in the order that breaks ties.
 
-    __slots__ = ("_by_name",)
+    Args:
+        strategies: all of them.
+        elements: the name of the one that asks about elements of the concept as such.
+        topics: the name of the one that asks for topics of the guide; by itself the one with `focus_mode: guide`.
+    """
 
-    def __init__(self, strategies: Iterable[Strategy]) -> None:
+    __slots__ = ("_by_name", "elements", "topics")
+
+    def __init__(
+        self, strategies: Iterable[Strategy], *, elements: str | None = None, topics: str | None = None
+    ) -> None:
+        self.elements = elements
+        self.topics = topics
         self._by_name = {strategy.name: strategy for strategy in strategies}
+        if topics is None:
+            self.topics = next((s.name for s in self if s.focus_mode == "guide"), None)
 
     def __iter__(self) -> Iterator[Strategy]:
         return iter(self._by_name.values())

@@ -1,7 +1,8 @@
 """Rules for templates: which may be used for a phrase, how they are filled, whether one was asked before.
 
 Placeholders: `{topic}` the concept's name; `{focus}` the respondent's concept inside the sentence; `{mention}` a
-sentence of its own that takes the concept up; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}`.
+sentence of its own that takes the concept up; `{element}` what a question without a concept is about, as it is called,
+which is filled in later; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def suits(template: str, phrase: Phrase | None) -> bool:
 
 def fill(template: str, *, topic: str, phrase: Phrase | None = None, mention: str = "") -> str:
     """The template with everything in its place and a capital letter at every sentence's start."""
-    values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention}
+    values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention, "element": "{element}"}
     plural = bool(phrase and phrase.plural)
     for name, forms in _AGREEMENT.items():
         values[name] = forms[plural]

@@ -122,7 +122,7 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         edges=tuple(edge.sequence for edge in graph.live_edges()),
         tensions=len(graph.tensions),
         rated=len(measured.qualities),
-        coverage=state.coverage,
+        coverage=measured.coverage,
         momentum=measured.momentum,
         threads=context.get(StrategyOutput).threads,
         topic=context.get(StrategyOutput).topic,

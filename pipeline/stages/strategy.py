@@ -129,7 +129,7 @@ class StrategyStage:
             questions=state.focus_history,
             question_texts=asked_texts(state.utterances),
             elements=configuration.concept.elements,
-            coverage=state.coverage,
+            coverage=measured.coverage,
             tensions=tuple(graph.tensions),
             momentum=measured.momentum,
             qualitative=measured.qualities,
