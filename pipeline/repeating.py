@@ -10,7 +10,7 @@ from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
 from pipeline.graph.surface import KGNode, SurfaceGraph
 from pipeline.signals.base import SignalMatrix
-from pipeline.state import InterviewState
+from pipeline.state import InterviewState, answered
 from pipeline.strategies import Strategies
 
 
@@ -51,6 +51,8 @@ def inputs_of(
         engine_file=configuration.engine_file,
         subject=configuration.concept.name,
         language=state.language,
+        answers=answered(state.utterances, turn),
+        closeness=stored.closeness,
         turn_count=turn,
         max_turns=stored.max_turns,
         engine_state=stored.engine_state,

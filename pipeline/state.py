@@ -106,6 +106,12 @@ def asked_texts(utterances: Iterable[Utterance]) -> tuple[str, ...]:
     return tuple(u.text for u in utterances if u.speaker == "interviewer" and u.text)
 
 
+def answered(utterances: Iterable[Utterance], until: int | None = None) -> dict[int, str]:
+    """What the respondent said last in each turn, up to one of them."""
+    said = (u for u in utterances if u.speaker == "respondent" and u.text)
+    return {u.turn_number: u.text for u in said if until is None or u.turn_number <= until}
+
+
 class Velocity(Record):
     """New nodes (or slots) per turn: weighted mean `ewma`, largest value `peak`; and the count after the last turn."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -15,7 +15,7 @@ from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
 from pipeline.methodology import Methodology, Spec
 from pipeline.momentum import MomentumState
-from pipeline.ports import QualitativeSignals
+from pipeline.ports import Embedder, QualitativeSignals
 from pipeline.records import Record
 from pipeline.signals.base import SignalMatrix, SignalValue
 from pipeline.signals.registry import Problem
@@ -25,6 +25,9 @@ from pipeline.threads import Thread
 
 EXPLAINED_CANDIDATES = 20
 """Candidates whose scores are stored with all their terms; of the others the totals are stored."""
+
+CLOSENESS_DIGITS = 4
+"""Cosines are stored, so they are rounded before a decision rests on them."""
 
 TermKind = Literal["weighted", "multiplied", "bonus", "veto"]
 
@@ -160,6 +163,8 @@ class DecisionInputs:
     what they were about, `question_texts` all that the interviewer said, `qualitative` the qualities of all rated
     answers (None where a provider does not tell), each oldest first. `topic` is the next open one of the guide.
     `turn_count` is the number of the answer, `engine_file` what the engine's file says, `subject` the concept's name.
+    `answers` are what the respondent said, by turn; `closeness` is how close texts of the engine are to recent
+    questions, see `Comparison`.
     """
 
     methodology: Methodology
@@ -184,6 +189,19 @@ class DecisionInputs:
     engine_file: Mapping[str, Any] = field(default_factory=dict)
     subject: str = ""
     language: str = "en"
+    answers: Mapping[int, str] = field(default_factory=dict)
+    closeness: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Texts that an engine wants compared in meaning with questions that were asked.
+
+    What comes of it is `DecisionInputs.closeness`: by text the greatest cosine to any of the questions, in [−1, 1].
+    """
+
+    texts: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
 
 
 class DecisionEngine(Protocol):
@@ -228,6 +246,10 @@ class ConfiguredEngine(DecisionEngine, Protocol):
     signals: ClassVar[tuple[str, ...]]
     """Signals that it reads, besides those that a methodology lists."""
 
+    def compared(self, inputs: DecisionInputs) -> Comparison:
+        """What has to be compared before it can decide on these inputs."""
+        ...
+
     def problems(self, file: EngineFile) -> list[Problem]:
         """Mistakes across the fields of a file."""
         ...
@@ -235,6 +257,19 @@ class ConfiguredEngine(DecisionEngine, Protocol):
     def cautions(self, file: EngineFile) -> list[Problem]:
         """What a file may say and probably does not mean."""
         ...
+
+
+async def with_closeness(engine: DecisionEngine, inputs: DecisionInputs, embedder: Embedder) -> DecisionInputs:
+    """The inputs with the comparisons that an engine asks for. Raises ProviderError."""
+    wanted = engine.compared(inputs) if isinstance(engine, ConfiguredEngine) else Comparison()
+    texts = tuple(dict.fromkeys(wanted.texts))
+    if not texts or not wanted.questions:
+        return inputs
+    rows = await embedder.embed([*texts, *wanted.questions])
+    closest = (rows[: len(texts)] @ rows[len(texts) :].T).max(axis=1)
+    return replace(
+        inputs, closeness={t: round(float(c), CLOSENESS_DIGITS) for t, c in zip(texts, closest, strict=True)}
+    )
 
 
 class PinnedFile:

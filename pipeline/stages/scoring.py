@@ -127,6 +127,7 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         threads=context.get(StrategyOutput).threads,
         topic=context.get(StrategyOutput).topic,
         engine_state=state.engine_state,
+        closeness=dict(context.get(StrategyOutput).closeness),
     )
 
 

@@ -19,7 +19,7 @@ from pipeline.contracts import (
     StrategyOutput,
     UtteranceOutput,
 )
-from pipeline.engines.base import ConfiguredEngine, Decision, DecisionEngine, DecisionInputs
+from pipeline.engines.base import ConfiguredEngine, Decision, DecisionEngine, DecisionInputs, with_closeness
 from pipeline.errors import PipelineMisbuilt
 from pipeline.focus import Target
 from pipeline.focusing import focus_of
@@ -27,10 +27,10 @@ from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.guide import agenda_of
 from pipeline.methodology import Methodology
-from pipeline.ports import ActiveSignal
+from pipeline.ports import ActiveSignal, Embedder
 from pipeline.signals.base import SignalContext, SignalMatrix
 from pipeline.signals.registry import SIGNALS, detect
-from pipeline.state import AppliedDirective, asked_texts
+from pipeline.state import AppliedDirective, answered, asked_texts
 from pipeline.threads import Thread, judged
 
 ACTIVE_SIGNALS = 5
@@ -50,8 +50,9 @@ class StrategyStage:
     )
     provides: ClassVar[type[Contract]] = StrategyOutput
 
-    def __init__(self, engines: Mapping[str, DecisionEngine]) -> None:
+    def __init__(self, engines: Mapping[str, DecisionEngine], embedder: Embedder) -> None:
         self._engines = engines
+        self._embedder = embedder
 
     async def run(self, context: TurnContext) -> StrategyOutput:
         """The choice, with all signals."""
@@ -96,6 +97,7 @@ class StrategyStage:
         if directive is not None and directive.kind == "inject":
             return replace(undecided, injected=directive.question, directive=directive)
         inputs = self._inputs(context, matrix, directive, threads, topic)
+        inputs = await with_closeness(engine, inputs, self._embedder)
         decision = engine.decide(inputs)
         return replace(
             undecided,
@@ -105,6 +107,7 @@ class StrategyStage:
             active_signals=active_signals(decision),
             rationale=decision.reason,
             directive=directive,
+            closeness=inputs.closeness,
         )
 
     def _inputs(
@@ -139,6 +142,7 @@ class StrategyStage:
             engine_file=configuration.engine_file,
             subject=configuration.concept.name,
             language=state.language,
+            answers=answered((*state.utterances, context.get(UtteranceOutput).utterance)),
             turn_count=context.get(ContextOutput).turn_number,
             max_turns=state.max_turns,
             engine_state=state.engine_state,
