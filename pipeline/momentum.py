@@ -17,6 +17,25 @@ LOW_MEAN = 0.3
 LOW_TURNS = 3
 
 
+LITTLE, MUCH = 0.25, 0.75
+"""Engagement up to which, and from which on, an answer has little or much of it."""
+
+
+def by_rules(depth: str, engagement: float) -> Momentum:
+    """The level of an answer whose rater does not tell it.
+
+    Neutral is what is expected. An answer is low only where it is short, says nothing further and volunteers nothing:
+    hedging beside an explanation is thinking aloud, and a brief answer with an example is none of the low ones.
+
+    Args:
+        depth: how much elaboration it has, `surface`, `shallow`, `moderate` or `deep`.
+        engagement: how much the respondent volunteers, in [0, 1].
+    """
+    if depth == "surface" and engagement <= LITTLE:
+        return "low"
+    return "high" if engagement >= MUCH and depth in ("moderate", "deep") else "neutral"
+
+
 class MomentumState(Record):
     """Levels of the latest rated answers, oldest first, at most WINDOW; and their weighted mean, in [0, 1].
 

@@ -18,6 +18,9 @@ from pipeline.coverage import ElementCoverage, Told, covered, element_of
 from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
 from pipeline.guide import TopicProgress, agenda_of, topic_of
+from pipeline.momentum import Momentum, by_rules
+from pipeline.ports import Rating
+from pipeline.signals.base import Rated
 from pipeline.threads import Thread, followed
 
 
@@ -68,7 +71,7 @@ class StateStage:
             saturation=saturation,
             surface_velocity=advanced(state.surface_velocity, len(changed.graph.nodes), alpha),
             canonical_velocity=advanced(state.canonical_velocity, len(canonical.slots) if canonical else 0, alpha),
-            momentum=state.momentum.after(rating.momentum if rating is not None else None),
+            momentum=state.momentum.after(_momentum(rating, rated)),
             qualities=(*state.qualities, rating.qualitative) if rating is not None else state.qualities,
             computed_for_turn=start.turn_number,
             threads=threads,
@@ -129,3 +132,10 @@ class StateStage:
             declined=topic_of(asked) if utterance.kind == "skip" else None,
         )
         return threads, guide
+
+
+def _momentum(rating: Rating | None, rated: Rated | None) -> Momentum | None:
+    """The momentum of an answer as it was rated, else by rules; None for one that tells nothing."""
+    if rating is None or rated is None:
+        return None
+    return rating.momentum or by_rules(rated.depth, rated.engagement)

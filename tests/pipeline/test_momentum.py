@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.momentum import Momentum, MomentumState
+from pipeline.momentum import Momentum, MomentumState, by_rules
 
 
 def after(*levels: Momentum | None) -> MomentumState:
@@ -44,3 +44,20 @@ def test_five_levels_are_kept() -> None:
         "neutral",
         "low",
     )
+
+
+@pytest.mark.parametrize(
+    ("depth", "engagement", "expected"),
+    [
+        ("surface", 0.25, "low"),
+        ("surface", 0.5, "neutral"),
+        ("shallow", 0.0, "neutral"),
+        ("moderate", 0.75, "high"),
+        ("shallow", 1.0, "neutral"),
+        ("deep", 0.5, "neutral"),
+    ],
+)
+def test_momentum_by_rules_is_low_only_where_nothing_speaks_against_it(
+    depth: str, engagement: float, expected: str
+) -> None:
+    assert by_rules(depth, engagement) == expected
