@@ -57,7 +57,7 @@ class EngineFiles:
     def pinned(self, name: str) -> dict[str, Any]:
         """What the file of a usable engine says, as JSON values; empty for one without."""
         found = self._folder.values().get(name)
-        return found.model_dump(mode="json") if found is not None else {}
+        return found.model_dump(mode="json", by_alias=True) if found is not None else {}
 
     def problems(self) -> tuple[ConfigProblem, ...]:
         """Everything that is wrong with the files as they are now."""

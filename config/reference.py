@@ -130,7 +130,7 @@ def _page(title: str, intro: str, model: type[BaseModel]) -> str:
         heading = f"## `{path}`" if path else "## The file"
         summary = (part.__doc__ or "").strip().splitlines()[0]
         lines += ["", heading, "", summary, "", "| key | type | default | meaning |", "|---|---|---|---|"]
-        for name, info in part.model_fields.items():
+        for name, info in ((info.alias or name, info) for name, info in part.model_fields.items()):
             default = "required" if info.is_required() else _default(info)
             kind = _cell(type_name(info.annotation))
             lines.append(f"| `{name}` | {kind} | {default} | {_cell(info.description or _summary(info))} |")

@@ -35,6 +35,8 @@ from pipeline.contracts import Contract
 from pipeline.engines.base import Decision, DecisionInputs
 from pipeline.engines.registry import ENGINES
 from pipeline.engines.signal_pools import SignalPools
+from pipeline.engines.two_tier.scorers import SCORERS
+from pipeline.engines.two_tier.vetoes import VETOES
 from pipeline.errors import PipelineMisbuilt
 from pipeline.language.clients import base
 from pipeline.language.clients.base import RoleModel
@@ -118,6 +120,13 @@ async def test_engine_that_is_named_is_there_and_one_that_is_handed_over_decides
     interview.state = interview.state.model_copy(update={"engine": "own"})
     await interview.say("taste", concepts(("taste", "attribute")))
     assert interview.engine.decided == 1
+
+
+@holds("a scorer or a veto of engine `two_tier`")
+def test_scorers_and_vetoes_are_what_the_file_that_comes_along_names() -> None:
+    file = Library(PipelineSettings()).engine_files.pinned("two_tier")
+    assert {rule["class"] for rule in file["scorers"]} == set(SCORERS)
+    assert {rule["class"] for rule in file["vetoes"]} == set(VETOES)
 
 
 def own_files(root: Path, folder: Path, change: Callable[[dict[str, Any]], None], *, name: str) -> Library:

@@ -13,7 +13,7 @@ from pipeline.concept import Element, PipelineSettings, SessionConfiguration
 from pipeline.coverage import ElementCoverage
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
-from pipeline.methodology import Methodology, Spec
+from pipeline.methodology import Form, Methodology, NodeBinding, Spec
 from pipeline.momentum import MomentumState
 from pipeline.ports import Embedder, QualitativeSignals
 from pipeline.records import Record
@@ -285,3 +285,23 @@ class PinnedFile:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PinnedFile) and other.data is self.data
+
+
+def wordings(
+    methodology: Methodology, names: Iterable[str], own: Mapping[str, tuple[Form, ...]], binding: NodeBinding
+) -> dict[str, tuple[Form, ...]]:
+    """The questions of an engine's strategy, by language: the method's own way to ask wherever it has one.
+
+    Args:
+        methodology: of the interview.
+        names: strategies of methodologies that ask for the same.
+        own: the questions of the engine's file, for languages in which the method has none.
+        binding: only strategies that are about a concept lend their questions to one that is, and the other way round.
+    """
+    wanted = set(names)
+    lent: dict[str, tuple[Form, ...]] = {}
+    for strategy in methodology.strategies:
+        if strategy.name in wanted and strategy.node_binding == binding:
+            for language, forms in strategy.templates.items():
+                lent[language] = (*lent.get(language, ()), *forms)
+    return {**own, **lent}

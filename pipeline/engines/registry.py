@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import DecisionEngine
 from pipeline.engines.signal_pools import SignalPools
+from pipeline.engines.two_tier import TwoTier
 from pipeline.strategies import Strategies
 
-ENGINES: Mapping[str, DecisionEngine] = {engine.name: engine for engine in (SignalPools(),)}
+ENGINES: Mapping[str, DecisionEngine] = {engine.name: engine for engine in (SignalPools(), TwoTier())}
 
 
 def strategies_of(engine: str, configuration: SessionConfiguration) -> Strategies:
