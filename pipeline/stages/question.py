@@ -150,6 +150,7 @@ class QuestionStage:
         assert going.strategy is not None
         decided = chosen.decision is not None and chosen.decision.strategy == going.strategy
         as_chosen = decided and going.focus == chosen.focus
+        tactic = chosen.decision.tactic if chosen.decision is not None and as_chosen else ""
         answered = Line(speaker="respondent", text=context.get(UtteranceOutput).content or context.answer.text.strip())
         return question_request(
             context.state,
@@ -157,7 +158,7 @@ class QuestionStage:
             context.strategies,
             "closing" if going.ask_closing else "follow_up",
             turn_number=start.turn_number,
-            strategy=context.strategies.find(going.strategy),
+            strategy=context.strategies.by_tactic(going.strategy, tactic),
             forms=self._forms(context, focus),
             focus_label=going.subject or None,
             focus_type=focus.node_type if focus else None,

@@ -27,13 +27,14 @@ from pipeline.engines.base import (
 )
 from pipeline.engines.two_tier.file import NODE_SOURCES, PhaseRule, Rule, TwoTierFile, TwoTierStrategy
 from pipeline.engines.two_tier.focuses import focuses_of, steered
-from pipeline.engines.two_tier.moment import Ceiling, Moment, PossibleFocus
+from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.engines.two_tier.scorers import NEUTRAL, SCORERS, Scorer
 from pipeline.engines.two_tier.vetoes import VETOES, KnowledgeCeiling, RecentRedundancy, Veto
 from pipeline.methodology import FocusMode, Strategy
 from pipeline.question.templates import placeholders
 from pipeline.signals.registry import Problem
 from pipeline.strategies import Strategies
+from pipeline.subjects import ceilings_after, recalled, remembered
 
 SCORE_DIGITS = 9
 """Scores are compared after rounding, so that the order of summation can't break a tie."""
@@ -144,7 +145,7 @@ class TwoTier:
             for place, (strategy, focus) in enumerate(candidates(made, moment, phase))
         ]
         ranked = sorted(scored, key=lambda one: (one.final is None, -round(one.final or 0.0, SCORE_DIGITS), one.place))
-        state = {"left": sorted(left), "ceilings": [[list(c.about), c.turn] for c in moment.ceilings]}
+        state = {"left": sorted(left), "ceilings": remembered(moment.ceilings)}
         if not ranked or ranked[0].final is None:
             return self._closing(made, phase, ranked, state)
         best = ranked[0]
@@ -183,12 +184,11 @@ class TwoTier:
 
     def _moment(self, made: Compiled, inputs: DecisionInputs) -> tuple[Moment, frozenset[str]]:
         """The turn, with what the respondent knows no more of, and the phases that ended early."""
-        told = inputs.engine_state.get("ceilings", ())
-        known = tuple(Ceiling(tuple(about), turn) for about, turn in told)
+        known = recalled(inputs.engine_state.get("ceilings", ()))
         moment = Moment(inputs, made.file, known, made.table)
         for _, veto in made.vetoes:
             if isinstance(veto, KnowledgeCeiling):
-                moment = Moment(inputs, made.file, veto.reached(moment), made.table)
+                moment = Moment(inputs, made.file, ceilings_after(known, inputs, veto.given), made.table)
         left = frozenset(inputs.engine_state.get("left", ()))
         phase = phase_of(made.file, inputs, left)
         if phase.ends_with_strong_emotion and _is_moved(moment):

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from pipeline.engines.two_tier.file import FocusRule, FocusSource, TwoTierStrategy
-from pipeline.engines.two_tier.moment import Moment, NodeFacts, PossibleFocus
+from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.focus import Target
 from pipeline.guide import ELEMENT
+from pipeline.subjects import NodeFacts, described, language_of, together
 
 FEWEST_TOGETHER = 2
 """Concepts that a summary is about at the least."""
-AND = {"en": " and ", "de": " und ", "ar": " و"}
-QUOTES = {"de": ("„", "“")}
 
 
 def focuses_of(strategy: TwoTierStrategy, moment: Moment) -> Iterator[PossibleFocus]:
@@ -21,14 +20,7 @@ def focuses_of(strategy: TwoTierStrategy, moment: Moment) -> Iterator[PossibleFo
     for rule in strategy.focuses:
         for focus in SOURCES[rule.source](rule, moment):
             label = focus.target.label if focus.target is not None else ""
-            yield replace(focus, focus_type=rule.type, focus_description=described(rule, moment, label))
-
-
-def described(rule: FocusRule, moment: Moment, label: str) -> str:
-    """A focus in words, in the language of the interview or else in English."""
-    language = moment.inputs.language.casefold().split("-")[0]
-    text = rule.describe.get(language) or rule.describe.get("en") or next(iter(rule.describe.values()), "")
-    return text.replace("{focus}", label).replace("{topic}", moment.inputs.subject)
+            yield replace(focus, focus_type=rule.type, focus_description=described(rule.describe, moment.inputs, label))
 
 
 def steered(moment: Moment) -> NodeFacts | None:
@@ -69,11 +61,8 @@ def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]
 def _recent_nodes(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
     found = moment.recent[: rule.most]
     if len(found) >= FEWEST_TOGETHER:
-        language = moment.inputs.language.casefold().split("-")[0]
-        before, after = QUOTES.get(language, ("“", "”"))
-        labels = [f"{before}{node.label}{after}" for node in found]
-        together = AND.get(language, ", ").join([", ".join(labels[:-1]), labels[-1]])
-        yield PossibleFocus("", Target(kind="nodes", ids=tuple(node.key for node in found), label=together))
+        label = together([node.label for node in found], language_of(moment.inputs))
+        yield PossibleFocus("", Target(kind="nodes", ids=tuple(node.key for node in found), label=label))
 
 
 def _uncovered_elements(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:

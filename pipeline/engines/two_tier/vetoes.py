@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
 from pipeline.engines.base import Comparison, DecisionInputs
 from pipeline.engines.two_tier.file import TwoTierStrategy
-from pipeline.engines.two_tier.moment import Ceiling, Moment, PossibleFocus, about, content_words, overlap
-from pipeline.graph.surface import label_key
+from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.methodology import Spec
 from pipeline.signals.base import SignalValue
+from pipeline.subjects import CeilingRules, ceiling_on, closest, language_of
 
 ParamsT = TypeVar("ParamsT", bound=Spec)
 
@@ -52,16 +50,10 @@ class Veto(ABC, Generic[ParamsT]):
         return VetoResult(self.name, is_veto=True, reasoning=reasoning, signals=signals)
 
 
-class CeilingParams(Spec):
+class CeilingParams(CeilingRules):
     """When a respondent knows no more of something, and what must not be asked about it then."""
 
-    use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
     strategies: tuple[str, ...] = Field(default=("deepen", "contrast"), description="What is vetoed about it.")
-    window: int = Field(default=10, ge=1, description="Turns that it counts for.")
-    dont_know: dict[str, tuple[str, ...]] = Field(default={}, description="Per language: words for not knowing.")
-    curious: dict[str, tuple[str, ...]] = Field(
-        default={}, description="Per language: words of somebody who goes on exploring, which outweigh the others."
-    )
 
 
 class KnowledgeCeiling(Veto[CeilingParams]):
@@ -71,37 +63,12 @@ class KnowledgeCeiling(Veto[CeilingParams]):
 
     def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
         """As of the base."""
-        if strategy.id not in self.given.strategies or focus.target is None:
+        found = ceiling_on(focus.target, moment.ceilings) if strategy.id in self.given.strategies else None
+        if found is None or focus.target is None:
             return self._passes()
-        own = {*focus.target.ids, label_key(focus.target.label)}
-        for ceiling in self.reached(moment):
-            if own & set(ceiling.about):
-                turns = moment.inputs.turn_count - ceiling.turn
-                said = "just now" if not turns else f"{turns} answers ago"
-                return self._stops(f"the respondent knows no more of {focus.target.label}, as they said {said}")
-        return self._passes()
-
-    def reached(self, moment: Moment) -> tuple[Ceiling, ...]:
-        """What the respondent knows no more of, with what this answer adds."""
-        turn = moment.inputs.turn_count
-        before = tuple(known for known in moment.ceilings if turn - known.turn < self.given.window)
-        if not self._is_terminal(moment):
-            return before
-        asked = moment.inputs.questions[-1] if moment.inputs.questions else None
-        what = about(asked.target, asked.key, asked.label) if asked is not None and asked.turn == turn - 1 else ()
-        if asked is None or asked.target is None:
-            what = tuple(node.key for node in moment.nodes if node.last_mention_turn == turn)
-        return (*before, Ceiling(what, turn)) if what else before
-
-    def _is_terminal(self, moment: Moment) -> bool:
-        quality = moment.quality if self.given.use_llm_signals else None
-        if quality is not None:
-            if quality.knowledge_ceiling != "none":
-                return quality.knowledge_ceiling == "terminal"
-            return quality.uncertainty == "terminal"
-        language = moment.inputs.language.casefold().split("-")[0]
-        knows_not, goes_on = self.given.dont_know.get(language, ()), self.given.curious.get(language, ())
-        return _says(moment.answer, knows_not) and not _says(moment.answer, goes_on)
+        turns = moment.inputs.turn_count - found.turn
+        said = "just now" if not turns else f"{turns} answers ago"
+        return self._stops(f"the respondent knows no more of {focus.target.label}, as they said {said}", turns=turns)
 
 
 class ExhaustedParams(Spec):
@@ -149,10 +116,8 @@ class RecentRedundancy(Veto[RedundancyParams]):
         if not described or not recent:
             return self._passes()
         cosine = moment.inputs.closeness.get(described, 0.0)
-        language = moment.inputs.language.casefold().split("-")[0]
-        plain = self.given.plain_words.get(language, ())
-        own = content_words(described, plain)
-        shared, question = max((overlap(own, content_words(text, plain)), text) for text in recent)
+        plain = self.given.plain_words.get(language_of(moment.inputs), ())
+        shared, question = closest(described, recent, plain)
         if cosine >= self.given.cosine:
             return self._stops(f"“{described}” means nearly what was asked lately", cosine=cosine)
         if shared >= self.given.jaccard:
@@ -189,13 +154,3 @@ VETOES: Mapping[str, type[Veto[Any]]] = {
     veto.__name__: veto for veto in (KnowledgeCeiling, ElementExhausted, RecentRedundancy, Fatigue)
 }
 """All vetoes, by the name that the file gives them."""
-
-
-def _says(text: str, phrases: tuple[str, ...]) -> bool:
-    plain = " ".join(text.casefold().replace("’", "'").split())
-    return bool(phrases) and bool(_pattern(phrases).search(plain))
-
-
-@lru_cache(maxsize=64)
-def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(r"(?<!\w)(?:" + "|".join(re.escape(phrase.casefold()) for phrase in phrases) + r")(?!\w)")

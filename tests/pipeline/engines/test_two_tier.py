@@ -21,7 +21,6 @@ from pipeline.engines.two_tier import TwoTier
 from pipeline.engines.two_tier.engine import compiled, phase_of
 from pipeline.engines.two_tier.file import TwoTierFile
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
-from pipeline.engines.two_tier.vetoes import CeilingParams, KnowledgeCeiling
 from pipeline.focus import Target
 from pipeline.graph.surface import KGEdge, KGNode, Mention, SurfaceGraph
 from pipeline.momentum import MomentumState
@@ -29,6 +28,7 @@ from pipeline.ports import QualitativeSignals
 from pipeline.repeating import inputs_of
 from pipeline.signals.base import NodeColumns, SignalMatrix
 from pipeline.state import FocusEntry
+from pipeline.subjects import CeilingRules, ceilings_after
 from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
 
 TEXT = (files("config") / "engines" / "two_tier.yaml").read_text(encoding="utf-8")
@@ -292,9 +292,8 @@ def test_ceiling_is_about_what_was_asked_and_is_remembered_for_a_while() -> None
 
 
 def test_opening_that_nobody_can_answer_is_a_ceiling_of_what_was_said() -> None:
-    veto = KnowledgeCeiling("k", CeilingParams(dont_know={"en": ("no idea",)}))
-    told = inputs([node("milk", 1)], answers={1: "Milk? No idea."})
-    (found,) = veto.reached(Moment(told, FILE))
+    rules = CeilingRules(dont_know={"en": ("no idea",)})
+    (found,) = ceilings_after((), inputs([node("milk", 1)], answers={1: "Milk? No idea."}), rules)
     assert found.about == ("milk",)
 
 
