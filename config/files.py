@@ -11,7 +11,6 @@ from typing import Any, Generic, TypeVar
 from config.models import checked_base_url
 from config.yamlfile import ConfigError, ConfigProblem, Document, parse, read_text, suggest, validate
 from pipeline.concept import Concept, RoleOverrides
-from pipeline.engines.registry import ENGINES
 from pipeline.methodology import Methodology
 from pipeline.signals import registry
 
@@ -145,12 +144,6 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
     problems = []
     if concept.id != stem:
         problems.append(document.problem(("id",), f"should be `{stem}`, the name of the file"))
-    if concept.engine not in ENGINES:
-        problems.append(
-            document.problem(
-                ("engine",), f"the engine `{concept.engine}` is not part of this version{suggest('', list(ENGINES))}"
-            )
-        )
     if isinstance(concept.opening_question, dict):
         problems += [
             document.problem(("opening_question", language), "not one of `languages`")

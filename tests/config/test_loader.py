@@ -147,8 +147,8 @@ def _reasons(error: ConfigError) -> list[str]:
             ["c.yaml:6: on_llm_failure: input should be 'fail' or 'offline'"],
         ),
         (
-            CONCEPT + "engine: arbitration\n",
-            ["c.yaml:6: engine: the engine `arbitration` is not part of this version; known: signal_pools, two_tier"],
+            CONCEPT + "engine: pools\n",
+            ["c.yaml:6: engine: input should be 'signal_pools', 'two_tier' or 'arbitration'"],
         ),
     ],
 )
