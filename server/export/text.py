@@ -18,6 +18,8 @@ from server.export.material import (
     Material,
     Row,
     as_it_reads,
+    coverage_rows,
+    coverage_words,
     edge_rows,
     guide_words,
     node_rows,
@@ -60,6 +62,7 @@ def to_json(material: Material) -> bytes:
         "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
         "threads": [thread.model_dump(mode="json") for thread in state.threads],
         "guide": [item.model_dump(mode="json") for item in state.guide],
+        "coverage": coverage_rows(state, material.configuration),
         "node_tracker_state": state.tracker.model_dump(mode="json"),
         "turns": list(material.turns),
         "moderator_actions": list(material.actions),
@@ -91,6 +94,11 @@ def to_markdown(material: Material) -> bytes:
     if state.guide:
         lines += ["## Guide", ""]
         lines += [f"- {_escaped(item.label)}: {guide_words(item)}" for item in state.guide]
+        lines.append("")
+    covered = coverage_rows(state, material.configuration)
+    if covered:
+        lines += ["## Elements of the concept", ""]
+        lines += [f"- {_escaped(row['label'])}: {coverage_words(row)}" for row in covered]
         lines.append("")
     labels = {node.id: node.label for node in state.nodes}
     if state.nodes:

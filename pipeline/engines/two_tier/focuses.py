@@ -54,7 +54,7 @@ def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]
         return
     others = [n for n in moment.nodes if n.last_mention_turn < moment.inputs.turn_count and _fit(rule, n)]
     if others:
-        found = min(others, key=lambda node: (node.relations, -node.salience, moment.nodes.index(node)))
+        found = min(others, key=lambda node: (node.relations, -node.salience))
         yield _of_node(found, 1 / (1 + found.relations))
 
 
