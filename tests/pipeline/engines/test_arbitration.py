@@ -230,7 +230,7 @@ def test_coverage_comes_first_and_a_new_element_counts_most() -> None:
     ("entry", "tactic", "value"),
     [
         ({"mentioned": 1, "comprehension": 1.0}, "reaction_elicitation", 1.5),
-        ({"mentioned": 1, "reactions": ("positive",)}, "open_element_probe", 1.2),
+        ({"mentioned": 1, "reactions": ("positive",)}, "specificity_probe", 1.2),
         ({}, "open_element_probe", 2.5),
     ],
 )
@@ -238,6 +238,12 @@ def test_gap_of_an_element_decides_how_it_is_asked_about(entry: dict[str, Any], 
     known = ElementCoverage(element_id="taste").model_copy(update=entry)
     one = candidate(decide(elements=(TASTE,), coverage=(known,)), "ensure_coverage")
     assert (one.tactic, factor(one, "coverage_quality")) == (tactic, value)
+
+
+def test_element_that_should_be_connected_is_asked_about_with_the_rest() -> None:
+    apart = Element(id="taste", label="the taste", connection_requirements=("price",))
+    one = candidate(decide(elements=(apart, PRICE), coverage=COVERED), "ensure_coverage")
+    assert (one.tactic, factor(one, "coverage_quality")) == ("relationship_probe", 1.1)
 
 
 @pytest.mark.parametrize("reason", ["exhausted", "declined"])
