@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from pipeline.graph.surface import REVISES
+from pipeline.graph.violations import violations
 from server.export.material import (
     SPEAKERS,
     Material,
@@ -57,6 +58,7 @@ def to_json(material: Material) -> bytes:
         "edges": edge_rows(material.edges),
         "edges_omitted": len(state.edges) - len(material.edges),
         "tensions": tension_rows(state),
+        "violations": list(violations(state.surface_graph(), material.configuration.methodology.ontology)),
         "slots": slot_rows(state),
         "canonical_edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
         "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
