@@ -61,3 +61,10 @@ def test_momentum_by_rules_is_low_only_where_nothing_speaks_against_it(
     depth: str, engagement: float, expected: str
 ) -> None:
     assert by_rules(depth, engagement) == expected
+
+
+def test_one_lively_answer_among_weary_ones_resets_nothing_for_good() -> None:
+    weary = after("low", "high", "low", "low", "low")
+    assert weary.consecutive_low == 3
+    assert weary.fatigued
+    assert after("low", "low", "low", "low", "low", "neutral").fatigued
