@@ -55,8 +55,9 @@ async def previewed(
     Raises:
         ProviderError: the writer failed.
     """
-    strategy, node = await _choice(state, configuration, engine, wish, signals, questioner.embedder)
-    label = node.label if node is not None else configuration.concept.name if strategy.focus_mode == "topic" else None
+    strategy, node, about = await _choice(state, configuration, engine, wish, signals, questioner.embedder)
+    topic = configuration.concept.name if strategy.focus_mode == "topic" else None
+    label = node.label if node is not None else about or topic
     request = question_request(
         state,
         configuration,
@@ -86,7 +87,8 @@ async def _choice(
     wish: Directive,
     signals: SignalMatrix | None,
     embedder: Embedder,
-) -> tuple[Strategy, KGNode | None]:
+) -> tuple[Strategy, KGNode | None, str]:
+    """The strategy, the node it is about, and else how what it is about is called."""
     strategies = engine.strategies(configuration)
     graph, canonical = state.surface_graph(), state.canonical_graph()
     wanted = graph.nodes.get(wish.node_id) if wish.node_id is not None else None
@@ -122,9 +124,12 @@ async def _choice(
         decision = engine.decide(await with_closeness(engine, inputs, embedder))
     name = wish.strategy or (decision.strategy if decision is not None else strategies.names[0])
     strategy = strategies[name]
+    if decision is not None and decision.strategy == name:
+        strategy = strategies.by_tactic(name, decision.tactic) or strategy
     if strategy.node_binding == "none":
-        return strategy, None
+        target = decision.target if decision is not None and decision.strategy == name else None
+        return strategy, None, target.label if target is not None else ""
     if wanted is not None or decision is None or decision.node_key is None:
-        return strategy, wanted
+        return strategy, wanted, ""
     known = state.node_tracker().states.get(decision.node_key)
-    return strategy, latest_wording(graph, known) if known is not None else None
+    return strategy, latest_wording(graph, known) if known is not None else None, ""

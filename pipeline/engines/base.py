@@ -26,6 +26,10 @@ from pipeline.threads import Thread
 EXPLAINED_CANDIDATES = 20
 """Candidates whose scores are stored with all their terms; of the others the totals are stored."""
 
+MARGIN = 1.5
+"""How much less than the choice a candidate may score and still be offered to whoever writes, where the engine says
+nothing else."""
+
 CLOSENESS_DIGITS = 4
 """Cosines are stored, so they are rounded before a decision rests on them."""
 
@@ -83,6 +87,11 @@ class ScoredCandidate(Record):
     def node_key(self) -> str | None:
         """The tracked identity of the node, where it is about one node."""
         return self.target.node_key if self.target is not None else None
+
+    @property
+    def is_ruled_out(self) -> bool:
+        """Whether a veto or a factor of 0 rules it out."""
+        return self.final_score is None or any(term.amount == 0 for term in self.amounts("multiplied"))
 
     def amounts(self, *kinds: TermKind) -> tuple[Term, ...]:
         """The terms of these kinds, in their order."""
@@ -148,6 +157,8 @@ class Decision(Record):
     scores: CandidateScores = CandidateScores()
     engine_state: dict[str, Any] = {}
     """What the engine wants to remember until its next decision, as JSON values."""
+    margin: float = MARGIN
+    """How much less than the choice a candidate may score and still be as good, in the writer's hands."""
 
     @property
     def node_key(self) -> str | None:

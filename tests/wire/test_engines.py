@@ -7,7 +7,9 @@ import pytest
 from config.loader import Library
 from pipeline.concept import Element, PipelineSettings, SessionConfiguration
 from pipeline.engines.registry import ENGINES
+from pipeline.signals.base import SignalMatrix
 from pipeline.stages.continuation import MUST_ASK
+from pipeline.state import Directive
 from tests.support.fakes_session import Node
 from tests.support.interview import concepts, configuration
 
@@ -48,3 +50,20 @@ async def test_interview_with_an_engine_goes_from_the_first_question_to_the_than
     assert owner.state.engine == name
     known = {*ENGINES[name].strategies(with_engine(name)).names, MUST_ASK}
     assert {entry.strategy for entry in owner.state.focus_history} <= known
+
+
+async def test_preview_of_an_element_names_it(node: Node) -> None:
+    configured = with_engine("arbitration")
+    node.providing.extractor.script[SAID[0]] = concepts(("sweet", "attribute"))
+    state = await node.session(configured)
+    async with node.client(state.session_id) as client:
+        await client.hello()
+        await client.until("question.completed", turn_number=0)
+        await client.turn(SAID[0])
+    owner = await node.hub.attach(state.session_id)
+    wish = Directive(command_id="c", kind="steer", strategy="ensure_coverage")
+    pipeline = node.providing.pipeline()
+    found = await pipeline.preview(owner.state, configured, wish, signals=SignalMatrix())
+    assert found.strategy == "ensure_coverage"
+    assert found.node_id is None
+    assert "the price" in found.question or "the taste" in found.question

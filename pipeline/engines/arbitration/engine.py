@@ -39,6 +39,8 @@ STORED_DIGITS = 4
 """Digits that the scores of all candidates are stored with."""
 SUSPICIOUS = 10.0
 """A score above this is logged: one scorer may overrule the others."""
+MARGIN_SHARE = 0.25
+"""What share less a candidate may score and still be as good."""
 EXPLAINED = 3
 """Reasons that the reason of a decision names at most."""
 BASE = "base"
@@ -147,6 +149,7 @@ class Arbitration:
             candidate_count=len(ranked),
             scores=_scores(ranked),
             engine_state=state,
+            margin=best.final * MARGIN_SHARE,
         )
 
     def compared(self, inputs: DecisionInputs) -> Comparison:

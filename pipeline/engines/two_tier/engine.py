@@ -42,6 +42,8 @@ STORED_DIGITS = 4
 """Digits that the scores of all candidates are stored with."""
 LEFT_FOR_CLOSING = 2
 """Turns before the last one at which the last phase begins at the latest: its question needs an answer."""
+MARGIN = 0.15
+"""How much less a candidate may score and still be as good: what one scorer in full makes of it."""
 EXPLAINED = 3
 """Reasons that the reason of a decision names at most."""
 KNOWN = frozenset({"topic", "focus", "mention", "does", "is", "was", "element"})
@@ -160,6 +162,7 @@ class TwoTier:
             candidate_count=len(ranked),
             scores=_scores(ranked),
             engine_state=state,
+            margin=MARGIN,
         )
 
     def compared(self, inputs: DecisionInputs) -> Comparison:
