@@ -215,7 +215,7 @@ class QuestionStage:
             for node in context.get(GraphOutput).graph.live_nodes()
             if any(mention.utterance_id == own for mention in node.mentions)
         ]
-        if focus is None or not any(node.id in focus.node_ids for node in said):
+        if focus is None or focus.key is None or not any(node.id in focus.node_ids for node in said):
             return False
         last = max(said, key=lambda node: node.mention_sequence)
         weighty = [node for node in said if node.salience is None or node.salience >= BEGINS_A_THREAD]

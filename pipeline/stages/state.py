@@ -19,8 +19,6 @@ from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
 from pipeline.guide import TopicProgress, agenda_of, topic_of
 from pipeline.momentum import Momentum, by_rules
-from pipeline.ports import Rating
-from pipeline.signals.base import Rated
 from pipeline.threads import Thread, followed
 
 
@@ -71,7 +69,7 @@ class StateStage:
             saturation=saturation,
             surface_velocity=advanced(state.surface_velocity, len(changed.graph.nodes), alpha),
             canonical_velocity=advanced(state.canonical_velocity, len(canonical.slots) if canonical else 0, alpha),
-            momentum=state.momentum.after(_momentum(rating, rated)),
+            momentum=state.momentum.after(_momentum(context)),
             qualities=(*state.qualities, rating.qualitative) if rating is not None else state.qualities,
             computed_for_turn=start.turn_number,
             threads=threads,
@@ -134,8 +132,11 @@ class StateStage:
         return threads, guide
 
 
-def _momentum(rating: Rating | None, rated: Rated | None) -> Momentum | None:
-    """The momentum of an answer as it was rated, else by rules; None for one that tells nothing."""
-    if rating is None or rated is None:
-        return None
-    return rating.momentum or by_rules(rated.depth, rated.engagement)
+def _momentum(context: TurnContext) -> Momentum | None:
+    """The momentum of an answer as it was rated, else by rules; None for one that is neither rated nor a don't-know."""
+    output, changed = context.get(RatingOutput), context.get(GraphOutput)
+    if output.rating is None or output.rated is None:
+        acts = context.get(UtteranceOutput).utterance.acts
+        return "low" if any(act.act == "dont_know" for act in acts) else None
+    tells = bool(changed.nodes_added or changed.nodes_mentioned)
+    return output.rating.momentum or by_rules(output.rated.depth, output.rated.engagement, tells=tells)

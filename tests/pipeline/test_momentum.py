@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.momentum import Momentum, MomentumState, by_rules
+from tests.support.interview import FixedRater, Interview, concepts, conduct_policy
 
 
 def after(*levels: Momentum | None) -> MomentumState:
@@ -47,20 +48,21 @@ def test_five_levels_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("depth", "engagement", "expected"),
+    ("depth", "engagement", "tells", "expected"),
     [
-        ("surface", 0.25, "low"),
-        ("surface", 0.5, "neutral"),
-        ("shallow", 0.0, "neutral"),
-        ("moderate", 0.75, "high"),
-        ("shallow", 1.0, "neutral"),
-        ("deep", 0.5, "neutral"),
+        ("surface", 0.25, False, "low"),
+        ("surface", 0.25, True, "neutral"),
+        ("surface", 0.5, False, "neutral"),
+        ("shallow", 0.0, False, "neutral"),
+        ("moderate", 0.75, True, "high"),
+        ("shallow", 1.0, True, "neutral"),
+        ("deep", 0.5, True, "neutral"),
     ],
 )
 def test_momentum_by_rules_is_low_only_where_nothing_speaks_against_it(
-    depth: str, engagement: float, expected: str
+    depth: str, engagement: float, tells: bool, expected: str
 ) -> None:
-    assert by_rules(depth, engagement) == expected
+    assert by_rules(depth, engagement, tells=tells) == expected
 
 
 def test_one_lively_answer_among_weary_ones_resets_nothing_for_good() -> None:
@@ -68,3 +70,11 @@ def test_one_lively_answer_among_weary_ones_resets_nothing_for_good() -> None:
     assert weary.consecutive_low == 3
     assert weary.fatigued
     assert after("low", "low", "low", "low", "low", "neutral").fatigued
+
+
+async def test_answer_that_only_says_no_is_low_and_a_brief_one_that_tells_is_not() -> None:
+    interview = Interview(rater=FixedRater(depth=1))
+    interview.configuration = interview.configuration.model_copy(update={"conduct": conduct_policy()})
+    await interview.say("foam", concepts(("foam", "attribute")))
+    await interview.say("I don't know.")
+    assert interview.state.momentum.levels == ("neutral", "low")
