@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.methodology import Form, Methodology
 from pipeline.question.checker import check
-from pipeline.question.templates import fill, placeholders
+from pipeline.question.templates import WAYS, fill, placeholders
 
 Path = tuple[str | int, ...]
 Caution = tuple[Path, str]
 
-KNOWN = frozenset({"topic", "focus", "mention", "does", "is", "was"})
+KNOWN = frozenset({"topic", "focus", "mention", "does", "is", "was"}) | WAYS
 GREATEST_WEIGHT = 5.0
 """Weights beyond this, either way, leave the other signals nothing to say."""
 SAMPLE_TOPIC = "running shoes"
@@ -55,6 +55,9 @@ def _of_forms(of: Mapping[str, Sequence[Form]], at: Path) -> Iterator[Caution]:
     for language, forms in of.items():
         for number, form in enumerate(forms):
             yield from _of_text(form.ask, (*at, language, number))
+            ways = sorted(placeholders(form.ask) & WAYS)
+            if ways and not language.casefold().startswith("en"):
+                yield (*at, language, number), f"{{{ways[0]}}} is made of English answers alone: this is never asked"
 
 
 def _of_text(text: str, at: Path) -> Iterator[Caution]:

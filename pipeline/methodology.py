@@ -10,6 +10,8 @@ Phase = Literal["early", "mid", "late"]
 NodeBinding = Literal["required", "none"]
 FocusMode = Literal["recent_node", "summary", "topic", "guide"]
 Stance = Literal["wanted", "suffered", "neutral"]
+Time = Literal["event", "past", "present", "imagined"]
+"""When something is so: it happened once, was so for a while, is so, or only would be."""
 STANCES: dict[int, Stance] = {1: "wanted", 0: "neutral", -1: "suffered"}
 
 
@@ -126,8 +128,9 @@ class Form(Spec):
 
     ask: str = Field(
         min_length=1,
-        description="The question; `{topic}`, `{focus}` and `{mention}` are filled in. Without the last two, “that” in "
-        "it stands for what was just said.",
+        description="The question; `{topic}`, `{focus}` and `{mention}` are filled in, and what was told as a part of "
+        "the sentence: `{clause}`, `{gerund}`, `{act}`, `{deed}`, `{feeling}`, `{other}`, `{other_act}`, `{thing}`. "
+        "Without any but the first, “that” in it stands for what was just said.",
     )
     types: tuple[str, ...] = Field(default=(), description="Types of concepts it can be asked about; all if empty.")
     stance: tuple[Stance, ...] = Field(
@@ -136,6 +139,11 @@ class Form(Spec):
     )
     feeling: bool | None = Field(
         default=None, description="Only where feeling is in what was said (true), or only where none is (false)."
+    )
+    times: tuple[Time, ...] = Field(
+        default=(),
+        description="Whether it fits what happened (`event`), was so (`past`), is so (`present`), or only would be "
+        "(`imagined`); all if empty.",
     )
     said: Literal["now", "earlier"] | None = Field(
         default=None, description="Only about something of the last answer, or only about something from before."

@@ -12,13 +12,12 @@ from pydantic import ConfigDict, Field
 from pipeline.acts import Act, HeardAct
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import Basis, KGNode
-from pipeline.methodology import Form, Methodology, Strategy
+from pipeline.methodology import Form, Methodology, Strategy, Time
 from pipeline.momentum import Momentum
 from pipeline.records import Record
 
 Vectors = NDArray[np.float32]
 Speaker = Literal["interviewer", "respondent", "moderator"]
-Time = Literal["event", "past", "present", "imagined"]
 """When what was told is so: it happened once, it was so for a while, it is so, or it only would be."""
 
 
@@ -49,6 +48,31 @@ class Parse(Record):
     discourse: tuple[DiscourseRelation, ...] = ()
 
 
+class Rendering(Record):
+    """How a question may say in its own sentence what somebody told, in the second person; empty what is not safe.
+
+    Attributes:
+        clause: subject and finite verb: "your gums don't bleed any more".
+        gerund, act: what the respondent does, did or is after: "keeping your own teeth", "keep your own teeth".
+        deed: the same as `act` where it is something that one decides to do: "call the landlord".
+        feeling: one adjective of what they feel: "helpless".
+        other, other_act: somebody else, and what they did: "the manager", "shrug".
+        thing, plural: a noun phrase that points at it, "that silence", and whether it takes a plural verb.
+        named: whether the clause's subject is understood when other things were talked about since.
+    """
+
+    clause: str = ""
+    gerund: str = ""
+    act: str = ""
+    deed: str = ""
+    feeling: str = ""
+    other: str = ""
+    other_act: str = ""
+    thing: str = ""
+    plural: bool = False
+    named: bool = True
+
+
 @runtime_checkable
 class Parser(Protocol):
     """Linguistic preprocessing."""
@@ -66,6 +90,10 @@ class Parser(Protocol):
 
         None where no verb tells it.
         """
+        ...
+
+    async def rendered(self, text: str, quote: str) -> Rendering:
+        """How an English question may say what a text tells with these words."""
         ...
 
 
@@ -373,6 +401,8 @@ class QuestionRequest(Record):
     """As of `KGNode`: what is wanted or suffered, and how much feeling is in it."""
     focus_time: Time | None = None
     """When what is asked about is so, as it was told; None where that is not known."""
+    focus_rendering: Rendering = Rendering()
+    """How the question may say what it is about in a sentence of its own."""
     unheard: bool = False
     """The answer told something, and nothing of it was understood: it is asked about as a whole."""
     forms: tuple[Form, ...] = ()
@@ -386,6 +416,8 @@ class QuestionRequest(Record):
     """The last five utterances, oldest first."""
     recent_questions: tuple[str, ...] = ()
     """The last questions really asked, oldest first."""
+    all_questions: tuple[str, ...] = ()
+    """All questions of the interview, oldest first."""
     signals: tuple[ActiveSignal, ...] = ()
     rationale: str = ""
     original: str | None = None

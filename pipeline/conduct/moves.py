@@ -26,6 +26,8 @@ BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resum
 """Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 """Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
+GOING_ON = "going_on"
+"""What narrows the wish for another subject down to that for the rest of what was being told."""
 LONG_MESSAGE = 8
 """From so many words on, a message says more than that somebody wants to stop or needs a moment."""
 REPAIRS: frozenset[Act] = frozenset(
@@ -214,6 +216,14 @@ def _confirms(moment: Moment) -> bool:
     return _begins(said, texts.yes_begins) or moment.find("wants_withdrawal") is not None
 
 
+def _names_part(moment: Moment) -> bool:
+    """Whether a message says that only a part is to be deleted; after a no, it takes more than an “only”."""
+    said, words = _plain(moment.said), moment.texts.part_words
+    if _begins(said, moment.texts.no_begins):
+        words = tuple(word for word in words if " " in word)
+    return _has(said, words)
+
+
 def _few(said: str) -> bool:
     """Whether so little follows a no that it answers nothing else."""
     return len(said.split()) <= LONG_TELLING + 1
@@ -267,8 +277,8 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdrawal", "yes":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
         case "withdrawal", "no":
-            part = _has(_plain(moment.said), texts.part_words) and texts.withdrawal_part
-            return Move("wants_withdrawal", texts.withdrawal_part if part else texts.withdrawal_kept, "again")
+            text = texts.withdrawal_part if texts.withdrawal_part and _names_part(moment) else texts.withdrawal_kept
+            return replace(_carry_on(moment, text), act="wants_withdrawal")
         case (("stop" | "pause"), "no"):
             return replace(_carry_on(moment, texts.stop_taken_back), act="wants_stop")
         case "risk", "yes":
@@ -393,7 +403,9 @@ def _carry_on(moment: Moment, text: str = "") -> Move:
 
 
 def _wants_withdrawal(moment: Moment, heard: HeardAct) -> Move:
-    return Move("wants_withdrawal", moment.texts.withdrawal_ask, "stands", offers=("withdraw", "no"), asks="withdrawal")
+    answered = moment.told_words >= LONG_TELLING
+    text = moment.texts.withdrawal_ask
+    return Move("wants_withdrawal", text, "stands", offers=("withdraw", "no"), asks="withdrawal", answered=answered)
 
 
 def age_of(words: str) -> int | None:
@@ -462,7 +474,9 @@ def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
     if moment.told_words >= LONG_TELLING:
-        return None
+        unclear = moment.texts.asked_unclearly
+        by_rule = heard.heard_by == "rules" and unclear
+        return Move("asks_back", moment.variant(unclear), "engine", counts=True) if by_rule else None
     if moment.conduct.asked_back_turn == moment.turn_number:
         return Move("asks_back", moment.texts.asks_back_again, "engine", leaves_focus=True)
     return Move("asks_back", moment.variant(moment.texts.asks_back), "simpler")
@@ -473,7 +487,9 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
         return None
     asked = [one.about for one in moment.acts if one.act == "asks_interviewer" and one.sure]
     facts = {**moment.texts.facts, **moment.facts}
-    told_facts = [facts.get(about) or facts["other"] for about in dict.fromkeys(about or "other" for about in asked)]
+    subjects = list(dict.fromkeys(about if about in facts else "other" for about in asked))
+    known = [about for about in subjects if about != "other"] or subjects
+    told_facts = [facts[about] for about in known]
     text = _sentences(*told_facts[:2]).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)
     if moment.told_words >= LONG_TELLING:
         return Move("asks_interviewer", text, "engine", counts=True)
@@ -503,6 +519,11 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
 def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
+    if heard.about == GOING_ON and moment.texts.cut_in_go_on:
+        told_on = any(one.act == "tells" and one.start >= heard.end for one in moment.acts)
+        if told_on:
+            return Move("wants_topic", moment.texts.cut_in, "engine", counts=True)
+        return Move("wants_topic", moment.texts.cut_in_go_on, "easier", counts=True, leaves_focus=True)
     if moment.told_words >= 2 * LONG_TELLING:
         return Move("wants_topic", "", "engine", counts=True, leaves_focus=True)
     topic = _as_said(moment.said, heard.details.get("topic", "")).strip(" .,;!?")

@@ -60,12 +60,17 @@ class ConductTexts(Spec):
     corrected_on: str = Field(description="Goes on where the question was about what was wrong.")
     corrected_ask: str = Field(description="Asks what is right.")
     asks_back: Several = Field(min_length=1, description="Before the question in simpler words.")
+    asked_unclearly: Several = Field(
+        default=(), description="When somebody asks back and answers all the same, before the next question."
+    )
     asks_back_again: str = Field(description="Before another question, when it is asked back a second time.")
     complained_told: Several = Field(min_length=1, description="When it was said before.")
     complained: Several = Field(min_length=1, description="Owns any other complaint.")
     complained_blame: str = Field(description="When a question was heard as blame.")
     declined: Several = Field(min_length=1, description="When somebody would rather not say.")
     topic: str = Field(description="Follows a wish for another subject; `{topic}` is its name.")
+    cut_in: str = Field(default="", description="When somebody was not done telling, and has told on.")
+    cut_in_go_on: str = Field(default="", description="When somebody was not done telling: asks them to go on.")
     topic_open: str = Field(description="Follows a wish that names no subject.")
     easier: Several = Field(min_length=1, description="Asked instead, once, when somebody does not know.")
     left: Several = Field(min_length=1, description="When somebody still does not know.")
@@ -78,7 +83,10 @@ class ConductTexts(Spec):
     no_words: Several = Field(min_length=1, description="Whole messages that mean no.")
     yes_begins: Several = Field(default=(), description="Words that mean yes where a message begins with them.")
     no_begins: Several = Field(default=(), description="Words that mean no where a message begins with them.")
-    part_words: Several = Field(default=(), description="Words by which only a part is meant, not everything.")
+    part_words: Several = Field(
+        default=(),
+        description="Words by which only a part is meant, not everything; behind a no, those of two words or more.",
+    )
     back_words: Several = Field(default=(), description="Parts of a short message that mean: the pause is over.")
     facts: dict[str, str] = Field(
         description="Truthful answers to what respondents ask, by subject: machine, person, readers, recording, "

@@ -22,8 +22,10 @@ from spacy.tokens import Doc, Span, Token
 from pipeline.language.clauses import Clause, split
 from pipeline.language.connectors import normalised_text, words
 from pipeline.language.embedder import ModelUnavailable, clean
+from pipeline.language.rendering import rendered
 from pipeline.language.times import told_in
-from pipeline.ports import DiscourseRelation, Parse, Time
+from pipeline.methodology import Time
+from pipeline.ports import DiscourseRelation, Parse, Rendering
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -171,8 +173,15 @@ class SpacyParser:
         """When what an English text says with these words is so; its last sentence where it does not have them."""
         return await self._off_loop(self._time_told, (text, quote))
 
+    async def rendered(self, text: str, quote: str) -> Rendering:
+        """How an English question may say what a text tells with these words."""
+        return await self._off_loop(self._rendered, (text, quote))
+
     def _time_told(self, of: tuple[str, str]) -> Time | None:
         return told_in(self.docs.doc(of[0]), of[1])
+
+    def _rendered(self, of: tuple[str, str]) -> Rendering:
+        return rendered(self.docs.doc(of[0]), of[1])
 
     async def _off_loop(self, work: Callable[[Argument], Result], argument: Argument) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, argument)

@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span, Token
 
 from pipeline.language.clauses import VERBS, Clause, split
 from pipeline.language.connectors import normalised_text, words
-from pipeline.ports import Time
+from pipeline.methodology import Time
 
 FINITE_TAGS = frozenset({"VBD", "VBP", "VBZ", "MD"})
 IMAGINED = words("would 'd d could might should may")

@@ -31,6 +31,29 @@ def flipped(said: list[str]) -> list[str]:
     return out
 
 
+_DOUBLED = frozenset(
+    "begin forget regret admit commit submit permit omit refer prefer occur transfer control upset forbid equip travel "
+    "cancel label model signal total fuel dial quarrel worship kidnap".split()
+)
+"""Verbs of more than one syllable whose last consonant is doubled."""
+
+
+def gerund_of(base: str) -> str:
+    """The form in -ing of a verb (“forget” → “forgetting”)."""
+    if base in ("be", "see", "flee", "agree", "free", "knee", "guarantee", "disagree") or base.endswith(("oe", "ye")):
+        return base + "ing"
+    if base.endswith("ie"):
+        return base[:-2] + "ying"
+    if base.endswith("e") and len(base) > 2:
+        return base[:-1] + "ing"
+    vowels = sum(1 for at, ch in enumerate(base) if ch in "aeiouy" and (at == 0 or base[at - 1] not in "aeiouy"))
+    closed = len(base) > 2 and base[-1] not in "aeiouwxyh" and base[-2] in "aeiou" and base[-3] not in "aeiou"
+    closed = closed or (len(base) == 4 and base.startswith("qu") and base[-2] in "aeiou")
+    if base in _DOUBLED or (vowels == 1 and closed):
+        return base + base[-1] + "ing"
+    return base + "ing"
+
+
 def base_of_third_person(word: str) -> str | None:
     """The base form of a third-person form (“saves” → “save”), none if the lexicon has no such verb."""
     irregular = {"has": "have", "does": "do", "goes": "go", "is": "be"}

@@ -11,18 +11,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from pipeline.ports import Rendering
 from pipeline.question import lexicon as lex
-from pipeline.question.inflection import VERBS, base_of_third_person, flip, is_plural
+from pipeline.question.inflection import base_of_third_person, flip, is_plural
 from pipeline.question.patterns import word_set
 from pipeline.question.text import words
 from pipeline.records import Record
 
-PhraseKind = Literal["noun", "quote"]
+PhraseKind = Literal["noun", "clause", "quote"]
 
 MAX_LABEL_WORDS = 14
 MAX_NOUN_WORDS = 6
 MAX_BARE_NOUN_WORDS = 3
-MAX_LEAD_WORDS = 5
 MAX_CLAUSE_WORDS = 9
 """Of a clause that is said back or quoted; longer ones are tedious to hear."""
 
@@ -63,10 +63,10 @@ _TURNED = (
 class Phrase(Record):
     """What a label was turned into.
 
-    `kind` noun: `text` is a noun phrase, `plural` whether it takes a plural verb; quote: `text` is in quotation marks.
-    `said_back` is the clause around it as the interviewer may repeat it ("You made a chair."), `lead` the phrase itself
-    as it may stand before a colon ("Losing the season"), each empty where that can't be done; `whole` whether `text` is
-    a whole phrase of the respondent's and not a piece of one.
+    `kind` noun: `text` is a noun phrase, `plural` whether it takes a plural verb; clause: `text` is a clause in the
+    second person; quote: `text` is in quotation marks.
+    `said_back` is the clause around it as the interviewer may repeat it ("You made a chair."), empty where
+    that can't be done; `whole` whether `text` is a whole phrase of the respondent's and not a piece of one.
     """
 
     kind: PhraseKind
@@ -74,8 +74,9 @@ class Phrase(Record):
     text: str
     plural: bool = False
     said_back: str = ""
-    lead: str = ""
     whole: bool = False
+    rendering: Rendering = Rendering()
+    """What was told, as parts of a sentence."""
 
     @property
     def inline(self) -> bool:
@@ -83,7 +84,14 @@ class Phrase(Record):
         return self.kind == "noun"
 
 
-def phrase(label: str, *, node_type: str = "", language: str = "en", said: Sequence[str] = ()) -> Phrase:
+def phrase(
+    label: str,
+    *,
+    node_type: str = "",
+    language: str = "en",
+    said: Sequence[str] = (),
+    rendering: Rendering | None = None,
+) -> Phrase:
     """The label as a phrase.
 
     Args:
@@ -91,7 +99,9 @@ def phrase(label: str, *, node_type: str = "", language: str = "en", said: Seque
         node_type: name of the node's type; a short feature gets an article.
         language: outside English every label is quoted.
         said: what the respondent said, the latest last; where the label is looked for.
+        rendering: what the label tells, as parts of a sentence.
     """
+    told = rendering or Rendering()
     trimmed, cut = trim(label)
     clause = next((found for text in reversed(said) if (found := clause_around(trimmed, text))), "")
     quoted = clause or trimmed
@@ -104,10 +114,11 @@ def phrase(label: str, *, node_type: str = "", language: str = "en", said: Seque
     if noun is not None:
         text, plural = noun
         back = said_back or f"{text[:1].upper()}{text[1:]}."
-        lead = f"{text[:1].upper()}{text[1:]}"
-        return Phrase(kind="noun", label=label, text=text, plural=plural, said_back=back, lead=lead, whole=True)
-    lead = "" if cut else _lead(trimmed, alone=words(clause) == words(trimmed))
-    return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, lead=lead, whole=whole)
+        return Phrase(kind="noun", label=label, text=text, plural=plural, said_back=back, whole=True, rendering=told)
+    if told.clause:
+        back = f"{told.clause[:1].upper()}{told.clause[1:]}."
+        return Phrase(kind="clause", label=label, text=told.clause, said_back=back, whole=True, rendering=told)
+    return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, whole=whole, rendering=told)
 
 
 def trim(label: str) -> tuple[str, bool]:
@@ -189,23 +200,6 @@ def _said_back(clause: str) -> str:
             turned = pattern.sub(made, turned)
         turned = flip(turned)
     return f"{turned[:1].upper()}{turned[1:]}."
-
-
-def _lead(label: str, alone: bool) -> str:
-    """The label as it may stand before a colon: a few words without a subject and a verb; nothing where it is not.
-
-    "losing the season", "no infections" and, where it was a sentence `alone`, "peace" may; "he never rang" may not.
-    """
-    low = words(label)
-    if not 0 < len(low) <= MAX_LEAD_WORDS or low[-1] in _DANGLING or low[0] in _SUBORDINATORS | lex.SUBJECT_PRONOUNS:
-        return ""
-    if any(word in _SECOND_PERSON or word in _LOADED or _is_finite(word) for word in low) or "," in label:
-        return ""
-    opens = low[0].endswith("ing") or low[0] in lex.DETERMINERS | lex.QUANTIFIERS | _INSIDE_NOUNS | {"not"}
-    if not opens and (not alone or low[0] in VERBS or base_of_third_person(low[0]) is not None):
-        return ""
-    spoken = flip(label)
-    return f"{spoken[:1].upper()}{spoken[1:]}"
 
 
 def _is_finite(word: str) -> bool:

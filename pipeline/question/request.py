@@ -41,6 +41,7 @@ def question_request(
         "seed": state.seed,
         "lines": tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-LINES:]),
         "recent_questions": tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
+        "all_questions": tuple(questions),
         "max_words": settings.question_max_words,
         "instructions": _instructions(configuration, strategies),
     }

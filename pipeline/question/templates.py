@@ -2,7 +2,8 @@
 
 Placeholders: `{topic}` the concept's name; `{focus}` the respondent's concept inside the sentence; `{mention}` a
 sentence of its own that takes the concept up; `{element}` what a question without a concept is about, as it is called,
-which is filled in later; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}`.
+which is filled in later; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}` or `{thing}`; the ways of a
+rendering (`WAYS`) what was told, as a part of the question's own sentence.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from pipeline.question.text import words
 _SLOT = re.compile(r"\{(\w+)\}")
 _AGREEMENT = {"does": ("does", "do"), "is": ("is", "are"), "was": ("was", "were")}
 Item = TypeVar("Item")
+WAYS = frozenset({"clause", "gerund", "act", "deed", "feeling", "other", "other_act", "thing"})
+"""Placeholders that a `Rendering` fills."""
+PLACEHOLDERS = frozenset({"topic", "focus", "mention", "element", *_AGREEMENT, *WAYS})
+"""All placeholders that something fills in."""
 
 
 def placeholders(template: str) -> frozenset[str]:
@@ -29,14 +34,18 @@ def suits(template: str, phrase: Phrase | None) -> bool:
     """Whether a template can be asked about a phrase, or about nothing in particular where there is none."""
     slots = placeholders(template)
     if phrase is None:
-        return not slots & {"focus", "mention"}
+        return not slots & ({"focus", "mention"} | WAYS)
+    if slots & WAYS:
+        return all(getattr(phrase.rendering, way) for way in slots & WAYS)
     return "mention" in slots or ("focus" in slots and phrase.inline)
 
 
 def fill(template: str, *, topic: str, phrase: Phrase | None = None, mention: str = "") -> str:
     """The template with everything in its place and a capital letter at every sentence's start."""
     values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention, "element": "{element}"}
-    plural = bool(phrase and phrase.plural)
+    if phrase is not None:
+        values.update({way: getattr(phrase.rendering, way) for way in WAYS})
+    plural = bool(phrase and (phrase.rendering.plural if "thing" in placeholders(template) else phrase.plural))
     for name, forms in _AGREEMENT.items():
         values[name] = forms[plural]
     text = " ".join(_SLOT.sub(lambda match: values.get(match.group(1), ""), template).split())

@@ -28,7 +28,7 @@ from pipeline.focusing import focus_of
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
 from pipeline.offers import chosen_by_writer, offered
-from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Time
+from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Rendering
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
@@ -146,12 +146,12 @@ class QuestionStage:
         chosen = context.get(StrategyOutput)
         configuration = context.configuration
         focus = going.focus
+        text = self._told(context, focus, answered := self._answered(context))
         node = context.get(GraphOutput).graph.nodes.get(focus.node_ids[0]) if focus and focus.node_ids else None
         assert going.strategy is not None
         decided = chosen.decision is not None and chosen.decision.strategy == going.strategy
         as_chosen = decided and going.focus == chosen.focus
         tactic = chosen.decision.tactic if chosen.decision is not None and as_chosen else ""
-        answered = Line(speaker="respondent", text=context.get(UtteranceOutput).content or context.answer.text.strip())
         return question_request(
             context.state,
             configuration,
@@ -169,7 +169,8 @@ class QuestionStage:
             unheard=self._is_unheard(context, going),
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
-            focus_time=await self._time(context, (focus.quote if focus else None) or "", answered),
+            focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "") if text else None,
+            focus_rendering=await self._rendered(text, focus),
             avoid_similar=await self._is_similar(context, going),
             depth=context.get(StateOutput).graph_state.max_depth,
             lines=(*start.lines, answered)[-LINES:],
@@ -188,13 +189,24 @@ class QuestionStage:
             [act.act for act in context.get(UtteranceOutput).utterance.acts if act.act != "tells"],
         )
 
-    async def _time(self, context: TurnContext, quote: str, answered: Line) -> Time | None:
-        """When what is asked about is so; only where forms are chosen by it."""
+    def _answered(self, context: TurnContext) -> Line:
+        return Line(speaker="respondent", text=context.get(UtteranceOutput).content or context.answer.text.strip())
+
+    def _told(self, context: TurnContext, focus: Focus | None, answered: Line) -> str:
+        """The answer that tells what is asked about; empty where wordings are not chosen by it."""
         if context.configuration.prompts or not context.state.language.casefold().startswith("en"):
-            return None
+            return ""
+        quote = (focus.quote if focus else None) or ""
         said = [u.text for u in context.state.utterances if u.speaker == "respondent" and quote and quote in u.text]
-        text = answered.text if quote in answered.text or not said else said[-1]
-        return await self._parser.time_told(text, quote) if text.strip() else None
+        return (answered.text if quote in answered.text or not said else said[-1]).strip()
+
+    async def _rendered(self, text: str, focus: Focus | None) -> Rendering:
+        """What is asked about, as a part of a sentence."""
+        if focus is None or not focus.node_ids or not text:
+            return Rendering()
+        low = text.casefold()
+        words = next((w for w in (focus.label, focus.quote or "") if w and w.casefold() in low), "")
+        return await self._parser.rendered(text, words) if words else Rendering()
 
     def _is_unheard(self, context: TurnContext, going: ContinuationOutput) -> bool:
         """Whether the answer told something of which nothing was understood, and the question leads away from it."""

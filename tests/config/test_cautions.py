@@ -24,6 +24,7 @@ def strategies(**changes: Any) -> list[dict[str, Any]]:
     [
         ({"strategies": strategies(templates={"en": ["What about {subject}?"]})}, "unknown placeholder {subject}"),
         ({"strategies": strategies(templates={"en": ["What about {topic?"]})}, "belongs to no placeholder"),
+        ({"strategies": strategies(templates={"de": ["Wie war es, als {clause}?"]})}, "English answers alone"),
         ({"strategies": strategies(signal_weights={"llm.engagement": 40})}, "weight of 40"),
         ({"strategies": strategies()[:2], "phases": {}}, "no strategy generates a closing question"),
         ({"synonyms": [["coffee", "brew"], ["Brew", "beer"]]}, "in two sets"),

@@ -9,13 +9,24 @@ import pytest
 from config.loader import Library
 from pipeline.concept import PipelineSettings
 from pipeline.methodology import Methodology, Strategy
+from pipeline.ports import Rendering
 from pipeline.question.checker import check
 from pipeline.question.phrases import phrase
-from pipeline.question.templates import fill, placeholders
+from pipeline.question.templates import WAYS, fill, placeholders
 from pipeline.question.text import word_count, words
 
 LIBRARY = Library(PipelineSettings())
-PLACEHOLDERS = {"topic", "focus", "mention", "does", "is", "was"}
+PLACEHOLDERS = {"topic", "focus", "mention", "does", "is", "was"} | WAYS
+TOLD = Rendering(
+    clause="your gums don't bleed any more",
+    gerund="keeping your own teeth",
+    act="keep your own teeth",
+    deed="call the landlord",
+    feeling="helpless",
+    other="the manager",
+    other_act="keep your card",
+    thing="that silence",
+)
 NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
 CONCEPTS = {
     "headphones_mec": "means_end_chain",
@@ -68,15 +79,15 @@ ASKING_IDS = [f"{name}-{strategy.name}" for name, strategy in ASKING]
 @pytest.mark.parametrize(("name", "strategy"), ASKING, ids=ASKING_IDS)
 def test_strategy_has_enough_forms_of_different_wording(name: str, strategy: Strategy) -> None:
     english, german = strategy.templates["en"], strategy.templates["de"]
-    assert len(english) >= 8
+    assert len(english) >= 4
     assert len(german) >= 5
     for forms in (english, german):
-        asked = [" ".join(words(re.sub(r"\{\w+\}", "", form.ask))) for form in forms]
+        asked = [" ".join(words(re.sub(r"\{(\w+)\}", r" \1 ", form.ask))) for form in forms]
         assert len(set(asked)) == len(asked)
         for form in forms:
             assert placeholders(form.ask) <= PLACEHOLDERS, form.ask
             if strategy.node_binding == "none":
-                assert not placeholders(form.ask) & {"focus", "mention"}, form.ask
+                assert not placeholders(form.ask) & ({"focus", "mention"} | WAYS), form.ask
 
 
 @pytest.mark.parametrize(("name", "strategy"), ASKING, ids=ASKING_IDS)
@@ -101,7 +112,7 @@ def test_every_form_is_an_acceptable_question(name: str, strategy: Strategy, lan
     for form in strategy.templates[language]:
         for topic in topics:
             for label in labels:
-                about = phrase(label, node_type="attribute", language=language) if label else None
+                about = phrase(label, node_type="attribute", language=language, rendering=TOLD) if label else None
                 if "focus" in placeholders(form.ask) and not (about and about.inline):
                     continue
                 text = fill(form.ask, topic=topic, phrase=about)

@@ -20,7 +20,7 @@ from pipeline.context import Answer
 from pipeline.contracts import TurnRecord
 from pipeline.engines.base import DecisionEngine
 from pipeline.language.acts.reading import RuleReader
-from pipeline.methodology import Methodology
+from pipeline.methodology import Methodology, Time
 from pipeline.outcome import Outcome
 from pipeline.ports import (
     ActReader,
@@ -32,9 +32,9 @@ from pipeline.ports import (
     QuestionRequest,
     Rating,
     RatingRequest,
+    Rendering,
     SlotProposal,
     SlotRequest,
-    Time,
     Vectors,
 )
 from pipeline.state import InterviewState
@@ -198,6 +198,9 @@ class WordParser:
     async def time_told(self, text: str, quote: str) -> Time | None:
         said = next((part for part in text.split(".") if quote in part), text)
         return "past" if "was" in said.split() else "present"
+
+    async def rendered(self, text: str, quote: str) -> Rendering:
+        return Rendering(thing=f"that {quote}") if quote in text else Rendering()
 
 
 Say = Callable[[ExtractionRequest], Extraction]

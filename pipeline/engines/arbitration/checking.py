@@ -9,10 +9,8 @@ from pydantic import ValidationError
 
 from pipeline.engines.arbitration.file import ArbitrationFile
 from pipeline.engines.arbitration.scorers import SCORERS
-from pipeline.question.templates import placeholders
+from pipeline.question.templates import PLACEHOLDERS, placeholders
 from pipeline.signals.registry import Problem
-
-KNOWN = frozenset({"topic", "focus", "mention", "does", "is", "was", "element"})
 
 
 def problems(file: ArbitrationFile) -> Iterator[Problem]:
@@ -54,7 +52,7 @@ def cautions(file: ArbitrationFile) -> Iterator[Problem]:
                 yield Problem(path, f"{tactic.id} has no questions: general ones are asked")
             for language, forms in tactic.templates.items():
                 for place, form in enumerate(forms):
-                    unknown = sorted(placeholders(form.ask) - KNOWN)
+                    unknown = sorted(placeholders(form.ask) - PLACEHOLDERS)
                     if unknown:
                         where = (*path, "templates", language, place)
                         yield Problem(where, f"unknown placeholder {{{unknown[0]}}}: it stays empty")

@@ -31,7 +31,7 @@ from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.engines.two_tier.scorers import NEUTRAL, SCORERS, Scorer
 from pipeline.engines.two_tier.vetoes import VETOES, KnowledgeCeiling, RecentRedundancy, Veto
 from pipeline.methodology import FocusMode, Strategy
-from pipeline.question.templates import placeholders
+from pipeline.question.templates import PLACEHOLDERS, placeholders
 from pipeline.signals.registry import Problem
 from pipeline.strategies import Strategies
 from pipeline.subjects import ceilings_after, recalled, remembered
@@ -46,7 +46,6 @@ MARGIN = 0.15
 """How much less a candidate may score and still be as good: what one scorer in full makes of it."""
 EXPLAINED = 3
 """Reasons that the reason of a decision names at most."""
-KNOWN = frozenset({"topic", "focus", "mention", "does", "is", "was", "element"})
 MODES: Mapping[str, FocusMode] = {"transition": "summary", "reflection": "summary", "closing": "summary"}
 
 
@@ -410,7 +409,7 @@ def _cautions(file: TwoTierFile) -> Iterator[Problem]:
     for at, strategy in enumerate(file.strategies):
         for language, forms in strategy.templates.items():
             for number, form in enumerate(forms):
-                unknown = sorted(placeholders(form.ask) - KNOWN)
+                unknown = sorted(placeholders(form.ask) - PLACEHOLDERS)
                 if unknown:
                     path = ("strategies", at, "templates", language, number)
                     yield Problem(path, f"unknown placeholder {{{unknown[0]}}}: it stays empty")

@@ -50,7 +50,11 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("length", r"\bhow long\b"),
         ("machine", r"\b(robot|machine|human|real person|ai|bot|computer|program)\b"),
         ("why_ask", r"\bwhy (do|are|would|did) you (ask|want|need)\b|\bwhy('s| is) that (any|your)\b"),
-        ("purpose", r"\bwhat('s| is| are) (this|it|that|all this|these)\b.*\bfor\b|\bthe point of\b"),
+        (
+            "purpose",
+            r"\bwhat('s| is| are) (this|it|that|all this|these)\b.*\bfor\b|\bthe point of\b"
+            r"|\bwhat (this|it|all this|that|you) (is|'s|want|need) (all )?(this |it )?(for|about)\b",
+        ),
         ("incentive", r"\b(paid|voucher|reward|money|prize)\b"),
         ("name", r"\byour name\b|\bwho are you\b|\bcalled\b"),
     )
@@ -59,6 +63,7 @@ ABOUT: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 LIFE = re.compile(
     r"\btr(?:y|ied|ying)(?: so| really)?(?: hard)? to (?:stop|quit) (?!answering|talking|this|here|now)"
     r"|\benough (?!for|of|now|today|thanks|thank|please|questions?|talk|talking|said|then|already|is|and|i|so|on)\w+"
+    r"|\bthat'?s the end of (?:it|that|this|that one|this one|the story|that story)$"
     r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
     r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
     r"|drinking|smoking|vaping|gambling|spending|wasting|caring|working|driving|using|paying|running"
@@ -72,7 +77,13 @@ ENDS: frozenset[Act] = frozenset({"wants_stop", "wants_pause"})
 FEW_WORDS = 2
 """Words of a clause that is too short for the reader alone, unless it is all but certain."""
 CERTAIN = 0.9
-LEAST_ALONE: dict[Act, float] = {"asks_back": 0.9, "dont_know": 0.95, "complains": 0.98}
+LEAST_ALONE: dict[Act, float] = {
+    "asks_back": 0.9,
+    "dont_know": 0.95,
+    "complains": 0.98,
+    "wants_withdrawal": 0.85,
+    "wants_stop": 0.5,
+}
 """Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)

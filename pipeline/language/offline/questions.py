@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
-from pipeline.language.offline.ranking import Moment, ranked, shipped
+from pipeline.language.offline.ranking import LATELY, Moment, bare, ranked, shipped
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
 from pipeline.methodology import Form, Stance
-from pipeline.ports import Embedder, QuestionRequest
+from pipeline.ports import Embedder, QuestionRequest, Rendering
 from pipeline.question.checker import check, compared_with
 from pipeline.question.phrases import Phrase, phrase
 from pipeline.question.pieces import in_words
@@ -39,10 +39,14 @@ BEHIND, LEAST_GAIN, AWAY = 0.4, 0.15, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
 be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows.
 Going back to something is the engine's to choose: only what was said just now is preferred."""
+MUCH = 15
+"""Words of an answer after which the last question does not come without a word of thanks."""
+TIE = 0.01
+"""By how much a probe is worth less than the one before it, so that each has its turn."""
 LATEST = 2
 """Sentences at the end of an answer that an acknowledgement must fit."""
-FLOOR = 0.6
-"""Where the ranker expects less of the best wording, the plainest probe is asked."""
+FLOOR = 1.3
+"""What the plainest probe is worth: where the ranker expects less of the best wording, it is asked."""
 RANKED = 1 << 20
 """Chance is drawn from this many steps."""
 
@@ -142,8 +146,12 @@ def _promise(request: QuestionRequest) -> float:
     """The worth of the best wording of a request; that of the plainest probe where none is worth more."""
     speaking = phrasing(request.language)
     about = _phrase_of(request)
-    found = list(_ranked(_forms(request, speaking, about), request, speaking, about))
-    return max(found[0][0], FLOOR) if found else FLOOR
+    return max((value for value, _ in _best(request, speaking, about)), default=FLOOR)
+
+
+def _closes(request: QuestionRequest) -> bool:
+    """Whether a question is the last one."""
+    return request.kind == "closing" or bool(request.strategy and request.strategy.generates_closing_question)
 
 
 def _leaves(request: QuestionRequest) -> bool:
@@ -168,6 +176,11 @@ def _burden(language: str) -> re.Pattern[str]:
 @lru_cache(maxsize=32)
 def _relief(language: str) -> re.Pattern[str]:
     return re.compile(phrasing(language).relief)
+
+
+@lru_cache(maxsize=32)
+def _loss(language: str) -> re.Pattern[str]:
+    return re.compile(phrasing(language).loss)
 
 
 @lru_cache(maxsize=32)
@@ -196,10 +209,11 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         yield from _asked(_turned(easier, request, "easier"), request, speaking, about)
     elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or ""):
         before = _fresh_acknowledgement(request, speaking)
-    ranked_best = list(_ranked(_forms(request, speaking, about), request, speaking, about))
-    best = [text for _, text in ranked_best]
-    if request.unheard or (request.focus_is_last_said and ranked_best and ranked_best[0][0] < FLOOR):
+    best = [text for _, text in _best(request, speaking, about)]
+    if request.unheard:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
+    if _closes(request) and len((answer or "").split()) >= MUCH and not plain:
+        before = _pick(speaking.thanks, request, "thanks")
     if before:
         yield from (f"{before} {text}" for text in best[:6])
     yield from best
@@ -244,7 +258,7 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
         own = ()  # a form of its own would be about something, and there is nothing
     if own:
         return own
-    if request.kind == "closing" or (strategy and strategy.generates_closing_question):
+    if _closes(request):
         return _plain(speaking.closings)
     if strategy is not None and strategy.focus_mode == "guide" and request.focus_label:
         return _plain(speaking.elements)
@@ -253,6 +267,22 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
 
 def _plain(texts: Sequence[str]) -> list[Form]:
     return [Form(ask=text) for text in texts]
+
+
+def _best(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> list[tuple[float, str]]:
+    """The wordings of the strategy's forms with what they are worth, the best first.
+
+    What was told just now can be asked about by the plainest probes as well; each that was used lately makes all
+    of them worth less.
+    """
+    found = list(_ranked(_forms(request, speaking, about), request, speaking, about))
+    if about is None or request.focus_is_jump or shipped() is None:
+        return found
+    lately = (request.all_questions or request.recent_questions)[-LATELY:]
+    asked = sum(any(was_asked(probe, question) for probe in speaking.probes) for question in lately)
+    probes = _turned(speaking.probes, request, "probe")
+    plainest = [(FLOOR * (1 - asked) - TIE * place, probe) for place, probe in enumerate(probes)]
+    return sorted((*found, *plainest), key=lambda pair: -pair[0])
 
 
 def _ranked(
@@ -293,7 +323,8 @@ def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> M
         about=about,
         time=request.focus_time,
         answer=_last_answer(request) or "",
-        recent=request.recent_questions,
+        recent=request.all_questions or request.recent_questions,
+        bare=bare(request.all_questions, [line.text for line in request.lines if line.speaker == "respondent"]),
     )
 
 
@@ -305,22 +336,31 @@ def _asked(
 
 
 def _acknowledges(request: QuestionRequest, answer: str) -> bool:
-    """Whether to acknowledge the answer: at random, where something was told, never twice in a row."""
-    if len(answer.split()) < ACKNOWLEDGE_FROM or request.focus_is_jump or request.turn_number < 1:
-        return False
+    """Whether to acknowledge the answer: a death always, else at random, where much was told; never twice in a row."""
     spoken = _acknowledgements(phrasing(request.language))
     if request.recent_questions and any(request.recent_questions[-1].startswith(ack) for ack in spoken):
+        return False
+    if _tells_of_loss(request, answer):
+        return True
+    if len(answer.split()) < ACKNOWLEDGE_FROM or request.focus_is_jump or request.turn_number < 1:
         return False
     return stable_hash(request.seed, request.turn_number, "acknowledge") % ACKNOWLEDGE_ONE_IN == 0
 
 
 def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
-    return (*speaking.acknowledgements, *speaking.acknowledgements_hard)
+    return (*speaking.acknowledgements, *speaking.acknowledgements_hard, *speaking.acknowledgements_loss)
+
+
+def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
+    """Whether somebody's death was told of at the end of an answer."""
+    return bool(_loss(request.language).search(" ".join(sentences(answer.casefold())[-LATEST:])))
 
 
 def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
     """One that fits the weight of what was said and was not used lately; none where only silence would fit."""
     answer = _last_answer(request) or ""
+    if _tells_of_loss(request, answer):
+        return _pick(speaking.acknowledgements_loss, request, "loss")
     relieved = bool(_relief(request.language).search(" ".join(sentences(answer.casefold())[-LATEST:])))
     hard = request.focus_stance < 0 and _burdens(answer, request.language) and not relieved
     if request.focus_emotion > 1 and not hard:
@@ -346,7 +386,16 @@ def _phrase_of(request: QuestionRequest) -> Phrase | None:
     if not request.focus_label or (request.strategy and request.strategy.node_binding == "none"):
         return None
     said = [line.text for line in request.lines if line.speaker == "respondent"]
-    return phrase(request.focus_label, node_type=request.focus_type or "", language=request.language, said=said)
+    told = request.focus_rendering
+    if request.focus_is_jump and not told.named:
+        told = Rendering()
+    return phrase(
+        request.focus_label,
+        node_type=request.focus_type or "",
+        language=request.language,
+        said=said,
+        rendering=told,
+    )
 
 
 def _last_answer(request: QuestionRequest) -> str | None:

@@ -14,17 +14,37 @@ from functools import lru_cache
 from importlib.resources import files
 
 from pipeline.language.offline.wording import Wording
-from pipeline.methodology import Stance
-from pipeline.ports import Time
+from pipeline.methodology import Stance, Time
 from pipeline.question.phrases import Phrase
 from pipeline.question.templates import was_asked
 from pipeline.question.text import jaccard, word_count, words
 
 JITTER = 0.15
 """Most that chance adds, so that wordings of the same worth take turns."""
-ASKED_BEFORE, ASKED_LAST = 0.7, 1.5
-"""What a wording loses for each of the latest questions that asked the same, and for the last one besides: people
-notice, and no single moment that was judged can show it."""
+ASKED_EVER, ASKED_LATELY, ASKED_LAST = 0.4, 0.5, 1.5
+"""What a wording loses for each question of the interview that asked the same, for each of the latest besides, and for
+the last one: people notice, and no single moment that was judged can show it."""
+LATELY = 6
+"""Questions that are lately."""
+ALIKE = 0.5
+"""What a wording loses for each of the last `LATELY` questions that asked the same in other words."""
+STEMS = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        r"\bmean (?:to|for) you\b",
+        r"\b(?:is|was|be) (?:that|it) like\b|\bhow was (?:that|it)\b",
+        r"\b(?:matter|important)\b",
+        r"\b(?:do|give|difference)\b.*\byou\b",
+        r"\bmore about that\b",
+        r"\b(?:went through your mind|make of that|get to you)\b",
+    )
+)
+"""What questions ask in several wordings; how a story goes on may be asked again and again."""
+TAKEN_UP = 0.6
+"""What a wording gains that says what it is about, where the last `BARE` questions did not take up a word."""
+BARE = 2
+LONG_WORD = 4
+"""Letters of a word beyond which it says something."""
 TERSE, SHORT = 5, 15
 """An answer of at most so many words is terse, or short."""
 OTHERS = re.compile(r"\b(?:he|she|they|him|her|them|we|us|who|somebody|someone|everyone|everybody|people)\b", re.I)
@@ -45,7 +65,8 @@ class Moment:
         about: it, as a phrase.
         time: when it is so, as it was told; None where that is not known.
         answer: the last answer, or nothing.
-        recent: the latest questions, the last at the end.
+        recent: the questions of the interview, the last at the end.
+        bare: whether the latest of them took up no word of what was told.
     """
 
     type: str | None
@@ -56,6 +77,7 @@ class Moment:
     time: Time | None = None
     answer: str = ""
     recent: tuple[str, ...] = ()
+    bare: bool = False
 
 
 def features(wording: Wording, moment: Moment) -> dict[str, float]:
@@ -157,14 +179,39 @@ def ranked(wordings: Sequence[Wording], moment: Moment, chance: Sequence[float])
     ranker = shipped()
     scores = ranker.scores(wordings, moment) if ranker else [0.0] * len(wordings)
     scored = [
-        (score + JITTER * luck - _worn(wording, moment), wording)
+        (score + JITTER * luck - _worn(wording, moment) + _taken_up(wording, moment), wording)
         for score, wording, luck in zip(scores, wordings, chance, strict=True)
     ]
     return sorted(scored, key=lambda pair: -pair[0])
 
 
 def _worn(wording: Wording, moment: Moment) -> float:
-    """What a wording loses because the same was asked lately."""
+    """What a wording loses because the same was asked before."""
+    lately = moment.recent[-LATELY:]
     asked = [was_asked(wording.form.ask, question) for question in moment.recent]
-    alike = max((jaccard(wording.text, question) for question in moment.recent), default=0.0)
-    return ASKED_BEFORE * sum(asked) + ASKED_LAST * float(asked[-1:] == [True]) + alike
+    stems = [stem for stem in STEMS if stem.search(wording.form.ask)]
+    alike = sum(any(stem.search(question) for stem in stems) for question in lately)
+    return (
+        ASKED_EVER * sum(asked)
+        + ASKED_LATELY * sum(asked[-LATELY:])
+        + ASKED_LAST * float(asked[-1:] == [True])
+        + ALIKE * max(0, alike - sum(asked[-LATELY:]))
+        + max((jaccard(wording.text, question) for question in lately), default=0.0)
+    )
+
+
+def _taken_up(wording: Wording, moment: Moment) -> float:
+    """What a wording gains by saying what it is about, after questions that did not."""
+    return TAKEN_UP if moment.bare and wording.naming in ("echo", "woven", "inside") else 0.0
+
+
+def bare(questions: Sequence[str], told: Sequence[str]) -> bool:
+    """Whether the latest questions took up no word of what was told.
+
+    Args:
+        questions: of the interview, the last at the end.
+        told: what the respondent said.
+    """
+    said = {word for text in told for word in words(text) if len(word) > LONG_WORD}
+    latest = questions[-BARE:]
+    return len(latest) == BARE and not any(said & {w for w in words(q) if len(w) > LONG_WORD} for q in latest)

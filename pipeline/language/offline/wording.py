@@ -11,15 +11,15 @@ from pipeline.methodology import STANCES, Form, Stance
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import bridge_for
 from pipeline.question.phrases import Phrase
-from pipeline.question.templates import fill, placeholders, stable_hash, suits, uncapitalised
+from pipeline.question.templates import WAYS, fill, placeholders, stable_hash, suits
 
-Naming = Literal["unnamed", "lead", "echo", "sentence", "inside"]
-"""How a wording says what it is about: not at all, by a few words before a colon, by the respondent's sentence said
-back before the question, by a sentence about their words, or within it."""
+Naming = Literal["unnamed", "echo", "sentence", "inside", "woven"]
+"""How a wording says what it is about: not at all, by the respondent's sentence said back before the question, by a
+sentence about their words, by a noun phrase within it, or by what was told as a part of its own sentence."""
 
 
-GOES_ON = ("And ", "So ", "But ")
-"""How a form begins that goes on from what was said: a few words before a colon would stand in between."""
+SHORT_ECHO = 5
+"""Words of a clause that is said back although it was said last: “They climb on you. What does that mean to you?”"""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Wording:
 def fitting(forms: Iterable[Form], request: QuestionRequest, stance: Stance) -> list[Form]:
     """The forms whose conditions the moment meets; all of them where it meets those of none.
 
-    A condition on the type or the time is never waived while another form is left.
+    A condition on the type, the time, or how long ago it was said is never waived while another form is left.
     """
     listed = list(forms)
     now = "earlier" if request.focus_is_jump else "now"
@@ -43,6 +43,7 @@ def fitting(forms: Iterable[Form], request: QuestionRequest, stance: Stance) -> 
         for form in listed
         if (not form.types or request.focus_type is None or request.focus_type in form.types)
         and form.said in (None, now)
+        and (not form.times or (request.focus_time or "present") in form.times)
     ] or listed
     return [
         form
@@ -59,8 +60,11 @@ def stance_of(request: QuestionRequest, burdens: bool) -> Stance:
 
 def worded(
     forms: Sequence[Form], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None
-) -> Iterator[Wording]:
+) -> list[Wording]:
     """The wordings of some forms; for each the plainest first.
+
+    A sentence about the respondent's words ("You said “…”") is heavy: unless it leads back to something, it is used
+    only where there is nothing else.
 
     Args:
         forms: that fit.
@@ -68,28 +72,43 @@ def worded(
         speaking: the fixed sentences of the language.
         about: the focus as a phrase; None for a question about nothing in particular.
     """
-    for number, form in enumerate(forms):
-        slots = placeholders(form.ask)
-        if about is None:
-            if suits(form.ask, None):
-                yield Wording(fill(form.ask, topic=request.topic), form)
-            continue
-        if "mention" in slots:
-            sentence = mention(request, speaking, about, number)
-            yield Wording(fill(form.ask, topic=request.topic, phrase=about, mention=sentence), form, "sentence")
-        elif "focus" in slots:
-            if suits(form.ask, about) and not request.focus_is_jump:
-                yield Wording(fill(form.ask, topic=request.topic, phrase=about), form, "inside")
-        else:
-            if request.focus_is_last_said and not request.focus_is_jump:
-                yield Wording(fill(form.ask, topic=request.topic), form)
-            else:
-                if about.lead and not request.focus_is_jump and not form.ask.startswith(GOES_ON):
-                    asked = uncapitalised(fill(form.ask, topic=request.topic))
-                    yield Wording(f"{about.lead}: {asked}", form, "lead")
-                sentence, naming = _taken_up(request, speaking, about, number)
-                text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
-                yield Wording(text, form, naming)
+    found = [
+        wording for number, form in enumerate(forms) for wording in _of_form(form, request, speaking, about, number)
+    ]
+    if request.focus_is_jump:
+        return found
+    return [wording for wording in found if wording.naming != "sentence"] or found
+
+
+def _of_form(
+    form: Form, request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None, number: int
+) -> Iterator[Wording]:
+    slots = placeholders(form.ask)
+    if about is None:
+        if suits(form.ask, None):
+            yield Wording(fill(form.ask, topic=request.topic), form)
+    elif "mention" in slots:
+        sentence = mention(request, speaking, about, number)
+        yield Wording(fill(form.ask, topic=request.topic, phrase=about, mention=sentence), form, "sentence")
+    elif slots & (WAYS | {"focus"}):
+        if suits(form.ask, about) and not request.focus_is_jump:
+            naming: Naming = "woven" if slots & WAYS else "inside"
+            yield Wording(fill(form.ask, topic=request.topic, phrase=about), form, naming)
+    else:
+        yield from _anaphoric(form, request, speaking, about, number)
+
+
+def _anaphoric(
+    form: Form, request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int
+) -> Iterator[Wording]:
+    """The wordings of a form whose “that” stands for what was said."""
+    if request.focus_is_last_said and not request.focus_is_jump:
+        yield Wording(fill(form.ask, topic=request.topic), form)
+        if not (about.rendering.clause and len(about.said_back.split()) <= SHORT_ECHO):
+            return
+    sentence, naming = _taken_up(request, speaking, about, number)
+    text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
+    yield Wording(text, form, naming)
 
 
 def _taken_up(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> tuple[str, Naming]:

@@ -23,6 +23,7 @@ from pipeline.language.offline import ranking
 from pipeline.language.offline.ranking import Moment, Ranker, features
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Form
+from pipeline.ports import Rendering
 from pipeline.question.phrases import phrase
 
 STRENGTHS = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -75,7 +76,9 @@ def read(path: Path) -> Iterator[Judged]:
                 stance=moment["stance"],
                 feels=moment["feels"],
                 last_said=moment["last_said"],
-                about=phrase(label, node_type=kind or "", said=said) if label else None,
+                about=phrase(label, node_type=kind or "", said=said, rendering=Rendering(**moment.get("rendering", {})))
+                if label
+                else None,
                 time=moment["time"],
                 answer=answer,
                 recent=(*(question for question, _ in moment["before"]), moment["question"]),

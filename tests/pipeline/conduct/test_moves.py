@@ -218,6 +218,29 @@ def test_asking_back_twice_leads_to_another_question() -> None:
     assert (again.then, again.leaves_focus) == ("engine", True)
 
 
+def test_counter_question_with_an_answer_is_owned_and_the_answer_taken() -> None:
+    text = "Choose what? A plant? That it survives the winter."
+    tells: tuple[str, Act] = ("That it survives the winter.", "tells")
+    move = move_for(moment(text, ("Choose what? A plant?", "asks_back"), tells, heard_by="rules"))
+    assert move is not None
+    assert (move.then, move.counts) == ("engine", True)
+    assert move.text in policy().texts.asked_unclearly
+
+
+def test_interrupted_story_is_asked_for_unless_it_was_told_on() -> None:
+    cut = "But I wanted to tell you what happened in the morning."
+    text = f"Behind it? Kindness, I suppose. {cut}"
+    move = move_for(moment(text, (cut, "wants_topic"), about="going_on"))
+    assert move is not None
+    assert (move.then, move.text, move.counts) == ("easier", policy().texts.cut_in_go_on, True)
+    cut = "I hadn't got to the end."
+    text = f"{cut} Terry came in and took the board off."
+    acts: tuple[tuple[str, Act], ...] = ((cut, "wants_topic"), ("Terry came in and took the board off.", "tells"))
+    on = move_for(moment(text, *acts, about="going_on"))
+    assert on is not None
+    assert (on.then, on.text, on.counts) == ("engine", policy().texts.cut_in, True)
+
+
 def test_complaint_is_owned_and_the_thread_left() -> None:
     told = whole("I already told you that", "complains", about="told")
     assert told.then == "engine" and told.leaves_focus
@@ -354,6 +377,17 @@ def test_wish_to_delete_a_part_is_answered_truthfully_and_deletes_nothing() -> N
         part = move_for(moment(said, conduct=conduct))
         assert part is not None
         assert (part.then, part.text) == ("again", policy().texts.withdrawal_part)
+
+
+def test_no_to_a_deletion_nobody_asked_for_goes_on_with_the_answer() -> None:
+    text = "I locked up and drove to Matlock. I don't know whether you got that."
+    tells: tuple[str, Act] = ("I locked up and drove to Matlock.", "tells")
+    asked = move_for(moment(text, tells, ("I don't know whether you got that.", "wants_withdrawal")))
+    assert asked is not None
+    said = "No! Who said anything about deleting? I was only asking whether you'd followed me."
+    move = move_for(moment(said, conduct=after(asked)))
+    assert move is not None
+    assert (move.then, move.text) == ("engine", policy().texts.withdrawal_kept)
 
 
 def test_good_bye_does_not_cover_that_somebody_wants_to_stop() -> None:

@@ -511,9 +511,9 @@ def test_file_that_comes_along_names_every_scorer_and_gives_no_cause_for_caution
     assert {rule["class"] for rule in SHIPPED["scorers"]} == set(SCORERS)
     assert len(SCORERS) == 9
     assert Arbitration().cautions(FILE) == []
-    odd = parse(TEXT.replace("How do you feel about {element}?", "How do you feel about {thing}?"), "a.yaml").data
+    odd = parse(TEXT.replace("How do you feel about {element}?", "How do you feel about {gadget}?"), "a.yaml").data
     (caution,) = Arbitration().cautions(ArbitrationFile.model_validate(odd))
-    assert caution.reason == "unknown placeholder {thing}: it stays empty"
+    assert caution.reason == "unknown placeholder {gadget}: it stays empty"
 
 
 def test_strategy_asks_by_its_tactic() -> None:

@@ -66,26 +66,6 @@ def test_only_a_whole_short_clause_is_said_back(label: str, answer: str, back: s
     assert phrase(label, said=["Something else.", answer]).said_back == back
 
 
-@pytest.mark.parametrize(
-    ("label", "answer", "lead"),
-    [
-        ("losing the season", "So we were losing the season.", "Losing the season"),
-        ("no infections", "No cleaning. No infections.", "No infections"),
-        ("my winter tyres", "My winter tyres were ready.", "Your winter tyres"),
-        ("peace", "Peace. Company.", "Peace"),
-        ("peace", "There is peace then.", ""),
-        ("not to be a burden", "Not to be a burden.", "Not to be a burden"),
-        ("he never rang", "He never rang.", ""),
-        ("the bloody thing was late", "The bloody thing was late.", ""),
-        ("works without power", "Works without power.", ""),
-        ("without you", "Without you.", ""),
-        ("the rig", "On the rig.", "The rig"),
-    ],
-)
-def test_words_without_a_verb_may_stand_before_a_colon(label: str, answer: str, lead: str) -> None:
-    assert phrase(label, said=[answer]).lead == lead
-
-
 def test_quotation_is_the_whole_clause_of_the_latest_answer_that_has_it() -> None:
     made = phrase("a chair", said=["I bought a chair there.", "And so I made a chair."])
     assert (made.kind, made.text, made.whole) == ("noun", "a chair", True)

@@ -21,10 +21,15 @@ class LanguagePhrasing(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    acknowledgements: tuple[str, ...]
+    acknowledgements: tuple[str, ...] = ()
     acknowledgements_hard: tuple[str, ...] = ()
+    acknowledgements_loss: tuple[str, ...] = ()
+    thanks: tuple[str, ...] = ()
     mention_object: tuple[str, ...] = ()
     mention_quote: tuple[str, ...] = Field(min_length=1)
+    mention_clause: tuple[str, ...] = ()
+    bridge_clause: tuple[str, ...] = ()
+    distant_clause: tuple[str, ...] = ()
     bridge_object: tuple[str, ...] = ()
     bridge_quote: tuple[str, ...] = Field(min_length=1)
     distant_object: tuple[str, ...] = ()
@@ -44,17 +49,21 @@ class LanguagePhrasing(BaseModel):
     keep_case: bool = False
     burden: str = "(?!)"
     relief: str = "(?!)"
+    loss: str = "(?!)"
     turning: str = "(?!)"
     contradicts: str = "(?!)"
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
         """Sentences that take up a phrase of that kind."""
-        return (self.mention_object if kind == "noun" else ()) or self.mention_quote
+        own = {"noun": self.mention_object, "clause": self.mention_clause, "quote": self.mention_quote}
+        return own[kind] or self.mention_quote
 
     def bridges(self, kind: PhraseKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Sentences that lead back to a phrase of that kind: said lately, said a while ago."""
         if kind == "noun" and self.bridge_object:
             return self.bridge_object, self.distant_object or self.distant_quote
+        if kind == "clause" and self.bridge_clause:
+            return self.bridge_clause, self.distant_clause
         return self.bridge_quote, self.distant_quote
 
 

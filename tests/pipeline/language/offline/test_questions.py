@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,7 +15,7 @@ from pipeline.language.offline import questions
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know, wordings
 from pipeline.methodology import Methodology, Strategy
-from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter
+from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter, Rendering
 from pipeline.question.checker import check
 from pipeline.question.templates import was_asked
 from pipeline.question.text import word_count
@@ -165,16 +166,16 @@ def test_twenty_turns_of_one_strategy_stay_varied_and_never_repeat(name: str, la
         most = Counter(questions).most_common(1)[0]
         assert most[1] <= 5, most
         if language == "en":
-            assert len(set(questions)) >= 8
+            assert len(set(questions)) >= 6
 
 
-def test_twenty_turns_on_one_focus_never_repeat_one_of_the_last_six() -> None:
+def test_twenty_turns_on_one_focus_never_repeat_one_of_the_last_five() -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
     questions: list[str] = []
     for turn in range(1, 21):
         asked = request("means_end_chain", strategy, label="quiet motor", turn=turn, recent=tuple(questions[-6:]))
         text = compose(asked)
-        assert text not in questions[-6:]
+        assert text not in questions[-5:]
         assert faults(text, asked) == []
         questions.append(text)
 
@@ -235,18 +236,41 @@ def test_rephrase_of_an_opening_or_foreign_question_differs() -> None:
 
 def test_acknowledgements_come_now_and_then_and_never_twice_running() -> None:
     strategy = METHODS["means_end_chain"].strategy("deepen")
-    spoken, previous, count = phrasing("en").acknowledgements, False, 0
+    spoken, previous, count = phrasing("de").acknowledgements, False, 0
     questions: list[str] = []
     for turn in range(1, 61):
         asked = request(
             "means_end_chain", strategy, label=LABELS[turn % 20], turn=turn, recent=tuple(questions[-6:]),
-            answer="It is because it saves me a lot of time in the morning.",
+            answer="Weil es mir am Morgen eine Menge Zeit spart.", language="de",
         )  # fmt: skip
         questions.append(compose(asked))
         acknowledged = questions[-1].startswith(spoken)
         assert not (acknowledged and previous)
         previous, count = acknowledged, count + acknowledged
     assert 5 <= count <= 30
+
+
+@pytest.mark.parametrize(
+    ("answer", "sorry"),
+    [
+        ("One's a cutting from my gran. She died last year.", True),
+        ("We lost my dad in spring.", True),
+        ("I lost my dad in spring.", True),
+        ("The battery died on a flight.", False),
+        ("I lost my keys.", False),
+    ],
+)
+def test_death_is_never_passed_over(answer: str, sorry: bool) -> None:
+    for turn in range(1, 12):
+        assert compose(deepening(turn=turn, answer=answer)).startswith("I'm sorry.") is sorry
+
+
+def test_last_question_does_not_come_without_thanks_after_much_was_told() -> None:
+    strategy = METHODS["critical_incident"].strategy("validate")
+    much = "He came round to the side of the bed and crouched down, and she took my hand and squeezed it."
+    thanks = phrasing("en").thanks
+    assert compose(request("critical_incident", strategy, answer=much)).startswith(thanks)
+    assert not compose(request("critical_incident", strategy, answer="No, nothing.")).startswith(thanks)
 
 
 def test_no_focus_yet_asks_about_the_topic() -> None:
@@ -354,22 +378,34 @@ def test_what_was_just_said_is_not_named_again() -> None:
     assert "motor" in compose(other)
 
 
-def test_few_words_are_taken_up_before_a_colon() -> None:
-    strategy = METHODS["means_end_chain"].strategy("deepen")
-    asked = request(
-        "means_end_chain",
-        strategy,
-        label="no infections",
-        focus_type="functional_consequence",
-        answer="No infections. And peace.",
+def test_what_was_told_becomes_part_of_the_question_itself() -> None:
+    strategy = METHODS["critical_incident"].strategy("explore_emotions")
+    told = Rendering(clause="the nurse gave the rabbit a bracelet")
+    fields: dict[str, Any] = {"label": "gave the rabbit a bracelet", "focus_type": "action", "focus_time": "event"}
+    answer = "The nurse gave the rabbit a bracelet. And then."
+    asked = request("critical_incident", strategy, answer=answer, focus_rendering=told, **fields)
+    assert "What went through your mind when the nurse gave the rabbit a bracelet?" in list(wordings(asked, plain=True))
+    without = asked.model_copy(update={"focus_rendering": Rendering()})
+    assert not any("when the nurse" in text for text in wordings(without, plain=True))
+    usual = asked.model_copy(update={"focus_time": "present"})
+    assert not any("when the nurse" in text for text in wordings(usual, plain=True))
+
+
+def test_clause_about_somebody_unnamed_is_not_gone_back_to() -> None:
+    strategy = METHODS["critical_incident"].strategy("deepen_narrative")
+    told = Rendering(clause="he kept the card", named=False)
+    fields: dict[str, Any] = {"label": "kept the card", "focus_type": "action", "jump": True, "focus_rendering": told}
+    texts = list(wordings(request("critical_incident", strategy, **fields), plain=True))
+    assert texts
+    assert not any("he kept the card" in text for text in texts)
+    named = request(
+        "critical_incident", strategy, **{**fields, "focus_rendering": told.model_copy(update={"named": True})}
     )
-    led = [text for text in wordings(asked, plain=True) if text.startswith("No infections: ")]
-    assert led
-    assert all(text[len("No infections: ")].islower() for text in led)
+    assert any("he kept the card" in text for text in wordings(named, plain=True))
 
 
 def test_question_goes_with_the_time_that_was_told() -> None:
-    strategy = METHODS["critical_incident"].strategy("deepen_narrative")
+    strategy = METHODS["critical_incident"].strategy("explore_emotions")
     asked = request(
         "critical_incident",
         strategy,
@@ -380,8 +416,8 @@ def test_question_goes_with_the_time_that_was_told() -> None:
     )
     happened = list(wordings(asked.model_copy(update={"focus_time": "event"}), plain=True))
     usual = list(wordings(asked.model_copy(update={"focus_time": "present"}), plain=True))
-    told, asks = "What happened then?", "What is that like?"
-    assert happened.index(told) - happened.index(asks) < usual.index(told) - usual.index(asks)
+    assert "What was that like?" in happened
+    assert "What was that like?" not in usual
 
 
 def test_forms_of_a_topic_come_before_those_of_the_strategy() -> None:
@@ -403,7 +439,7 @@ def test_plainest_probe_is_asked_where_no_wording_is_worth_it(monkeypatch: pytes
     strategy = METHODS["means_end_chain"].strategy("deepen")
     asked = request("means_end_chain", strategy, label="quiet motor", focus_is_last_said=True)
     assert compose(asked, plain=True) in phrasing("en").probes
-    monkeypatch.setattr(questions, "ranked", lambda wordings, moment, chance: [(1.1, wording) for wording in wordings])
+    monkeypatch.setattr(questions, "ranked", lambda wordings, moment, chance: [(1.9, wording) for wording in wordings])
     assert compose(asked, plain=True) not in phrasing("en").probes
 
 

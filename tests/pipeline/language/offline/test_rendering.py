@@ -1,0 +1,120 @@
+"""What somebody told, as a part of a question's own sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.language.rendering import rendered
+from pipeline.language.srl import SpacyParser
+from pipeline.ports import Rendering
+
+
+def ways(parser: SpacyParser, answer: str, quote: str) -> Rendering:
+    return rendered(parser.docs.doc(answer), quote)
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "clause"),
+    [
+        ("My gums don't bleed any more.", "gums don't bleed any more", "your gums don't bleed any more"),
+        ("She put a bracelet on Alma's rabbit.", "put a bracelet", "she put a bracelet on Alma's rabbit"),
+        ("So I grab it and I was so tired.", "I was so tired", "you were so tired"),
+        ("Nobody can make a fool of me.", "make a fool of me", "nobody can make a fool of you"),
+        ("There's nowhere to park.", "there's nowhere to park", "there's nowhere to park"),
+        ("A hay lorry stopped, and he waved.", "hay lorry stopped", "the hay lorry stopped"),
+        ("im angry till noon", "angry till noon", "you're angry till noon"),
+        ("The manager just shrugged and said nothing.", "manager just shrugged", "the manager shrugged"),
+    ],
+)
+def test_clause_in_the_second_person(parser: SpacyParser, answer: str, quote: str, clause: str) -> None:
+    assert ways(parser, answer, quote).clause == clause
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote"),
+    [
+        ("That makes me calm.", "makes me calm"),  # “that” points at something else
+        ("She don't speak in class.", "don't speak"),  # a mistake is not said back
+        ("Do you want the receipt?", "want the receipt"),  # a question
+        ("he he tells you you tells you straight", "tells you"),  # stammered
+        ("You don't know what I went through.", "don't know what I went through"),  # whose “you”?
+        ("I WAS FURIOUS ABOUT THE WHOLE THING", "FURIOUS"),
+        ("It's a system.", "a system"),
+        ('He said "get out" to me.', 'said "get out"'),
+        ("We went to the place that he told us about.", "went to the place"),  # without the rest it says another thing
+        ("The price.", "not in the answer"),
+        ("", ""),
+    ],
+)
+def test_clause_left_out_where_it_is_not_sure(parser: SpacyParser, answer: str, quote: str) -> None:
+    assert ways(parser, answer, quote).clause == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "gerund", "act", "deed"),
+    [
+        ("I want to keep my own teeth.", "keep my own teeth", "keeping your own teeth", "keep your own teeth", None),
+        (
+            "I can finally concentrate.",
+            "finally concentrate",
+            "being able to concentrate",
+            "be able to concentrate",
+            "",
+        ),
+        ("I don't have to worry.", "don't have to worry", "not having to worry", "not have to worry", ""),
+        ("I hated the whole building.", "hated the whole building", "hating the whole building", None, ""),
+        ("I forgot one invoice.", "forgot one invoice", "forgetting one invoice", "forget one invoice", ""),
+        ("We called the landlord.", "called the landlord", "calling the landlord", None, "call the landlord"),
+        ("I'm not going to leave him.", "not going to leave him", "not leaving him", "not leave him", ""),
+        ("To see the kids at breakfast.", "see the kids at breakfast", "seeing the kids at breakfast", None, None),
+        ("I'd have torn mine up.", "torn mine up", "", "", ""),  # it was not done
+        ("Two cows got mastitis.", "Two cows got mastitis", "", "", ""),  # not the respondent's
+    ],
+)
+def test_what_the_respondent_does(
+    parser: SpacyParser, answer: str, quote: str, gerund: str, act: str | None, deed: str | None
+) -> None:
+    found = ways(parser, answer, quote)
+    assert found.gerund == gerund
+    assert act is None or found.act == act
+    assert deed is None or found.deed == deed
+
+
+def test_what_somebody_else_did_is_theirs_to_explain(parser: SpacyParser) -> None:
+    found = ways(parser, "My neighbour kept my card.", "kept my card")
+    assert (found.other, found.other_act, found.gerund) == ("your neighbour", "keep your card", "")
+    assert ways(parser, "He fell off the ladder.", "fell off the ladder").other == ""  # nobody decides to
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "feeling"),
+    [
+        ("I felt so stupid.", "so stupid", "stupid"),
+        ("I was furious with him.", "furious with him", "furious"),
+        ("I wasn't angry.", "wasn't angry", ""),
+        ("I was late.", "late", ""),
+        ("He was furious.", "furious", ""),
+    ],
+)
+def test_feeling_is_one_adjective(parser: SpacyParser, answer: str, quote: str, feeling: str) -> None:
+    assert ways(parser, answer, quote).feeling == feeling
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "thing"),
+    [
+        ("It gives me silence.", "silence", "that silence"),
+        ("My wife helps.", "My wife", "your wife"),
+        ("The price of the brush heads.", "price of the brush heads", "the price of the brush heads"),
+        ("Those other people's radio stations.", "other people's radio stations", "other people's radio stations"),
+        ("Two alarms on my phone.", "Two alarms", "those two alarms"),
+        ("It is noisy.", "noisy", ""),
+    ],
+)
+def test_thing_points_at_what_was_said(parser: SpacyParser, answer: str, quote: str, thing: str) -> None:
+    assert ways(parser, answer, quote).thing == thing
+
+
+def test_clause_about_somebody_unnamed_is_not_understood_later(parser: SpacyParser) -> None:
+    assert not ways(parser, "He tells me straight.", "tells me straight").named
+    assert ways(parser, "My cobbler tells me straight.", "tells me straight").named
