@@ -30,6 +30,7 @@ class CheckReport:
 
     concepts: tuple[str, ...]
     methodologies: tuple[str, ...]
+    engines: tuple[str, ...]
     languages: tuple[str, ...]
     prompts: tuple[str, ...]
     problems: tuple[ConfigProblem, ...]
@@ -71,6 +72,7 @@ def check_config(config_dir: Path | None = None) -> CheckReport:
     return CheckReport(
         concepts=tuple(library.concepts()),
         methodologies=tuple(library.methodologies()),
+        engines=library.engine_files.usable(),
         languages=library.languages(),
         prompts=tuple(dict.fromkeys(sample.name for sample in samples)),
         problems=tuple(sorted(set(problems))),

@@ -11,11 +11,8 @@ from typing import Any, Generic, TypeVar
 from config.models import checked_base_url
 from config.yamlfile import ConfigError, ConfigProblem, Document, parse, read_text, suggest, validate
 from pipeline.concept import Concept, RoleOverrides
-from pipeline.engines.registry import ENGINES
 from pipeline.methodology import Methodology
 from pipeline.signals import registry
-
-"""Decision engines that this version has."""
 
 T = TypeVar("T")
 
@@ -147,12 +144,6 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
     problems = []
     if concept.id != stem:
         problems.append(document.problem(("id",), f"should be `{stem}`, the name of the file"))
-    if concept.engine not in ENGINES:
-        problems.append(
-            document.problem(
-                ("engine",), f"the engine `{concept.engine}` is not part of this version{suggest('', list(ENGINES))}"
-            )
-        )
     if isinstance(concept.opening_question, dict):
         problems += [
             document.problem(("opening_question", language), "not one of `languages`")
@@ -164,11 +155,26 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
         for language in concept.translations
         if language not in concept.languages[1:]
     ]
+    problems += _element_problems(concept, document)
     problems += _model_problems(concept, document)
     problems += _kiosk_problems(concept, document)
     if problems:
         raise ConfigError(problems)
     return concept, document
+
+
+def _element_problems(concept: Concept, document: Document) -> Iterator[ConfigProblem]:
+    """Elements that share an id, and requirements that name no other element."""
+    ids = [element.id for element in concept.elements]
+    for i, element in enumerate(concept.elements):
+        if element.id in ids[:i]:
+            yield document.problem(("elements", i, "id"), f"`{element.id}` is there twice")
+        for j, name in enumerate(element.connection_requirements):
+            here = ("elements", i, "connection_requirements", j)
+            if name == element.id:
+                yield document.problem(here, "an element can't be connected to itself")
+            elif name not in ids:
+                yield document.problem(here, f"there is no element `{name}`{suggest(name, ids)}")
 
 
 def _kiosk_problems(concept: Concept, document: Document) -> Iterator[ConfigProblem]:

@@ -17,6 +17,7 @@ from typing import Self
 
 from config.cautions import cautions, repeated_synonyms
 from config.conduct import ConductFiles, replaced_wrongly
+from config.enginefiles import EngineFiles, unread
 from config.files import (
     Folder,
     Texts,
@@ -71,6 +72,8 @@ class Library:
     """The prompts, with what is wrong with them."""
     conduct_files: ConductFiles
     """What interviewers do about acts, with what is wrong with it."""
+    engine_files: EngineFiles
+    """What decision engines go by, with what is wrong with it."""
 
     def __init__(
         self,
@@ -101,6 +104,7 @@ class Library:
         self._speaks = speaks
         self._methodologies = Folder("methodologies", roots, read_methodology)
         self._concepts = Folder("concepts", roots, read_concept)
+        self.engine_files = EngineFiles(roots)
         self._texts = Folder("texts", roots, read_texts)
         self.prompt_files = PromptFiles(roots)
         self._personas = Folder("personas", roots, read_persona)
@@ -112,6 +116,7 @@ class Library:
         """Look at the files again."""
         for folder in (self._methodologies, self._concepts, self._texts, self._personas):
             folder.refresh()
+        self.engine_files.refresh()
 
     def methodologies(self) -> dict[str, Methodology]:
         """All usable methodologies, by name."""
@@ -218,9 +223,7 @@ class Library:
                 f"{' and '.join(lacking)}, and none is set up. Without one askwell understands "
                 f"{_names(frozenset.intersection(*(OFFLINE[role] for role in lacking)))}."
             )
-        engine = engine or concept.engine
-        if engine not in ENGINES:
-            raise UnknownName.of("decision engine", engine, ENGINES)
+        engine = _usable_engine(self.engine_files, engine or concept.engine)
         if concept.phases is not None:
             unknown = _unknown_strategies(concept, chosen)
             if unknown:
@@ -249,6 +252,7 @@ class Library:
             closing_text=_closing_in(concept, language) or texts.text("closing_text"),
             withdrawn_text=texts.text("withdrawn_text"),
             conduct=self.conduct_files.policy(concept, language),
+            engine_file=self.engine_files.pinned(engine),
             prompts=self.prompts() if self._is_remote(concept) else {},
         )
 
@@ -302,7 +306,8 @@ class Library:
             for concept in self._concepts.values().values()
             for problem in self._mismatches(concept, methodologies)
         ]
-        found = [*self._methodologies.problems(), *self._concepts.problems(), *self._texts.problems(), *crossing]
+        found = [*self._methodologies.problems(), *self._concepts.problems(), *self.engine_files.problems()]
+        found += [*self._texts.problems(), *crossing]
         if any(self._is_remote(concept) for concept in self._concepts.values().values()):
             found += self.prompt_files.problems()
         found += self.conduct_files.problems()
@@ -328,7 +333,8 @@ class Library:
             document = self._methodologies.document(methodology.name)
             if document is not None:
                 found += [document.problem(path, reason) for path, reason in cautions(methodology)]
-        return tuple(sorted(found))
+        documents = [(concept, self._concepts.document(name)) for name, concept in self._concepts.values().items()]
+        return tuple(sorted([*found, *self.engine_files.cautions(), *unread(documents)]))
 
     def _unspoken(self, concept: Concept) -> Iterator[str]:
         """Languages of a concept in which no interview can be held."""
@@ -365,22 +371,25 @@ class Library:
         if methodology is None:
             hint = suggest(concept.methodology, list(methodologies))
             return [document.problem(("methodology",), f"there is no methodology `{concept.methodology}`{hint}")]
-        known = [node.name for node in methodology.ontology.nodes]
-        problems = [
-            document.problem(
-                ("elements", i, "connection_requirements", j), f"unknown node type `{name}`{suggest(name, known)}"
-            )
-            for i, element in enumerate(concept.elements)
-            for j, name in enumerate(element.connection_requirements)
-            if name not in known
-        ]
-        problems += [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
+        problems = [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
         strategies = [strategy.name for strategy in methodology.strategies]
         for phase, part, name in _phase_strategies(concept):
             if name not in strategies:
                 path = ("phases", phase, part, name)
                 problems.append(document.problem(path, f"unknown strategy{suggest(name, strategies)}"))
         return problems
+
+
+def _usable_engine(engines: EngineFiles, name: str) -> str:
+    """The name of a decision engine. Raises UnknownName: there is none, or its file can't be used."""
+    if name not in ENGINES:
+        raise UnknownName.of("decision engine", name, ENGINES)
+    if name not in engines.usable():
+        raise UnknownName(
+            f"The decision engine `{name}` can't be used: its file is missing or wrong; `askwell check-config` "
+            "says what is wrong with it."
+        )
+    return name
 
 
 def _usable(prompts: dict[str, str]) -> dict[str, str]:

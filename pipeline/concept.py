@@ -34,7 +34,7 @@ class Element(Spec):
     label: str = Field(description="How the element is called.")
     aliases: tuple[str, ...] = Field(default=(), description="Other words for it.")
     connection_requirements: tuple[str, ...] = Field(
-        default=(), description="Node types that the element should be connected to."
+        default=(), description="Ids of other elements that it should be connected to in what respondents say."
     )
 
 
@@ -259,6 +259,8 @@ class SessionConfiguration(Spec):
     withdrawn_text: str = ""
     conduct: ConductPolicy | None = None
     """What the interviewer does about acts; None in sessions begun before there was one, until they are loaded."""
+    engine_file: dict[str, Any] = {}
+    """What the file of the decision engine said; empty where the engine has none."""
     prompts: dict[str, str] = {}
     """Prompts by file name without `.md`; empty where no role asks a language model: such a session stays offline."""
 

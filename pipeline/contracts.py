@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -151,6 +152,7 @@ class StateOutput(Contract):
     qualities: tuple[QualitativeSignals | None, ...]
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
+    coverage: tuple[ElementCoverage, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,10 @@ class StrategyOutput(Contract):
     """With this answer, and with why they ended."""
     topic: Target | None = None
     """The topic of the guide that would be asked for next."""
+    closeness: Mapping[str, float] = field(default_factory=dict)
+    """As of `DecisionInputs`."""
+    phase: str = "early"
+    """Of the interview, as the engine sees it; that of before where it was not asked."""
 
 
 @dataclass(frozen=True)
@@ -252,6 +258,7 @@ class StoredInputs(Record):
     threads: tuple[Thread, ...] = ()
     topic: Target | None = None
     engine_state: dict[str, Any] = {}
+    closeness: dict[str, float] = {}
 
 
 class OfferMade(Record):

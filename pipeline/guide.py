@@ -128,9 +128,16 @@ class Agenda:
         return bool(listed) and all(item.status != "open" for item in listed)
 
 
+def topic_of(target: Target | None) -> str | None:
+    """The id of the topic that a question is about; an element of the concept is one."""
+    if target is None or target.kind not in ("topic", "element"):
+        return None
+    return target.ids[0] if target.kind == "topic" else ELEMENT + target.ids[0]
+
+
 def asked_for(progress: Iterable[TopicProgress], target: Target | None, turn: int) -> tuple[TopicProgress, ...]:
     """The progress after a question about a topic was decided on."""
-    wanted = target.ids[0] if target is not None and target.kind == "topic" else None
+    wanted = topic_of(target)
     return tuple(
         item.model_copy(update={"status": "asked", "turn": turn})
         if item.id == wanted and item.status == "open"

@@ -17,6 +17,26 @@ LOW_MEAN = 0.3
 LOW_TURNS = 3
 
 
+LITTLE, MUCH = 0.25, 0.75
+"""Engagement up to which, and from which on, an answer has little or much of it."""
+
+
+def by_rules(depth: str, engagement: float, *, tells: bool) -> Momentum:
+    """The level of an answer whose rater does not tell it.
+
+    Neutral is what is expected. An answer is low only where it is short, volunteers nothing and tells nothing: hedging
+    beside an explanation is thinking aloud, and who is brief and says something is not weary.
+
+    Args:
+        depth: how much elaboration it has, `surface`, `shallow`, `moderate` or `deep`.
+        engagement: how much the respondent volunteers, in [0, 1].
+        tells: whether it mentions any concept.
+    """
+    if depth == "surface" and engagement <= LITTLE and not tells:
+        return "low"
+    return "high" if engagement >= MUCH and depth in ("moderate", "deep") else "neutral"
+
+
 class MomentumState(Record):
     """Levels of the latest rated answers, oldest first, at most WINDOW; and their weighted mean, in [0, 1].
 

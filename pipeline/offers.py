@@ -10,8 +10,6 @@ from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import Decision, ScoredCandidate
 from pipeline.strategies import Strategies
 
-MARGIN = 1.5
-"""How much less than the engine's choice a candidate may score and still be offered."""
 MOST = 4
 """At most so many are offered to a language model, …"""
 MOST_COMPARED = 8
@@ -48,11 +46,13 @@ def offered(decision: Decision, strategies: Strategies, *, compared: bool = Fals
     first = next((candidate for candidate in decision.candidates if candidate.selected), None)
     if decision.close or first is None or first.final_score is None:
         return ()
-    least = first.final_score - MARGIN
+    least = first.final_score - decision.margin
     found = [first]
     for candidate in decision.candidates:
         known = strategies.find(candidate.strategy)
-        if candidate.final_score is None or candidate.final_score < least or known is None:
+        if candidate.is_ruled_out or known is None:
+            continue
+        if candidate.final_score is None or candidate.final_score < least:
             continue
         if known.generates_closing_question or candidate is first:
             continue

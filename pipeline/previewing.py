@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pipeline.concept import SessionConfiguration
-from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
+from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs, with_closeness
 from pipeline.focus import Target
 from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import KGNode
 from pipeline.guide import agenda_of
 from pipeline.methodology import Strategy
+from pipeline.ports import Embedder
 from pipeline.question.asking import Questioner
 from pipeline.question.request import question_request
 from pipeline.records import Record
 from pipeline.signals.base import SignalMatrix
-from pipeline.state import Directive, InterviewState, asked_texts
+from pipeline.state import Directive, InterviewState, answered, asked_texts
 
 
 class Preview(Record):
@@ -54,8 +55,9 @@ async def previewed(
     Raises:
         ProviderError: the writer failed.
     """
-    strategy, node = _choice(state, configuration, engine, wish, signals)
-    label = node.label if node is not None else configuration.concept.name if strategy.focus_mode == "topic" else None
+    strategy, node, about = await _choice(state, configuration, engine, wish, signals, questioner.embedder)
+    topic = configuration.concept.name if strategy.focus_mode == "topic" else None
+    label = node.label if node is not None else about or topic
     request = question_request(
         state,
         configuration,
@@ -78,13 +80,15 @@ async def previewed(
     )
 
 
-def _choice(
+async def _choice(
     state: InterviewState,
     configuration: SessionConfiguration,
     engine: DecisionEngine,
     wish: Directive,
     signals: SignalMatrix | None,
-) -> tuple[Strategy, KGNode | None]:
+    embedder: Embedder,
+) -> tuple[Strategy, KGNode | None, str]:
+    """The strategy, the node it is about, and else how what it is about is called."""
     strategies = engine.strategies(configuration)
     graph, canonical = state.surface_graph(), state.canonical_graph()
     wanted = graph.nodes.get(wish.node_id) if wish.node_id is not None else None
@@ -92,34 +96,40 @@ def _choice(
     decision: Decision | None = None
     if signals is not None:
         key = canonical.key_of(wanted.id) if wanted is not None else None
-        decision = engine.decide(
-            DecisionInputs(
-                methodology=configuration.methodology,
-                signals=signals,
-                strategies=strategies,
-                strategy=wish.strategy,
-                target=Target.node(key, wanted.label) if key is not None and wanted is not None else None,
-                graph=graph,
-                questions=state.focus_history,
-                question_texts=asked_texts(state.utterances),
-                elements=configuration.concept.elements,
-                coverage=state.coverage,
-                tensions=state.tensions,
-                momentum=state.momentum,
-                qualitative=state.qualities,
-                threads=state.threads,
-                topic=topic,
-                settings=configuration.settings,
-                turn_count=state.turn_count,
-                max_turns=state.max_turns,
-                engine_state=state.engine_state,
-            )
+        inputs = DecisionInputs(
+            methodology=configuration.methodology,
+            signals=signals,
+            strategies=strategies,
+            strategy=wish.strategy,
+            target=Target.node(key, wanted.label) if key is not None and wanted is not None else None,
+            graph=graph,
+            questions=state.focus_history,
+            question_texts=asked_texts(state.utterances),
+            elements=configuration.concept.elements,
+            coverage=state.coverage,
+            tensions=state.tensions,
+            momentum=state.momentum,
+            qualitative=state.qualities,
+            threads=state.threads,
+            topic=topic,
+            settings=configuration.settings,
+            engine_file=configuration.engine_file,
+            subject=configuration.concept.name,
+            language=state.language,
+            answers=answered(state.utterances),
+            turn_count=state.turn_count,
+            max_turns=state.max_turns,
+            engine_state=state.engine_state,
         )
+        decision = engine.decide(await with_closeness(engine, inputs, embedder))
     name = wish.strategy or (decision.strategy if decision is not None else strategies.names[0])
     strategy = strategies[name]
+    if decision is not None and decision.strategy == name:
+        strategy = strategies.by_tactic(name, decision.tactic) or strategy
     if strategy.node_binding == "none":
-        return strategy, None
+        target = decision.target if decision is not None and decision.strategy == name else None
+        return strategy, None, target.label if target is not None else ""
     if wanted is not None or decision is None or decision.node_key is None:
-        return strategy, wanted
+        return strategy, wanted, ""
     known = state.node_tracker().states.get(decision.node_key)
-    return strategy, latest_wording(graph, known) if known is not None else None
+    return strategy, latest_wording(graph, known) if known is not None else None, ""

@@ -10,7 +10,7 @@ from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
 from pipeline.graph.surface import KGNode, SurfaceGraph
 from pipeline.signals.base import SignalMatrix
-from pipeline.state import InterviewState
+from pipeline.state import InterviewState, answered
 from pipeline.strategies import Strategies
 
 
@@ -48,6 +48,11 @@ def inputs_of(
         threads=stored.threads,
         topic=stored.topic,
         settings=configuration.settings,
+        engine_file=configuration.engine_file,
+        subject=configuration.concept.name,
+        language=state.language,
+        answers=answered(state.utterances, turn),
+        closeness=stored.closeness,
         turn_count=turn,
         max_turns=stored.max_turns,
         engine_state=stored.engine_state,

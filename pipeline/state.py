@@ -23,7 +23,7 @@ from pipeline.ports import QualitativeSignals, Speaker
 from pipeline.records import Record, derived_id
 from pipeline.threads import Thread
 
-STATE_VERSION = 6
+STATE_VERSION = 7
 
 SESSION_ID_PATTERN = r"[A-Za-z0-9_-]{1,64}"
 
@@ -104,6 +104,12 @@ def utterance_id(state: InterviewState, turn_number: int, speaker: Speaker) -> s
 def asked_texts(utterances: Iterable[Utterance]) -> tuple[str, ...]:
     """The texts of all that the interviewer said, oldest first."""
     return tuple(u.text for u in utterances if u.speaker == "interviewer" and u.text)
+
+
+def answered(utterances: Iterable[Utterance], until: int | None = None) -> dict[int, str]:
+    """What the respondent said last in each turn, up to one of them."""
+    said = (u for u in utterances if u.speaker == "respondent" and u.text)
+    return {u.turn_number: u.text for u in said if until is None or u.turn_number <= until}
 
 
 class Velocity(Record):

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pipeline.methodology import Strategy
 
 
 class Strategies:
-    """An engine's strategies, in the order that breaks ties."""
+    """An engine's strategies, in the order that breaks ties.
 
-    __slots__ = ("_by_name",)
+    Args:
+        strategies: all of them.
+        elements: the name of the one that asks about elements of the concept as such.
+        topics: the name of the one that asks for topics of the guide; by itself the one with `focus_mode: guide`.
+        tactics: what a strategy becomes when it is followed in a certain way, by its name and that of the tactic.
+    """
 
-    def __init__(self, strategies: Iterable[Strategy]) -> None:
+    __slots__ = ("_by_name", "_tactics", "elements", "topics")
+
+    def __init__(
+        self,
+        strategies: Iterable[Strategy],
+        *,
+        elements: str | None = None,
+        topics: str | None = None,
+        tactics: Mapping[tuple[str, str], Strategy] | None = None,
+    ) -> None:
+        self._tactics = dict(tactics or {})
+        self.elements = elements
+        self.topics = topics
         self._by_name = {strategy.name: strategy for strategy in strategies}
+        if topics is None:
+            self.topics = next((s.name for s in self if s.focus_mode == "guide"), None)
 
     def __iter__(self) -> Iterator[Strategy]:
         return iter(self._by_name.values())
@@ -35,3 +54,7 @@ class Strategies:
     def __getitem__(self, name: str) -> Strategy:
         """The strategy of that name. Raises KeyError."""
         return self._by_name[name]
+
+    def by_tactic(self, name: str | None, tactic: str) -> Strategy | None:
+        """The strategy of that name as it asks by a tactic; as it is where it has no such tactic."""
+        return self._tactics.get((name or "", tactic)) or self.find(name)

@@ -107,7 +107,7 @@ def default_stages(providers: Providers, engines: Mapping[str, DecisionEngine]) 
         ("knowledge", SlotsStage(providers.slot_proposer, providers.embedder, providers.parser)),
         ("rating", AnswerRating(providers.rater)),
         ("decision", StateStage()),
-        ("decision", StrategyStage(engines)),
+        ("decision", StrategyStage(engines, providers.embedder)),
         ("decision", ContinuationStage(engines)),
         ("speech", QuestionStage(questioner(providers), providers.parser)),
         ("speech", ResponseStage()),

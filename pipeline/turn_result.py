@@ -16,7 +16,7 @@ from pipeline.signals.base import SignalMatrix
 from pipeline.state import InterviewState
 
 PHASE_NAMES = {"early": "exploratory", "mid": "focused", "late": "closing"}
-"""The phases as the graph state of a result names them."""
+"""The phases of methodologies as the graph state of a result names them; engines name their own as they are."""
 KNOWLEDGE_LANE = ("srl", "extraction", "graph", "slots")
 """Stages that run beside the rating."""
 STRATEGY_HISTORY = 30
@@ -27,10 +27,11 @@ class TurnResult(Record):
     """Everything one turn did, in values that can be written as JSON.
 
     `graph_state` are the measures of the surface graph after the turn, with `depth_achieved` (nodes), `current_phase`
-    (one of PHASE_NAMES), `turn_count`, and the `strategy_history` before the turn. `scoring` holds `depth` and
-    `saturation`, each in [0, 1] or None. `canonical_graph` and `graph_comparison` are None where the canonical graph is
-    switched off. `strategy_alternatives` and `score_decomposition` are the candidates of the decision, best first, and
-    empty where nothing was decided. `stages_ms` and `latency_ms` are milliseconds and end with stage `response`.
+    (by PHASE_NAMES, or as the engine calls it), `turn_count`, and the `strategy_history` before the turn. `scoring`
+    holds `depth` and `saturation`, each in [0, 1] or None. `canonical_graph` and `graph_comparison` are None where the
+    canonical graph is switched off. `strategy_alternatives` and `score_decomposition` are the candidates of the
+    decision, best first, and empty where nothing was decided. `stages_ms` and `latency_ms` are milliseconds and end
+    with stage `response`.
     """
 
     turn_number: int
@@ -86,7 +87,7 @@ def turn_result(
         graph_state={
             **surface.model_dump(mode="json"),
             "depth_achieved": surface.max_depth,
-            "current_phase": PHASE_NAMES[matrix.phase],
+            "current_phase": PHASE_NAMES.get(record.phase or "", record.phase),
             "turn_count": record.turn_number,
             "strategy_history": list(before.strategy_history[-STRATEGY_HISTORY:]),
         },

@@ -423,7 +423,7 @@ def _check_config(options: argparse.Namespace) -> int:
         print(f"askwell: {len(report.problems)} problem(s) found.", file=sys.stderr)
         return 1
     print(
-        f"{len(report.concepts)} concepts, {len(report.methodologies)} methodologies, "
+        f"{len(report.concepts)} concepts, {len(report.methodologies)} methodologies, {len(report.engines)} engines, "
         f"{len(report.prompts)} prompts, texts in {', '.join(report.languages)}: all good."
     )
     return 0

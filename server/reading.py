@@ -115,4 +115,5 @@ def session_view(state: InterviewState) -> dict[str, Any]:
         "settings": state.settings,
         "guide": [item.model_dump(mode="json") for item in state.guide],
         "threads": [thread.model_dump(mode="json") for thread in state.threads],
+        "coverage": [entry.model_dump(mode="json") for entry in state.coverage],
     }

@@ -32,9 +32,12 @@ from config.settings import LogSettings, Settings, catalogue, load
 from pipeline import concept
 from pipeline.concept import EngineName, PipelineSettings
 from pipeline.contracts import Contract
+from pipeline.engines.arbitration import scorers as arbitration_scorers
 from pipeline.engines.base import Decision, DecisionInputs
 from pipeline.engines.registry import ENGINES
 from pipeline.engines.signal_pools import SignalPools
+from pipeline.engines.two_tier import scorers as two_tier_scorers
+from pipeline.engines.two_tier.vetoes import VETOES
 from pipeline.errors import PipelineMisbuilt
 from pipeline.language.clients import base
 from pipeline.language.clients.base import RoleModel
@@ -118,6 +121,15 @@ async def test_engine_that_is_named_is_there_and_one_that_is_handed_over_decides
     interview.state = interview.state.model_copy(update={"engine": "own"})
     await interview.say("taste", concepts(("taste", "attribute")))
     assert interview.engine.decided == 1
+
+
+@holds("a scorer or a veto")
+def test_scorers_and_vetoes_are_what_the_files_that_come_along_name() -> None:
+    library = Library(PipelineSettings())
+    additive, multiplicative = (library.engine_files.pinned(name) for name in ("two_tier", "arbitration"))
+    assert {rule["class"] for rule in additive["scorers"]} == set(two_tier_scorers.SCORERS)
+    assert {rule["class"] for rule in additive["vetoes"]} == set(VETOES)
+    assert {rule["class"] for rule in multiplicative["scorers"]} == set(arbitration_scorers.SCORERS)
 
 
 def own_files(root: Path, folder: Path, change: Callable[[dict[str, Any]], None], *, name: str) -> Library:

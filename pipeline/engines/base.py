@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from pipeline.concept import Element, PipelineSettings, SessionConfiguration
 from pipeline.coverage import ElementCoverage
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
-from pipeline.methodology import Methodology
+from pipeline.methodology import Form, Methodology, NodeBinding, Spec
 from pipeline.momentum import MomentumState
-from pipeline.ports import QualitativeSignals
+from pipeline.ports import Embedder, QualitativeSignals
 from pipeline.records import Record
 from pipeline.signals.base import SignalMatrix, SignalValue
+from pipeline.signals.registry import Problem
 from pipeline.state import FocusEntry
 from pipeline.strategies import Strategies
 from pipeline.threads import Thread
 
 EXPLAINED_CANDIDATES = 20
 """Candidates whose scores are stored with all their terms; of the others the totals are stored."""
+
+MARGIN = 1.5
+"""How much less than the choice a candidate may score and still be offered to whoever writes, where the engine says
+nothing else."""
+
+CLOSENESS_DIGITS = 4
+"""Cosines are stored, so they are rounded before a decision rests on them."""
 
 TermKind = Literal["weighted", "multiplied", "bonus", "veto"]
 
@@ -79,6 +87,11 @@ class ScoredCandidate(Record):
     def node_key(self) -> str | None:
         """The tracked identity of the node, where it is about one node."""
         return self.target.node_key if self.target is not None else None
+
+    @property
+    def is_ruled_out(self) -> bool:
+        """Whether a veto or a factor of 0 rules it out."""
+        return self.final_score is None or any(term.amount == 0 for term in self.amounts("multiplied"))
 
     def amounts(self, *kinds: TermKind) -> tuple[Term, ...]:
         """The terms of these kinds, in their order."""
@@ -144,6 +157,8 @@ class Decision(Record):
     scores: CandidateScores = CandidateScores()
     engine_state: dict[str, Any] = {}
     """What the engine wants to remember until its next decision, as JSON values."""
+    margin: float = MARGIN
+    """How much less than the choice a candidate may score and still be as good, in the writer's hands."""
 
     @property
     def node_key(self) -> str | None:
@@ -158,6 +173,9 @@ class DecisionInputs:
     `strategy` and `target` restrict the choice where a moderator asked for it. `questions` are those asked so far with
     what they were about, `question_texts` all that the interviewer said, `qualitative` the qualities of all rated
     answers (None where a provider does not tell), each oldest first. `topic` is the next open one of the guide.
+    `turn_count` is the number of the answer, `engine_file` what the engine's file says, `subject` the concept's name.
+    `answers` are what the respondent said, by turn; `closeness` is how close texts of the engine are to recent
+    questions, see `Comparison`.
     """
 
     methodology: Methodology
@@ -179,6 +197,22 @@ class DecisionInputs:
     turn_count: int = 0
     max_turns: int = 0
     engine_state: Mapping[str, Any] = field(default_factory=dict)
+    engine_file: Mapping[str, Any] = field(default_factory=dict)
+    subject: str = ""
+    language: str = "en"
+    answers: Mapping[int, str] = field(default_factory=dict)
+    closeness: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Texts that an engine wants compared in meaning with questions that were asked.
+
+    What comes of it is `DecisionInputs.closeness`: by text the greatest cosine to any of the questions, in [−1, 1].
+    """
+
+    texts: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
 
 
 class DecisionEngine(Protocol):
@@ -195,3 +229,90 @@ class DecisionEngine(Protocol):
     def decide(self, inputs: DecisionInputs) -> Decision:
         """The choice and its reasons. Pure: the same inputs always give the same decision."""
         ...
+
+
+class EngineAbout(Spec):
+    """What the file is for."""
+
+    name: str = Field(description="Name of the engine, the same as the file's.")
+    version: str = Field(default="1.0", description="Version of this file.")
+    description: str = Field(default="", description="How the engine chooses, in a paragraph, for researchers.")
+
+
+class EngineFile(Spec):
+    """What the files of all engines begin with."""
+
+    engine: EngineAbout = Field(description="What the file is for.")
+
+
+@runtime_checkable
+class ConfiguredEngine(DecisionEngine, Protocol):
+    """An engine that has a file of its own, with strategies and phases of its own.
+
+    A session keeps the file as it was when it began.
+    """
+
+    file: ClassVar[type[EngineFile]]
+    """The form of its file."""
+    signals: ClassVar[tuple[str, ...]]
+    """Signals that it reads, besides those that a methodology lists."""
+
+    def compared(self, inputs: DecisionInputs) -> Comparison:
+        """What has to be compared before it can decide on these inputs."""
+        ...
+
+    def problems(self, file: EngineFile) -> list[Problem]:
+        """Mistakes across the fields of a file."""
+        ...
+
+    def cautions(self, file: EngineFile) -> list[Problem]:
+        """What a file may say and probably does not mean."""
+        ...
+
+
+async def with_closeness(engine: DecisionEngine, inputs: DecisionInputs, embedder: Embedder) -> DecisionInputs:
+    """The inputs with the comparisons that an engine asks for. Raises ProviderError."""
+    wanted = engine.compared(inputs) if isinstance(engine, ConfiguredEngine) else Comparison()
+    texts = tuple(dict.fromkeys(wanted.texts))
+    if not texts or not wanted.questions:
+        return inputs
+    rows = await embedder.embed([*texts, *wanted.questions])
+    closest = (rows[: len(texts)] @ rows[len(texts) :].T).max(axis=1)
+    return replace(
+        inputs, closeness={t: round(float(c), CLOSENESS_DIGITS) for t, c in zip(texts, closest, strict=True)}
+    )
+
+
+class PinnedFile:
+    """The file of a session's engine as a cache key, compared by identity: a session's configuration is pinned."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
+
+    def __hash__(self) -> int:
+        return id(self.data)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PinnedFile) and other.data is self.data
+
+
+def wordings(
+    methodology: Methodology, names: Iterable[str], own: Mapping[str, tuple[Form, ...]], binding: NodeBinding
+) -> dict[str, tuple[Form, ...]]:
+    """The questions of an engine's strategy, by language: the method's own way to ask wherever it has one.
+
+    Args:
+        methodology: of the interview.
+        names: strategies of methodologies that ask for the same.
+        own: the questions of the engine's file, for languages in which the method has none.
+        binding: only strategies that are about a concept lend their questions to one that is, and the other way round.
+    """
+    wanted = set(names)
+    lent: dict[str, tuple[Form, ...]] = {}
+    for strategy in methodology.strategies:
+        if strategy.name in wanted and strategy.node_binding == binding:
+            for language, forms in strategy.templates.items():
+                lent[language] = (*lent.get(language, ()), *forms)
+    return {**own, **lent}

@@ -1,8 +1,9 @@
 """Rules for templates: which may be used for a phrase, how they are filled, whether one was asked before.
 
 Placeholders: `{topic}` the concept's name; `{focus}` the respondent's concept inside the sentence; `{mention}` a
-sentence of its own that takes the concept up; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}` or `{thing}`;
-the ways of a rendering (`WAYS`) what was told, as a part of the question's own sentence.
+sentence of its own that takes the concept up; `{element}` what a question without a concept is about, as it is called,
+which is filled in later; `{does}`, `{is}`, `{was}` verbs that agree with `{focus}` or `{thing}`; the ways of a
+rendering (`WAYS`) what was told, as a part of the question's own sentence.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _AGREEMENT = {"does": ("does", "do"), "is": ("is", "are"), "was": ("was", "were"
 Item = TypeVar("Item")
 WAYS = frozenset({"clause", "gerund", "act", "deed", "feeling", "other", "other_act", "thing"})
 """Placeholders that a `Rendering` fills."""
+PLACEHOLDERS = frozenset({"topic", "focus", "mention", "element", *_AGREEMENT, *WAYS})
+"""All placeholders that something fills in."""
 
 
 def placeholders(template: str) -> frozenset[str]:
@@ -39,7 +42,7 @@ def suits(template: str, phrase: Phrase | None) -> bool:
 
 def fill(template: str, *, topic: str, phrase: Phrase | None = None, mention: str = "") -> str:
     """The template with everything in its place and a capital letter at every sentence's start."""
-    values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention}
+    values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention, "element": "{element}"}
     if phrase is not None:
         values.update({way: getattr(phrase.rendering, way) for way in WAYS})
     plural = bool(phrase and (phrase.rendering.plural if "thing" in placeholders(template) else phrase.plural))

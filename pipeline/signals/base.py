@@ -107,7 +107,13 @@ class NodeColumns(Record):
     node_types: tuple[str, ...] = ()
     sequence: tuple[int, ...] = ()
     mention_sequence: tuple[int, ...] = ()
+    members: dict[str, tuple[str, ...]] = {}
+    """The surface nodes of each key that is not itself the only one."""
     signals: dict[str, tuple[SignalValue, ...]] = {}
+
+    def members_of(self, key: str) -> tuple[str, ...]:
+        """The surface nodes that are tracked under a key."""
+        return self.members.get(key, (key,))
 
 
 class SignalMatrix(Record):

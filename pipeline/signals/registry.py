@@ -244,5 +244,6 @@ def _columns(context: SignalContext, columns: dict[str, tuple[object, ...]], gra
         mention_sequence=tuple(
             max(graph.nodes[member].mention_sequence for member in state.surface_ids) for state in context.nodes
         ),
+        members={state.key: state.surface_ids for state in context.nodes if state.surface_ids != (state.key,)},
         signals=columns,
     )

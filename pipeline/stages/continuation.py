@@ -9,12 +9,14 @@ from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
 from pipeline.continuing import continued
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput
+from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
-from pipeline.focus import Focus
+from pipeline.focus import Focus, Target
 from pipeline.graph.tracker import NodeStateTracker
 from pipeline.guide import Agenda, agenda_of
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import SaturationMetrics
+from pipeline.strategies import Strategies
 
 MAXIMUM_TURNS = "Maximum turns reached"
 CLOSING_STRATEGY = "Closing strategy selected"
@@ -47,6 +49,14 @@ def saturation_reason(
     if focused and all(state.turns_since_last_yield >= STAGNATION_TURNS for state in focused):
         return "all_nodes_exhausted"
     return "saturated" if flagged else None
+
+
+def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
+    """By which strategy something that the concept demands is asked for, and as what."""
+    element = element_of(demanded)
+    if element is not None and strategies.elements is not None:
+        return strategies.elements, Target(kind="element", ids=(element,), label=demanded.label)
+    return strategies.topics or MUST_ASK, demanded
 
 
 class ContinuationStage:
@@ -94,8 +104,8 @@ class ContinuationStage:
         reason_to_end = CLOSING_STRATEGY if decision.close else self._reason_to_end(context, decision, agenda)
         pressing = agenda.demanded(guide) >= start.max_turns - turn - 1
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
-            asking = next((s.name for s in context.strategies if s.focus_mode == "guide"), MUST_ASK)
-            return continued(context, "", strategy=asking, focus=Focus(target=demanded, label=demanded.label))
+            asking, target = _asking(context.strategies, demanded)
+            return continued(context, "", strategy=asking, focus=Focus(target=target, label=target.label))
         if decision.close:
             return continued(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
         if reason_to_end is None:

@@ -151,13 +151,14 @@ class QuestionStage:
         assert going.strategy is not None
         decided = chosen.decision is not None and chosen.decision.strategy == going.strategy
         as_chosen = decided and going.focus == chosen.focus
+        tactic = chosen.decision.tactic if chosen.decision is not None and as_chosen else ""
         return question_request(
             context.state,
             configuration,
             context.strategies,
             "closing" if going.ask_closing else "follow_up",
             turn_number=start.turn_number,
-            strategy=context.strategies.find(going.strategy),
+            strategy=context.strategies.by_tactic(going.strategy, tactic),
             forms=self._forms(context, focus),
             focus_label=going.subject or None,
             focus_type=focus.node_type if focus else None,
@@ -226,7 +227,7 @@ class QuestionStage:
             for node in context.get(GraphOutput).graph.live_nodes()
             if any(mention.utterance_id == own for mention in node.mentions)
         ]
-        if focus is None or not any(node.id in focus.node_ids for node in said):
+        if focus is None or focus.key is None or not any(node.id in focus.node_ids for node in said):
             return False
         last = max(said, key=lambda node: node.mention_sequence)
         weighty = [node for node in said if node.salience is None or node.salience >= BEGINS_A_THREAD]

@@ -61,7 +61,7 @@ class ScoringStage:
             strategy=going.strategy,
             node_key=focus.key if focus else None,
             node_id=focus.node_id if focus else None,
-            phase=chosen.signals.phase,
+            phase=chosen.phase,
             depth_score=depth,
             saturation_score=saturation_score,
             has_methodology_signals=bool(chosen.signals.values),
@@ -122,11 +122,12 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         edges=tuple(edge.sequence for edge in graph.live_edges()),
         tensions=len(graph.tensions),
         rated=len(measured.qualities),
-        coverage=state.coverage,
+        coverage=measured.coverage,
         momentum=measured.momentum,
         threads=context.get(StrategyOutput).threads,
         topic=context.get(StrategyOutput).topic,
         engine_state=state.engine_state,
+        closeness=dict(context.get(StrategyOutput).closeness),
     )
 
 

@@ -14,14 +14,16 @@ from pipeline.contracts import (
     StateOutput,
     UtteranceOutput,
 )
+from pipeline.coverage import ElementCoverage, Told, covered, element_of
 from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
-from pipeline.guide import TopicProgress, agenda_of
+from pipeline.guide import TopicProgress, agenda_of, topic_of
+from pipeline.momentum import Momentum, by_rules
 from pipeline.threads import Thread, followed
 
 
 class StateStage:
-    """Measures graphs, saturation, velocities and momentum; follows the threads and the guide."""
+    """Measures graphs, saturation, velocities, momentum and coverage; follows the threads and the guide."""
 
     name: ClassVar[str] = "state"
     requires: ClassVar[tuple[type[Contract], ...]] = (
@@ -67,12 +69,32 @@ class StateStage:
             saturation=saturation,
             surface_velocity=advanced(state.surface_velocity, len(changed.graph.nodes), alpha),
             canonical_velocity=advanced(state.canonical_velocity, len(canonical.slots) if canonical else 0, alpha),
-            momentum=state.momentum.after(rating.momentum if rating is not None else None),
+            momentum=state.momentum.after(_momentum(context)),
             qualities=(*state.qualities, rating.qualitative) if rating is not None else state.qualities,
             computed_for_turn=start.turn_number,
             threads=threads,
             guide=guide,
+            coverage=self._covered(context),
         )
+
+    def _covered(self, context: TurnContext) -> tuple[ElementCoverage, ...]:
+        """How far the elements of the concept were spoken of, with this answer."""
+        state, changed, utterance = context.state, context.get(GraphOutput), context.get(UtteranceOutput)
+        rating, rated = context.get(RatingOutput).rating, context.get(RatingOutput).rated
+        own, acts = utterance.utterance.id, {act.act for act in utterance.acts if act.sure}
+        quality = rating.qualitative if rating is not None else None
+        told = Told(
+            nodes=[n for n in changed.graph.live_nodes() if any(m.utterance_id == own for m in n.mentions)],
+            new={node.id for node in changed.nodes_added},
+            content=utterance.content,
+            about=element_of(state.question.target) if state.question is not None else None,
+            doubts=rating is not None and rating.hedging == "high",
+            wonders=quality is not None and quality.uncertainty == "productive",
+            refused=utterance.kind == "skip" or "declines" in acts,
+            valence=rated.valence if rated is not None else None,
+        )
+        asked = [entry.target for entry in state.focus_history]
+        return covered(state.coverage, context.configuration.concept.elements, changed.graph, asked, told)
 
     def _followed(self, context: TurnContext) -> tuple[tuple[Thread, ...], tuple[TopicProgress, ...]]:
         """The threads, and the progress of the guide, after this answer."""
@@ -105,6 +127,16 @@ class StateStage:
             utterance.content,
             turn=start.turn_number,
             language=state.language,
-            declined=asked.ids[0] if utterance.kind == "skip" and asked and asked.kind == "topic" else None,
+            declined=topic_of(asked) if utterance.kind == "skip" else None,
         )
         return threads, guide
+
+
+def _momentum(context: TurnContext) -> Momentum | None:
+    """The momentum of an answer as it was rated, else by rules; None for one that is neither rated nor a don't-know."""
+    output, changed = context.get(RatingOutput), context.get(GraphOutput)
+    if output.rating is None or output.rated is None:
+        acts = context.get(UtteranceOutput).utterance.acts
+        return "low" if any(act.act == "dont_know" for act in acts) else None
+    tells = bool(changed.nodes_added or changed.nodes_mentioned)
+    return output.rating.momentum or by_rules(output.rated.depth, output.rated.engagement, tells=tells)

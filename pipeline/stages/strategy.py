@@ -19,7 +19,7 @@ from pipeline.contracts import (
     StrategyOutput,
     UtteranceOutput,
 )
-from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs
+from pipeline.engines.base import ConfiguredEngine, Decision, DecisionEngine, DecisionInputs, with_closeness
 from pipeline.errors import PipelineMisbuilt
 from pipeline.focus import Target
 from pipeline.focusing import focus_of
@@ -27,10 +27,10 @@ from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.guide import agenda_of
 from pipeline.methodology import Methodology
-from pipeline.ports import ActiveSignal
+from pipeline.ports import ActiveSignal, Embedder
 from pipeline.signals.base import SignalContext, SignalMatrix
 from pipeline.signals.registry import SIGNALS, detect
-from pipeline.state import AppliedDirective, asked_texts
+from pipeline.state import AppliedDirective, answered, asked_texts
 from pipeline.threads import Thread, judged
 
 ACTIVE_SIGNALS = 5
@@ -50,8 +50,9 @@ class StrategyStage:
     )
     provides: ClassVar[type[Contract]] = StrategyOutput
 
-    def __init__(self, engines: Mapping[str, DecisionEngine]) -> None:
+    def __init__(self, engines: Mapping[str, DecisionEngine], embedder: Embedder) -> None:
         self._engines = engines
+        self._embedder = embedder
 
     async def run(self, context: TurnContext) -> StrategyOutput:
         """The choice, with all signals."""
@@ -75,13 +76,19 @@ class StrategyStage:
             if move.act == "wants_topic" and move.declines_focus:
                 tracker = _spared(context, tracker)
         methodology = context.configuration.methodology
+        engine = self._engines[context.state.engine]
         graph = context.get(GraphOutput).graph
         canonical = context.get(SlotsOutput).canonical
         key_of = canonical.key_of if canonical is not None else _itself
         threads = judged(measured.threads, graph, tracker, key_of, methodology.ontology)
-        matrix = detect(self._signal_context(context, tracker, methodology, threads), methodology.signal_names)
+        matrix = detect(
+            self._signal_context(context, tracker, methodology, threads), (*methodology.signal_names, *_needed(engine))
+        )
         topic = agenda_of(context.configuration, context.state.language).next_target(measured.guide, start.turn_number)
-        undecided = StrategyOutput(None, matrix, tracker, depths, None, move=move, threads=threads, topic=topic)
+        before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
+        undecided = StrategyOutput(
+            None, matrix, tracker, depths, None, move=move, threads=threads, topic=topic, phase=before or matrix.phase
+        )
         if move is not None and move.then != "engine":
             return undecided
         if start.closing or start.turn_number >= start.max_turns:
@@ -90,14 +97,17 @@ class StrategyStage:
         if directive is not None and directive.kind == "inject":
             return replace(undecided, injected=directive.question, directive=directive)
         inputs = self._inputs(context, matrix, directive, threads, topic)
-        decision = self._engines[context.state.engine].decide(inputs)
+        inputs = await with_closeness(engine, inputs, self._embedder)
+        decision = engine.decide(inputs)
         return replace(
             undecided,
             decision=decision,
+            phase=decision.phase,
             focus=focus_of(decision.target, tracker, graph, start.turn_number),
             active_signals=active_signals(decision),
             rationale=decision.reason,
             directive=directive,
+            closeness=inputs.closeness,
         )
 
     def _inputs(
@@ -122,13 +132,17 @@ class StrategyStage:
             questions=state.focus_history,
             question_texts=asked_texts(state.utterances),
             elements=configuration.concept.elements,
-            coverage=state.coverage,
+            coverage=measured.coverage,
             tensions=tuple(graph.tensions),
             momentum=measured.momentum,
             qualitative=measured.qualities,
             threads=threads,
             topic=topic,
             settings=configuration.settings,
+            engine_file=configuration.engine_file,
+            subject=configuration.concept.name,
+            language=state.language,
+            answers=answered((*state.utterances, context.get(UtteranceOutput).utterance)),
             turn_count=context.get(ContextOutput).turn_number,
             max_turns=state.max_turns,
             engine_state=state.engine_state,
@@ -184,6 +198,11 @@ class StrategyStage:
         if key is not None and canonical is not None:
             key = canonical.key_of(key)
         return AppliedDirective(**wish.model_dump(), node_key=key)
+
+
+def _needed(engine: DecisionEngine) -> tuple[str, ...]:
+    """The signals that an engine reads, whatever the methodology lists."""
+    return engine.signals if isinstance(engine, ConfiguredEngine) else ()
 
 
 def _itself(node_id: str) -> str:

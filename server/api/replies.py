@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from pipeline.acts import Act
 from pipeline.concept import ConsentText, Element, EngineName, KioskMode, Patience
+from pipeline.coverage import ElementCoverage
 from pipeline.graph.canonical import CanonicalEdge, SlotStatus
 from pipeline.graph.surface import Basis, Mention, SchemaTension
 from pipeline.graph.tracker import Depth
@@ -396,6 +397,7 @@ class ModeratorSession(ReplyBody):
     settings: Json = Field(description="The respondent's wishes about speaking and listening.")
     guide: list[TopicProgress] = Field(description="The topics of the guide, and how far they are.")
     threads: list[Thread] = Field(description="What the interviewer follows, by the nodes it runs through.")
+    coverage: list[ElementCoverage] = Field(description="How far the elements of the concept were spoken of.")
     usage: SessionUsage
     moderator_actions: list[ActionItem]
     recordings: list[RecordingItem]

@@ -13,11 +13,14 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from pipeline.graph.surface import REVISES
+from pipeline.graph.violations import violations
 from server.export.material import (
     SPEAKERS,
     Material,
     Row,
     as_it_reads,
+    coverage_rows,
+    coverage_words,
     edge_rows,
     guide_words,
     node_rows,
@@ -55,11 +58,13 @@ def to_json(material: Material) -> bytes:
         "edges": edge_rows(material.edges),
         "edges_omitted": len(state.edges) - len(material.edges),
         "tensions": tension_rows(state),
+        "violations": list(violations(state.surface_graph(), material.configuration.methodology.ontology)),
         "slots": slot_rows(state),
         "canonical_edges": [edge.model_dump(mode="json") for edge in state.canonical_edges],
         "focus_history": [entry.model_dump(mode="json") for entry in state.focus_history],
         "threads": [thread.model_dump(mode="json") for thread in state.threads],
         "guide": [item.model_dump(mode="json") for item in state.guide],
+        "coverage": coverage_rows(state, material.configuration),
         "node_tracker_state": state.tracker.model_dump(mode="json"),
         "turns": list(material.turns),
         "moderator_actions": list(material.actions),
@@ -91,6 +96,11 @@ def to_markdown(material: Material) -> bytes:
     if state.guide:
         lines += ["## Guide", ""]
         lines += [f"- {_escaped(item.label)}: {guide_words(item)}" for item in state.guide]
+        lines.append("")
+    covered = coverage_rows(state, material.configuration)
+    if covered:
+        lines += ["## Elements of the concept", ""]
+        lines += [f"- {_escaped(row['label'])}: {coverage_words(row)}" for row in covered]
         lines.append("")
     labels = {node.id: node.label for node in state.nodes}
     if state.nodes:

@@ -169,7 +169,7 @@ def _signals_frame(session_id: str, record: TurnRecord) -> Signals:
     found = {
         "session_id": session_id,
         "turn_number": record.turn_number,
-        "phase": matrix.phase,
+        "phase": record.phase or matrix.phase,
         "global": dict(matrix.values),
         "nodes": {
             key: NodeSignals(label=label, node_type=kind, signals=dict(by_node.get(key, {})))

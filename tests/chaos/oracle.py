@@ -11,7 +11,7 @@ from pathlib import Path
 from pipeline.concept import SessionConfiguration
 from pipeline.contracts import StoredInputs
 from pipeline.engines.base import DecisionInputs
-from pipeline.engines.signal_pools import SignalPools
+from pipeline.engines.registry import ENGINES
 from pipeline.signals.base import SignalMatrix
 from tests.chaos.respondent import Conversation
 
@@ -73,20 +73,19 @@ def _of_session(store: sqlite3.Connection, conversation: Conversation) -> list[s
 def _choices(store: sqlite3.Connection) -> list[str]:
     """Make every stored choice again from its stored signals."""
     found: list[str] = []
-    engine = SignalPools()
     configurations: dict[str, SessionConfiguration] = {}
     rows = store.execute(
         "select s.session_id, s.turn_number, s.strategy, s.node_key, s.reason, s.candidates, s.inputs, g.matrix, "
-        "c.content "
+        "c.content, e.engine "
         "from scoring_history s join signals g on g.session_id = s.session_id and g.turn_number = s.turn_number "
         "join sessions e on e.id = s.session_id join configurations c on c.hash = e.config_hash"
     ).fetchall()
-    for session_id, turn, strategy, node_key, reason, candidates, inputs, matrix, content in rows:
+    for session_id, turn, strategy, node_key, reason, candidates, inputs, matrix, content, engine in rows:
         stored = json.loads(candidates)
         if not stored:
             continue
         pinned = configurations.setdefault(content, SessionConfiguration.model_validate_json(content))
-        again = engine.decide(
+        again = ENGINES[engine].decide(
             DecisionInputs(
                 methodology=pinned.methodology,
                 signals=SignalMatrix.model_validate_json(matrix),

@@ -147,8 +147,8 @@ def _reasons(error: ConfigError) -> list[str]:
             ["c.yaml:6: on_llm_failure: input should be 'fail' or 'offline'"],
         ),
         (
-            CONCEPT + "engine: two_tier\n",
-            ["c.yaml:6: engine: the engine `two_tier` is not part of this version; known: signal_pools"],
+            CONCEPT + "engine: pools\n",
+            ["c.yaml:6: engine: input should be 'signal_pools', 'two_tier' or 'arbitration'"],
         ),
     ],
 )
@@ -273,7 +273,11 @@ def test_configuration_phases_of_the_concept_replace_the_methodologys(home: Path
     [
         ({"concept_id": "cofee"}, UnknownName, "no concept `cofee`; did you mean `coffee`"),
         ({"concept_id": "coffee", "methodology": "tyni"}, UnknownName, "no methodology `tyni`; known: tiny"),
-        ({"concept_id": "coffee", "engine": "two_tier"}, UnknownName, "no decision engine `two_tier`"),
+        (
+            {"concept_id": "coffee", "engine": "two_tiers"},
+            UnknownName,
+            "no decision engine `two_tiers`; did you mean `two_tier`",
+        ),
         ({"concept_id": "coffee", "language": "fr"}, LanguageUnsupported, "not available in `fr`; it is in: en, de"),
     ],
 )

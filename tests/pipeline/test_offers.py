@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.engines.base import Decision, ScoredCandidate
+from pipeline.engines.base import MARGIN, Decision, ScoredCandidate, Term
 from pipeline.errors import LLMUnavailable
 from pipeline.focus import Target
-from pipeline.offers import MARGIN, MOST, MOST_COMPARED, offered
+from pipeline.offers import MOST, MOST_COMPARED, offered
 from pipeline.ports import QuestionRequest
 from pipeline.state import Directive
 from pipeline.strategies import Strategies
@@ -158,6 +158,10 @@ def test_offers_are_close_differ_in_what_they_are_about_and_end_nothing() -> Non
     assert offered(decision(first, near, *others), known) == (first, near)
     assert offered(decision(first, *others), known) == ()
     assert offered(decision(first, near, close=True), known) == ()
+    narrow = decision(first, near, candidate(asking, "f", 1.9)).model_copy(update={"margin": 0.2})
+    assert [one.node_key for one in offered(narrow, known)] == ["a", "f"]
+    dead = candidate(asking, "g", 0.0).model_copy(update={"terms": (Term(kind="multiplied", name="k", amount=0.0),)})
+    assert offered(decision(candidate(asking, "a", 1.0, selected=True), dead), known) == ()
     many = [candidate(asking, f"n{number}", 1.5) for number in range(9)]
     assert len(offered(decision(first, *many), known)) == MOST
 

@@ -285,8 +285,8 @@ async def test_rephrase_changes_the_words_and_uses_no_turn() -> None:
 
 
 async def test_engine_unknown_is_a_clear_error() -> None:
-    interview = Interview(state=new_state(engine="two_tier"))
-    with pytest.raises(PipelineMisbuilt, match="two_tier"):
+    interview = Interview(state=new_state(engine="no_such"))
+    with pytest.raises(PipelineMisbuilt, match="no_such"):
         await interview.say("one")
 
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askedOf, completeness, decomposed, height, histories, ranked, slotStanding, standing, stopping } from "../static/moderator/insight.js";
+import { askedOf, completeness, decomposed, height, histories, ranked, reasons, slotStanding, standing, stopping } from "../static/moderator/insight.js";
 import { applied, asOf, fromMessage, fromSnapshot, isOver, lastTurn, turnAt } from "../static/moderator/model.js";
 import { graphOf } from "../static/moderator/graphdata.js";
 import { laid } from "../static/moderator/layout.js";
@@ -168,4 +168,20 @@ test("candidate_that_was_asked_is_the_one_the_language_model_took", () => {
   assert.equal(askedOf(turn("explore", "slot-b")), second);
   assert.equal(askedOf(turn("follow_guide", null)), first, "what no candidate is about");
   assert.equal(askedOf({ .../** @type {any} */ (turn("deepen", null)), candidates: [] }), null);
+});
+
+test("reasons_are_what_spoke_for_a_candidate_whatever_engine_chose_it", () => {
+  const of = (/** @type {any[]} */ ...terms) => reasons({ ...candidate("x", 1, 1), terms }).map((term) => term.name);
+  const signals = [
+    { kind: "weighted", name: "guide.gap", signal: "guide.gap", value: 1, weight: 0.5, amount: 0.5 },
+    { kind: "weighted", name: "temporal", signal: "temporal", value: 1, weight: -1, amount: -1 },
+    { kind: "multiplied", name: "phase", amount: 1 },
+    { kind: "bonus", name: "phase", amount: 0 },
+  ];
+  assert.deepEqual(of(...signals), ["guide.gap"]);
+  const raw = (/** @type {string} */ name, /** @type {number} */ value) => ({ kind: "weighted", name, value, weight: 0.2, amount: 0.2 * value });
+  assert.deepEqual(of(raw("coverage", 1.6), raw("neutral", 1), raw("novelty", 1.2), raw("worse", 0.4), { kind: "multiplied", name: "phase", amount: 1.1 }), ["coverage", "phase", "novelty"]);
+  const factor = (/** @type {string} */ name, /** @type {number} */ amount) => ({ kind: "multiplied", name, amount });
+  assert.deepEqual(of({ kind: "weighted", name: "base", amount: 1.2 }, factor("first", 2.5), factor("less", 0.5), factor("none", 0), factor("same", 1)), ["first"]);
+  assert.deepEqual(of({ kind: "veto", name: "ceiling", amount: 0 }), []);
 });

@@ -121,7 +121,7 @@ def _extraction(data: dict[str, Any], request: ExtractionRequest, provider: str)
     if isinstance(extractable, str) and extractable.casefold() in ("true", "false"):
         extractable = extractable.casefold() == "true"
     if not isinstance(extractable, bool):
-        raise OutputProblem("extractable: should be true or false")
+        extractable = True  # What can't be read costs no content.
     missing = [key for key in ("concepts", "relationships") if not isinstance(data.get(key), list)]
     if missing and extractable:
         raise OutputProblem(*(f"{key}: should be a list" for key in missing))

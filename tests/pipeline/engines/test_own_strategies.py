@@ -44,7 +44,7 @@ class Broadener:
     def decide(self, inputs: DecisionInputs) -> Decision:
         self.asked.append(tuple(inputs.strategies.names))
         close = len(self.asked) >= self.until
-        return Decision(engine=self.name, strategy="finish" if close else "broaden", close=close, phase="mid")
+        return Decision(engine=self.name, strategy="finish" if close else "broaden", close=close, phase="wandering")
 
 
 @dataclass
@@ -66,6 +66,7 @@ async def test_interview_is_led_to_its_end_by_strategies_that_the_methodology_la
         strategies.append(interview.state.strategy_history[-1])
     assert strategies == ["broaden", "broaden", "finish"]
     statuses = [interview.state.status]
+    assert interview.state.phase == "wandering"
     assert interview.engine.asked == [("broaden", "finish")] * 3
     assert interview.state.focus_history[0].label == interview.configuration.concept.name
     await interview.say("no")

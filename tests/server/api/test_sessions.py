@@ -222,7 +222,7 @@ async def test_turn_with_unusable_body_is_a_problem(
     [
         ({"concept_id": "cofee"}, "invalid_input", "did you mean `coffee`"),
         ({"concept_id": "coffee", "methodology": "nope"}, "invalid_input", "no methodology `nope`"),
-        ({"concept_id": "coffee", "engine": "two_tier"}, "invalid_input", "no decision engine `two_tier`"),
+        ({"concept_id": "coffee", "engine": "two_tiers"}, "invalid_input", "no decision engine `two_tiers`"),
         ({"concept_id": "coffee", "language": "fr"}, "language_unsupported", "it is in: en, de"),
         ({"concept_id": "coffee", "max_turns": 2}, "invalid_input", "max_turns"),
         ({"concept_id": "coffee", "max_turn": 5}, "invalid_input", "max_turn: there is no such field"),

@@ -17,6 +17,8 @@ import pytest
 import webvtt
 from docx import Document
 
+from pipeline.concept import Element
+from pipeline.coverage import ElementCoverage
 from pipeline.graph.surface import KGEdge, KGNode, Mention
 from pipeline.state import InterviewState, Utterance
 from server.export import FORMATS, written
@@ -316,3 +318,21 @@ def test_every_view_says_how_many_relations_it_leaves_out(material: Material) ->
     with zipfile.ZipFile(io.BytesIO(written("qdpx", guessed))) as archive:
         assert sentence.encode() in archive.read("project.qde")
     assert sentence not in written("md", guessed, "all").decode()
+
+
+def test_elements_of_the_concept_are_listed_with_what_they_lack() -> None:
+    plain = configuration()
+    elements = (Element(id="taste", label="the taste"), Element(id="price", label="the *price*"))
+    concept = plain.concept.model_copy(update={"elements": elements})
+    known = ElementCoverage(element_id="taste", mentioned=2, reactions=("positive",), comprehension=0.5)
+    state = new_state(coverage=(known,))
+    material = Material(state, plain.model_copy(update={"concept": concept}))
+    rows = json.loads(_written(material, "json"))["coverage"]
+    assert [(row["label"], row["mentioned"], [gap["kind"] for gap in row["gaps"]]) for row in rows] == [
+        ("the taste", 2, ["no_comprehension"]),
+        ("the *price*", 0, ["unmentioned"]),
+    ]
+    read = _written(material, "md").decode()
+    assert "- the taste: spoken of in 2 answers; positive; lacks: no comprehension" in read
+    assert "- the \\*price\\*: not spoken of" in read
+    assert "Elements" not in _written(Material(new_state(), plain), "md").decode()

@@ -155,16 +155,35 @@ export function decomposed(candidate) {
   };
 }
 
+/** How many reasons a sentence names. */
+const NAMED = 3;
+
+/**
+ * What a term did for its candidate: what a signal added, what a scorer added beyond neutral (1), how a factor moved the
+ * rest.
+ * @param {import("./model.js").Term} term
+ */
+function gain(term) {
+  if (term.kind === "multiplied") return term.amount > 0 ? Math.log(term.amount) : -Infinity;
+  return term.kind === "weighted" && !term.signal ? term.amount - (term.weight ?? term.amount) : term.amount;
+}
+
+/** @param {Candidate} candidate @returns {import("./model.js").Term[]} what spoke for it, the strongest first. */
+export function reasons(candidate) {
+  const speaking = candidate.terms.filter((term) => term.kind !== "veto" && gain(term) > 1e-9);
+  return speaking.sort((a, b) => gain(b) - gain(a)).slice(0, NAMED);
+}
+
 /**
  * @param {Turn} turn
  * @returns {Candidate | null} the candidate that was asked: the engine's choice, or another that the language model took.
  */
 export function askedOf(turn) {
-  const taken = turn.candidates.find((candidate) => {
+  const taken = turn.candidates.filter((candidate) => {
     const key = candidate.target?.kind === "node" ? candidate.target.ids[0] : null;
     return candidate.strategy === turn.strategy && key === turn.node_key;
   });
-  return taken ?? turn.candidates.find((candidate) => candidate.selected) ?? null;
+  return taken.find((candidate) => candidate.selected) ?? taken[0] ?? turn.candidates.find((candidate) => candidate.selected) ?? null;
 }
 
 /** @param {Candidate[]} candidates @returns {Candidate[]} best first; the chosen one first of equals. */

@@ -18,7 +18,7 @@
  *   surface_edge_ids?: string[]}} SlotEdge
  * @typedef {number | string | boolean | null} SignalValue
  * @typedef {{kind: string, ids: string[], label: string}} Target
- * @typedef {{kind: string, name: string, value: SignalValue, weight: number | null, amount: number, reason: string}} Term
+ * @typedef {{kind: string, name: string, signal?: string | null, value: SignalValue, weight: number | null, amount: number, reason: string}} Term
  * @typedef {{strategy: string, target: Target | null, tactic: string, terms: Term[], final_score: number | null,
  *   rank: number, selected: boolean}} Candidate
  * @typedef {{chao1_ratio: number, new_info_rate: number, consecutive_low_info: number, consecutive_shallow: number,
@@ -273,7 +273,7 @@ const CHANGES = {
   }),
   signals: (model, message) => withTurn(model, message.turn_number, {
     signals: message.global ?? {}, nodes: nodesOf(message.nodes),
-    phase: message.global?.["meta.interview.phase"] ?? message.phase ?? null,
+    phase: message.phase ?? message.global?.["meta.interview.phase"] ?? null,
   }),
   scores: (model, message) => {
     const chosen = list(message.candidates).find((candidate) => candidate.selected);

@@ -1,7 +1,7 @@
 /** Why this question: the candidates of a decision, best first, and what each score is made of. */
 
 import { Once, badge, breakable, h, panel, said } from "./dom.js";
-import { askedOf, decomposed, ranked } from "./insight.js";
+import { askedOf, decomposed, ranked, reasons } from "./insight.js";
 import { turnAt } from "./model.js";
 
 /** @typedef {import("./main.js").App} App */
@@ -65,6 +65,24 @@ export function rankingPanel(app) {
       still.length ? h("details", {}, h("summary", {}, t("mod.ranking.still", { count: still.length })), h("ul", "still fine", ...still.map((part) => h("li", {}, `${part.name} (${valueText(part.value ?? null)})`)))) : null);
   }
 
+  /** @param {Candidate} candidate @returns {string} why it was asked, as a sentence. */
+  function sentence(candidate) {
+    const told = reasons(candidate).map((term) => clause(term)).filter((text) => text !== "");
+    const about = candidate.target?.label ? t("mod.why.about", { focus: candidate.target.label }) : "";
+    const strategy = `${app.word("mod.strategy", candidate.strategy)}${about}`;
+    return told.length ? t("mod.why", { strategy, reasons: f.list([...new Set(told)]) }) : t("mod.why.nothing", { strategy });
+  }
+
+  /** @param {Term} term @returns {string} one reason: in the page's words, else in those of the engine. */
+  function clause(term) {
+    if (t.language === "en" && term.reason && term.name !== "phase") return term.reason;
+    try {
+      return t(`mod.why.${term.name}`);
+    } catch {
+      return t.language === "en" ? "" : term.reason ?? "";
+    }
+  }
+
   /** @param {Candidate} candidate */
   function scoreText(candidate) {
     return candidate.final_score === null ? t("mod.ranking.veto") : number(candidate.final_score);
@@ -110,7 +128,7 @@ export function rankingPanel(app) {
           all = !all;
           redraw();
         } }, all ? t("mod.ranking.fewer") : t("mod.ranking.more", { count: turn.candidate_count })) : null;
-        body.replaceChildren(...directed(turn), ...(asked && !asked.selected && !turn.directive ? [h("p", "notice", t("mod.ranking.taken"))] : []), h("ol", "candidates", ...shown.map((candidate) => row(candidate, asked, most, keyOf(candidate) === opened, redraw))), ...(more ? [more] : []));
+        body.replaceChildren(...directed(turn), ...(asked && !asked.selected && !turn.directive ? [h("p", "notice", t("mod.ranking.taken"))] : []), ...(asked ? [h("p", "why", sentence(asked))] : []), h("ol", "candidates", ...shown.map((candidate) => row(candidate, asked, most, keyOf(candidate) === opened, redraw))), ...(more ? [more] : []));
         if (at >= 0) /** @type {HTMLElement | undefined} */ ([...body.querySelectorAll(".candidate")][at])?.focus({ preventScroll: true });
       };
       redraw();

@@ -398,8 +398,9 @@ async def test_not_extractable_answer_gives_nothing_but_a_trace() -> None:
     assert (await extracted({"extractable": False})).dropped == ()
 
 
-async def test_extractable_that_is_missing_counts_as_true() -> None:
-    found = await extracted({"concepts": [QUICK], "relationships": []})
+@pytest.mark.parametrize("told", [{}, {"extractable": "maybe"}, {"extractable": None}, {"extractable": 1}])
+async def test_extractable_that_is_missing_or_can_not_be_read_counts_as_true(told: dict[str, Any]) -> None:
+    found = await extracted({**told, "concepts": [QUICK], "relationships": []})
     assert found.extractable
     assert len(found.concepts) == 1
 
@@ -413,7 +414,6 @@ async def test_extractable_that_is_missing_counts_as_true() -> None:
         {"extractable": True},
         {"extractable": True, "concepts": [QUICK]},
         {"extractable": True, "concepts": "quick", "relationships": []},
-        {"extractable": "maybe", "concepts": [], "relationships": []},
         {"extractable": True, "concepts": [QUICK], "relationships": None},
         Completion(text='{"extractable": true, "concepts": [{"quote": "It is', stop="length"),
     ],

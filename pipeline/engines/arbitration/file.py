@@ -1,0 +1,117 @@
+"""What the file of the engine says."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from pipeline.coverage import GapKind
+from pipeline.engines.base import EngineFile
+from pipeline.methodology import Form, Spec
+
+Phase = Literal["coverage", "structure", "depth", "breadth", "seeding", "closing"]
+Applies = Literal[
+    "coverage_gaps",
+    "ambiguous_nodes",
+    "isolated_nodes",
+    "schema_tensions",
+    "active_branch",
+    "unexplored_nodes",
+    "reached_the_end",
+    "nothing_else",
+    "guide_topic",
+    "closing",
+]
+NODE_FOCUSES: frozenset[Applies] = frozenset({"ambiguous_nodes", "isolated_nodes", "active_branch", "unexplored_nodes"})
+"""Conditions that give one concept, so that the question is about what the respondent said."""
+
+
+class Tactic(Spec):
+    """One way to ask."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    gaps: tuple[GapKind, ...] = Field(
+        default=(), description="Gaps of an element that it is for; without any, tactics take turns."
+    )
+    prompt_hint: str = Field(description="What a moderator does by it; part of prompts.")
+    wordings_of: tuple[str, ...] = Field(
+        default=(), description="Strategies of methodologies whose questions it asks where the methodology has them."
+    )
+    templates: dict[str, tuple[Form, ...]] = Field(
+        default={}, description="Its own questions per language, as in methodology files; `{element}` is the focus."
+    )
+
+
+class ArbitratedStrategy(Spec):
+    """One way to go on: when it applies, what it is about, how it asks."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    name: str = Field(description="What moderators read.")
+    phase: Phase = Field(description="The phase that the interview is in while it is followed.")
+    applies: Applies = Field(
+        description="When it applies, and to what: elements with a gap, concepts that are unclear, without a relation, "
+        "or with fewer than two, relations that the method does not permit, the latest concept of the active branch, "
+        "nothing in particular once an end was reached or nothing else applies, the next open topic of the guide."
+    )
+    intent: str = Field(description="What it is for; part of prompts.")
+    enabled: bool = Field(default=True, description="Whether it is a candidate at all.")
+    base: float = Field(default=1.0, gt=0, le=10, description="What its score begins with.")
+    most: int = Field(default=3, ge=1, le=20, description="Things that it is scored for at the most.")
+    asked_at_most: int = Field(
+        default=1, ge=0, le=50, description="What was asked about more often than this is left out."
+    )
+    uses: int | None = Field(default=None, ge=1, le=200, description="How often it may be followed in an interview.")
+    describe: dict[str, str] = Field(
+        default={},
+        description="Per language: its focus in words, which are compared with recent questions; `{focus}` and "
+        "`{topic}` are filled in.",
+    )
+    tactics: tuple[Tactic, ...] = Field(min_length=1, description="Ways to ask, in their order.")
+
+    @property
+    def binding(self) -> Literal["required", "none"]:
+        """Whether its questions are about a concept."""
+        return "required" if self.applies in NODE_FOCUSES else "none"
+
+
+class ScorerRule(Spec):
+    """A scorer: which class, with what weight and parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    kind: str = Field(alias="class", description="Name of the class.")
+    enabled: bool = Field(default=True, description="Whether it is applied.")
+    weight: float = Field(gt=0, le=1, description="Exponent of its multiplier: 1 counts it in full.")
+    params: dict[str, Any] = Field(default={}, description="Parameters of the class; unknown ones are errors.")
+
+
+class Ending(Spec):
+    """When the closing question is asked."""
+
+    max_turns: int = Field(default=20, ge=3, le=200, description="Turns at the most, where the concept says nothing.")
+    fatigue_coverage: float = Field(
+        default=0.6, ge=0, le=1, description="Share of covered elements above which a tired respondent is let go."
+    )
+
+
+class Views(Spec):
+    """How the graph is looked at."""
+
+    explored_relations: int = Field(default=2, ge=1, description="Relations from which on a concept is explored.")
+    focused_lately: int = Field(default=3, ge=0, description="Latest questions whose concepts count as explored.")
+    vague: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Per language: words that alone say nothing definite; a concept of them is unclear."
+    )
+
+
+class ArbitrationFile(EngineFile):
+    """How the engine `arbitration` chooses."""
+
+    ending: Ending = Field(default=Ending(), description="When the closing question is asked.")
+    views: Views = Field(default=Views(), description="How the graph is looked at.")
+    strategies: tuple[ArbitratedStrategy, ...] = Field(min_length=1, description="Strategies; the order breaks ties.")
+    scorers: tuple[ScorerRule, ...] = Field(
+        min_length=1, description="What their scores are multiplied by; 1 is neutral, 0 rules a candidate out."
+    )

@@ -1,0 +1,167 @@
+"""What strategies and scorers look at: views of the graph, of coverage and of the respondent, made anew each turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pipeline.coverage import ElementCoverage, Gap, gaps_of, share
+from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile
+from pipeline.engines.base import DecisionInputs
+from pipeline.graph.surface import SchemaTension, SurfaceGraph
+from pipeline.momentum import Momentum
+from pipeline.question.text import words
+from pipeline.subjects import Ceiling, NodeFacts, about, facts_of, latest_first, quality_of
+
+
+def traced(graph: SurfaceGraph, latest: str) -> tuple[str, ...]:
+    """The branch that leads to a surface node, the node itself first: backwards along firm edges, newest source first.
+
+    Every node is there once, however the edges run. O(nodes + edges).
+    """
+    incoming: dict[str, list[str]] = {}
+    for edge in graph.firm_edges():
+        incoming.setdefault(edge.target_id, []).append(edge.source_id)
+    branch = [latest]
+    while sources := [i for i in incoming.get(branch[-1], ()) if i not in branch]:
+        branch.append(max(sources, key=lambda i: (graph.nodes[i].last_mention_turn, graph.nodes[i].sequence)))
+    return tuple(branch)
+
+
+@dataclass(frozen=True)
+class Views:
+    """The graph as strategies see it; keys are tracked identities.
+
+    Attributes:
+        isolated: without any relation.
+        ambiguous: unclear in what they mean.
+        terminal: of a type at which a chain may end, by the methodology.
+        unexplored: with few relations, not terminal, not asked about lately.
+        active_branch: from the latest concept back to where it came from.
+    """
+
+    isolated: tuple[NodeFacts, ...]
+    ambiguous: tuple[NodeFacts, ...]
+    terminal: tuple[NodeFacts, ...]
+    unexplored: tuple[NodeFacts, ...]
+    active_branch: tuple[NodeFacts, ...]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One turn."""
+
+    inputs: DecisionInputs
+    file: ArbitrationFile
+    ceilings: Sequence[Ceiling] = ()
+    table: Mapping[str, ArbitratedStrategy] = field(default_factory=dict)
+
+    @cached_property
+    def nodes(self) -> tuple[NodeFacts, ...]:
+        """The concepts that can be asked about, in the order of their creation."""
+        return facts_of(self.inputs)
+
+    @cached_property
+    def by_key(self) -> dict[str, NodeFacts]:
+        """The same by their identity."""
+        return {node.key: node for node in self.nodes}
+
+    @cached_property
+    def views(self) -> Views:
+        """The graph as it is now."""
+        rules, inputs = self.file.views, self.inputs
+        vague = {word for listed in rules.vague.values() for word in listed}
+        quality = quality_of(inputs)
+        unsure = quality is not None and quality.uncertainty == "productive"
+        latest = [entry for entry in inputs.questions if entry.target is not None][-rules.focused_lately :]
+        lately = {part for entry in latest for part in about(entry.target, entry.key, entry.label)}
+        lately = lately if rules.focused_lately else set()
+
+        def unclear(node: NodeFacts) -> bool:
+            fresh = node.last_mention_turn == inputs.turn_count and node.mentions == 1 and not node.relations
+            spoken = words(node.label)
+            return (bool(spoken) and set(spoken) <= vague) or (unsure and fresh)
+
+        return Views(
+            isolated=tuple(node for node in self.nodes if not node.relations),
+            ambiguous=tuple(node for node in self.nodes if unclear(node)),
+            terminal=tuple(node for node in self.nodes if node.terminal),
+            unexplored=tuple(
+                node
+                for node in self.nodes
+                if node.relations < rules.explored_relations and not node.terminal and node.key not in lately
+            ),
+            active_branch=self._branch(),
+        )
+
+    def _branch(self) -> tuple[NodeFacts, ...]:
+        """The branch of the latest concept; several wordings of one concept count once."""
+        recent = latest_first(self.nodes, self.inputs.turn_count)
+        if not recent:
+            return ()
+        graph, columns = self.inputs.graph, self.inputs.signals.nodes
+        key_of = {member: key for key in columns.keys for member in columns.members_of(key)}
+        members = [i for i in columns.members_of(recent[0].key) if i in graph.nodes]
+        if not members:
+            return (recent[0],)
+        start = max(members, key=lambda i: (graph.nodes[i].last_mention_turn, graph.nodes[i].sequence))
+        keys = dict.fromkeys(key_of[i] for i in traced(graph, start) if i in key_of)
+        return tuple(self.by_key[key] for key in keys)
+
+    @cached_property
+    def gaps(self) -> dict[str, tuple[Gap, ...]]:
+        """What each element lacks."""
+        return gaps_of(self.inputs.coverage, self.inputs.elements, self.inputs.graph)
+
+    @property
+    def covered(self) -> float:
+        """The share of elements that lack nothing; without elements 1 once nothing of the guide waits, 0 before."""
+        return share(self.gaps) if self.gaps else float(self.inputs.topic is None)
+
+    @cached_property
+    def coverage(self) -> dict[str, ElementCoverage]:
+        """By element; only those that there are."""
+        known = {entry.element_id: entry for entry in self.inputs.coverage}
+        return {
+            element.id: known.get(element.id) or ElementCoverage(element_id=element.id)
+            for element in self.inputs.elements
+        }
+
+    @cached_property
+    def tensions(self) -> tuple[SchemaTension, ...]:
+        """Relations that the method does not permit between concepts that can be asked about, the latest first."""
+        columns = self.inputs.signals.nodes
+        there = {member for key in columns.keys for member in columns.members_of(key)}
+        asked = {i for entry in self.inputs.questions if entry.target is not None for i in entry.target.ids}
+        return tuple(
+            tension
+            for tension in reversed(self.inputs.tensions)
+            if len(tension.node_ids) > 1 and set(tension.node_ids) <= there and tension.id not in asked
+        )
+
+    @property
+    def strategies_asked(self) -> tuple[str, ...]:
+        """The strategies of the questions so far, oldest first."""
+        return tuple(entry.strategy for entry in self.inputs.questions)
+
+    def phase_of(self, strategy: str) -> str:
+        """The phase of a strategy; empty for one that is not the engine's."""
+        known = self.table.get(strategy)
+        return known.phase if known is not None else ""
+
+    @cached_property
+    def depth_turns(self) -> int:
+        """The latest questions in a row that went deeper."""
+        count = 0
+        for name in reversed(self.strategies_asked):
+            if self.phase_of(name) != "depth":
+                break
+            count += 1
+        return count
+
+    @property
+    def momentum(self) -> Momentum:
+        """Of the latest rated answer; neutral before there is one."""
+        levels = self.inputs.momentum.levels
+        return levels[-1] if levels else "neutral"

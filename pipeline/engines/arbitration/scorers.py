@@ -1,0 +1,279 @@
+"""What a candidate's score is multiplied by: 1 is neutral, less a penalty, more a boost; 0 rules it out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import Field
+
+from pipeline.coverage import GapKind
+from pipeline.engines.arbitration.applying import Option
+from pipeline.engines.arbitration.moment import Moment
+from pipeline.methodology import Spec
+from pipeline.subjects import CeilingRules, ceiling_on, closest, language_of
+
+NEUTRAL = 1.0
+OTHER = "other"
+"""In tables by phase: what counts for all others."""
+
+ParamsT = TypeVar("ParamsT", bound=Spec)
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """What one scorer makes of a candidate, and why."""
+
+    value: float = NEUTRAL
+    reasoning: str = ""
+
+
+class Scorer(ABC, Generic[ParamsT]):
+    """One scorer, made from its parameters."""
+
+    params: ClassVar[type[Spec]]
+
+    def __init__(self, name: str, given: ParamsT) -> None:
+        """Args: name: the id that the file gives it; given: its parameters."""
+        self.name = name
+        self.given = given
+
+    @abstractmethod
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """The multiplier of a candidate."""
+
+
+class RedundancyParams(Spec):
+    """When a candidate is what was asked a moment ago."""
+
+    threshold: float = Field(
+        default=0.85, ge=0, le=1, description="Closeness, in meaning or words, that makes it the same."
+    )
+    penalty: float = Field(default=0.2, ge=0, le=1, description="Multiplier then.")
+    window: int = Field(default=6, ge=1, le=50, description="Latest questions that it is compared with.")
+    plain_words: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Per language: words that say nothing of a subject and don't count."
+    )
+
+
+class Redundancy(Scorer[RedundancyParams]):
+    """`penalty` where the focus comes as close to a recent question as `threshold`, by cosine or content words."""
+
+    params = RedundancyParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        if not option.description:
+            return Multiplier()
+        recent = moment.inputs.question_texts[-self.given.window :]
+        plain = self.given.plain_words.get(language_of(moment.inputs), ())
+        shared, _ = closest(option.description, recent, plain)
+        if max(shared, moment.inputs.closeness.get(option.description, 0.0)) < self.given.threshold:
+            return Multiplier(reasoning="nobody asked that lately")
+        return Multiplier(self.given.penalty, f"“{option.description}” was asked lately")
+
+
+class CeilingParams(CeilingRules):
+    """When a respondent knows no more of something."""
+
+
+class KnowledgeCeiling(Scorer[CeilingParams]):
+    """0 for what the respondent knows no more of."""
+
+    params = CeilingParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        found = ceiling_on(option.target, moment.ceilings)
+        if found is None or option.target is None:
+            return Multiplier()
+        return Multiplier(0.0, f"the respondent knows no more of {option.target.label}")
+
+
+class MomentumParams(Spec):
+    """What the respondent's momentum does to each phase."""
+
+    low: dict[str, float] = Field(
+        default={"depth": 0.6, "structure": 0.7, "breadth": 1.2, "seeding": 1.3, "other": 1.0},
+        description="Multiplier by phase at low momentum.",
+    )
+    neutral: dict[str, float] = Field(default={"other": 1.0}, description="Multiplier by phase at neutral momentum.")
+    high: dict[str, float] = Field(
+        default={"depth": 1.4, "structure": 1.1, "breadth": 0.9, "other": 1.0},
+        description="Multiplier by phase at high momentum.",
+    )
+    fatigued: dict[str, float] = Field(
+        default={"depth": 0.4, "structure": 0.4, "other": 1.0},
+        description="Multiplier by phase for a tired respondent.",
+    )
+
+
+class MomentumAlignment(Scorer[MomentumParams]):
+    """From the table of the momentum, by the phase of the strategy."""
+
+    params = MomentumParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        level = moment.momentum
+        table = {"low": self.given.low, "neutral": self.given.neutral, "high": self.given.high}[level]
+        if moment.inputs.momentum.fatigued:
+            table = self.given.fatigued
+        said = "the respondent is tired" if moment.inputs.momentum.fatigued else f"momentum is {level}"
+        return Multiplier(table.get(option.strategy.phase, table.get(OTHER, NEUTRAL)), said)
+
+
+class DiversityParams(Spec):
+    """How using a strategy again counts against it."""
+
+    window: int = Field(default=5, ge=1, description="Latest questions that count.")
+    per_use: float = Field(default=0.85, gt=0, le=1, description="Multiplier for each of them by the same strategy.")
+
+
+class RecencyDiversity(Scorer[DiversityParams]):
+    """`per_use ** uses among the latest questions`."""
+
+    params = DiversityParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        uses = moment.strategies_asked[-self.given.window :].count(option.strategy.id)
+        said = f"used in {uses} of the last {self.given.window} questions" if uses else "not used lately"
+        return Multiplier(self.given.per_use**uses, said)
+
+
+class LadderingParams(Spec):
+    """How going up is preferred."""
+
+    boost: float = Field(default=1.5, ge=1, le=10, description="Multiplier while no end of the branch was reached.")
+    reached: float = Field(default=0.3, ge=0, le=1, description="Multiplier once a chain of the branch has ended.")
+
+
+class VerticalLaddering(Scorer[LadderingParams]):
+    """For what goes deeper: `boost` until a type at which chains may end is on the active branch, then `reached`."""
+
+    params = LadderingParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        if option.strategy.phase != "depth":
+            return Multiplier()
+        if any(node.terminal for node in moment.views.active_branch):
+            return Multiplier(self.given.reached, "the branch has reached its end")
+        return Multiplier(self.given.boost, "the branch can go further up")
+
+
+class BranchParams(Spec):
+    """When a branch is stale."""
+
+    stale_turns: int = Field(default=2, ge=1, description="Questions in a row that went deeper.")
+    breadth: float = Field(default=2.0, ge=1, le=10, description="Multiplier then for what goes wider.")
+    depth: float = Field(default=0.5, ge=0, le=1, description="Multiplier then for what goes deeper still.")
+
+
+class BranchHealth(Scorer[BranchParams]):
+    """Once `stale_turns` questions in a row went deeper: `breadth` for what goes wider, `depth` for what goes on."""
+
+    params = BranchParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        if moment.depth_turns < self.given.stale_turns:
+            return Multiplier()
+        said = f"{moment.depth_turns} questions in a row went deeper"
+        value = {"breadth": self.given.breadth, "depth": self.given.depth}.get(option.strategy.phase, NEUTRAL)
+        return Multiplier(value, said)
+
+
+class CoverageParams(Spec):
+    """What an element's gaps are worth."""
+
+    first_time: float = Field(default=2.5, ge=1, le=10, description="Multiplier for one that was never spoken of.")
+    gaps: dict[GapKind, float] = Field(
+        default={"no_reaction": 1.5, "no_comprehension": 1.2, "unconnected": 1.1},
+        description="Multiplier for the greatest of its other gaps.",
+    )
+
+
+class CoverageQuality(Scorer[CoverageParams]):
+    """For elements: `first_time`, or the greatest multiplier of its gaps."""
+
+    params = CoverageParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        target = option.target
+        if target is None or target.kind != "element":
+            return Multiplier()
+        kinds = [gap.kind for gap in moment.gaps.get(target.ids[0], ())]
+        if "unmentioned" in kinds:
+            return Multiplier(self.given.first_time, f"nobody spoke of {target.label} yet")
+        value = max((self.given.gaps.get(kind, NEUTRAL) for kind in kinds), default=NEUTRAL)
+        return Multiplier(value, f"{target.label} lacks {', '.join(kind.replace('_', ' ') for kind in kinds)}")
+
+
+class TensionParams(Spec):
+    """When relations that don't fit may be asked about."""
+
+    concepts: int = Field(default=6, ge=1, description="Concepts that there should be first.")
+    completed_turns: int = Field(default=4, ge=0, description="Turns that should be completed first.")
+    early: float = Field(default=0.3, ge=0, le=1, description="Multiplier before that.")
+    ready: float = Field(default=1.5, ge=1, le=10, description="Multiplier from then on.")
+
+
+class SchemaTensionReadiness(Scorer[TensionParams]):
+    """For what clears up relations that the method doesn't permit: `early`, and `ready` once there is enough around."""
+
+    params = TensionParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        if option.target is None or option.target.kind != "tension":
+            return Multiplier()
+        done = moment.inputs.turn_count - 1
+        if len(moment.nodes) < self.given.concepts or done < self.given.completed_turns:
+            return Multiplier(self.given.early, "it is too early for relations that don't fit")
+        return Multiplier(self.given.ready, "there is enough around what doesn't fit")
+
+
+class ReflectionParams(Spec):
+    """When it is time to put things together."""
+
+    ends: int = Field(default=2, ge=1, description="Concepts at which a chain may end that were reached.")
+    completed_turns: int = Field(default=6, ge=0, description="Turns that should be completed first.")
+    boost: float = Field(default=2.0, ge=1, le=10, description="Multiplier for looking back then.")
+    early: float = Field(default=0.4, ge=0, le=1, description="Multiplier before that.")
+
+
+class ReflectionMode(Scorer[ReflectionParams]):
+    """For looking back: `boost` once enough ends were reached, by the methodology's types, and turns completed."""
+
+    params = ReflectionParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        if option.strategy.applies != "reached_the_end":
+            return Multiplier()
+        count = len(moment.views.terminal)
+        said = f"{count} chains have reached an end" if count != 1 else "one chain has reached an end"
+        ready = count >= self.given.ends and moment.inputs.turn_count > self.given.completed_turns
+        return Multiplier(self.given.boost if ready else self.given.early, said)
+
+
+SCORERS: Mapping[str, type[Scorer[Any]]] = {
+    scorer.__name__: scorer
+    for scorer in (
+        Redundancy,
+        KnowledgeCeiling,
+        MomentumAlignment,
+        RecencyDiversity,
+        VerticalLaddering,
+        BranchHealth,
+        CoverageQuality,
+        SchemaTensionReadiness,
+        ReflectionMode,
+    )
+}
+"""All scorers, by the name that the file gives them."""

@@ -1,0 +1,92 @@
+"""What each strategy could be about, by the rules of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from pipeline.engines.two_tier.file import FocusRule, FocusSource, TwoTierStrategy
+from pipeline.engines.two_tier.moment import Moment, PossibleFocus
+from pipeline.focus import Target
+from pipeline.guide import ELEMENT
+from pipeline.subjects import NodeFacts, described, language_of, together
+
+FEWEST_TOGETHER = 2
+"""Concepts that a summary is about at the least."""
+
+
+def focuses_of(strategy: TwoTierStrategy, moment: Moment) -> Iterator[PossibleFocus]:
+    """Everything that a strategy can be about now, in the order of its rules."""
+    for rule in strategy.focuses:
+        for focus in SOURCES[rule.source](rule, moment):
+            label = focus.target.label if focus.target is not None else ""
+            yield replace(focus, focus_type=rule.type, focus_description=described(rule.describe, moment.inputs, label))
+
+
+def steered(moment: Moment) -> NodeFacts | None:
+    """The concept that a moderator wants asked about."""
+    wanted = moment.inputs.target
+    return moment.by_key.get(wanted.node_key or "") if wanted is not None else None
+
+
+def _of_node(node: NodeFacts, confidence: float = 1.0) -> PossibleFocus:
+    return PossibleFocus("", Target.node(node.key, node.label), confidence=confidence)
+
+
+def _fit(rule: FocusRule, node: NodeFacts) -> bool:
+    fits = (rule.terminal or not node.terminal) and node.node_type not in rule.not_types
+    return fits and node.asked <= rule.asked_at_most
+
+
+def _recent_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
+    wanted = steered(moment)
+    if wanted is not None:
+        yield _of_node(wanted)
+        return
+    yield from (_of_node(node) for node in [node for node in moment.recent if _fit(rule, node)][:1])
+
+
+def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
+    """The concept with the fewest relations; the weightier one of two, then the older one. Surer the fewer it has."""
+    wanted = steered(moment)
+    if wanted is not None:
+        yield _of_node(wanted)
+        return
+    others = [n for n in moment.nodes if n.last_mention_turn < moment.inputs.turn_count and _fit(rule, n)]
+    if others:
+        found = min(others, key=lambda node: (node.relations, -node.salience))
+        yield _of_node(found, 1 / (1 + found.relations))
+
+
+def _recent_nodes(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
+    found = moment.recent[: rule.most]
+    if len(found) >= FEWEST_TOGETHER:
+        label = together([node.label for node in found], language_of(moment.inputs))
+        yield PossibleFocus("", Target(kind="nodes", ids=tuple(node.key for node in found), label=label))
+
+
+def _uncovered_elements(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
+    labels = {element.id: element.label for element in moment.inputs.elements}
+    for name in moment.uncovered[: rule.most]:
+        yield PossibleFocus("", Target(kind="element", ids=(name,), label=labels[name]))
+
+
+def _guide_topic(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
+    """The topic that is asked for next, unless it is an element, which has strategies of its own."""
+    topic = moment.inputs.topic
+    if topic is not None and not topic.ids[0].startswith(ELEMENT):
+        yield PossibleFocus("", topic)
+
+
+def _open(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
+    yield PossibleFocus("")
+
+
+SOURCES: Mapping[FocusSource, Callable[[FocusRule, Moment], Iterator[PossibleFocus]]] = {
+    "recent_node": _recent_node,
+    "peripheral_node": _peripheral_node,
+    "recent_nodes": _recent_nodes,
+    "uncovered_elements": _uncovered_elements,
+    "guide_topic": _guide_topic,
+    "open": _open,
+}

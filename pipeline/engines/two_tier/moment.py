@@ -1,0 +1,111 @@
+"""What vetoes and scorers look at: one turn, seen from the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pipeline.coverage import ElementCoverage, gaps_of
+from pipeline.engines.base import DecisionInputs
+from pipeline.engines.two_tier.file import TwoTierFile, TwoTierStrategy
+from pipeline.focus import Target
+from pipeline.ports import QualitativeSignals
+from pipeline.subjects import Ceiling, NodeFacts, facts_of, latest_first, quality_of
+
+
+@dataclass(frozen=True)
+class PossibleFocus:
+    """What a strategy could be about.
+
+    Attributes:
+        focus_type: as the rule calls it.
+        target: what a question would be about; None for nothing in particular.
+        focus_description: in words, in the language of the interview.
+        confidence: how sure it is that there is something to ask, in [0, 1].
+    """
+
+    focus_type: str
+    target: Target | None = None
+    focus_description: str = ""
+    confidence: float = 1.0
+
+    @property
+    def node_ids(self) -> tuple[str, ...]:
+        """The tracked identities of the concepts it is about."""
+        return self.target.node_keys if self.target is not None else ()
+
+    @property
+    def element_id(self) -> str | None:
+        """The element it is about."""
+        return self.target.ids[0] if self.target is not None and self.target.kind == "element" else None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One turn."""
+
+    inputs: DecisionInputs
+    file: TwoTierFile
+    ceilings: Sequence[Ceiling] = ()
+    table: Mapping[str, TwoTierStrategy] = field(default_factory=dict)
+
+    @property
+    def quality(self) -> QualitativeSignals | None:
+        """The qualities of this answer; None where it was not rated, or by a rater that doesn't tell them."""
+        return quality_of(self.inputs)
+
+    @cached_property
+    def nodes(self) -> tuple[NodeFacts, ...]:
+        """The concepts that can be asked about, in the order of their creation."""
+        return facts_of(self.inputs)
+
+    @cached_property
+    def by_key(self) -> dict[str, NodeFacts]:
+        """The same by their identity."""
+        return {node.key: node for node in self.nodes}
+
+    @cached_property
+    def recent(self) -> tuple[NodeFacts, ...]:
+        """The same, those of this answer first, then what was said before it, the weightiest first, then the latest."""
+        return latest_first(self.nodes, self.inputs.turn_count)
+
+    @cached_property
+    def coverage(self) -> dict[str, ElementCoverage]:
+        """By element; only those that there are."""
+        known = {entry.element_id: entry for entry in self.inputs.coverage}
+        return {
+            element.id: known.get(element.id) or ElementCoverage(element_id=element.id)
+            for element in self.inputs.elements
+        }
+
+    @cached_property
+    def uncovered(self) -> tuple[str, ...]:
+        """Elements to ask about, in the concept's order: with a gap, not exhausted, not declined."""
+        gaps = gaps_of(self.inputs.coverage, self.inputs.elements, self.inputs.graph)
+        return tuple(
+            name
+            for name, lacking in gaps.items()
+            if any(gap.kind in self.file.uncovered for gap in lacking)
+            and not self.coverage[name].exhausted
+            and not self.coverage[name].declined
+        )
+
+    @property
+    def strategies_asked(self) -> tuple[str, ...]:
+        """The strategies of the questions so far, oldest first."""
+        return tuple(entry.strategy for entry in self.inputs.questions)
+
+    def category_of(self, strategy: str) -> str:
+        """The category of a strategy; empty for one that is not the engine's, such as a moderator's question."""
+        known = self.table.get(strategy)
+        return known.type_category if known is not None else ""
+
+    def signal(self, name: str) -> bool | int | float | str | None:
+        """A signal of this answer; None where it has none."""
+        return self.inputs.signals.values.get(name)
+
+    def number(self, name: str) -> float | None:
+        """The same as a number."""
+        value = self.signal(name)
+        return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,290 @@
+"""Tier 2: how good a candidate is, one dimension each. Raw scores go from 0 to 2; 1 is neutral."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import Field
+
+from pipeline.engines.two_tier.file import TwoTierStrategy
+from pipeline.engines.two_tier.moment import Moment, PossibleFocus
+from pipeline.methodology import Spec
+from pipeline.momentum import LITTLE, MUCH, Momentum
+from pipeline.signals.base import SignalValue
+
+LEAST, NEUTRAL, MOST = 0.0, 1.0, 2.0
+OTHER = "other"
+"""In tables by category: what counts for all others."""
+
+ParamsT = TypeVar("ParamsT", bound=Spec)
+Table = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class RawScore:
+    """What one scorer says of a candidate, and what it looked at; `raw_score` is in [0, 2]."""
+
+    scorer_id: str
+    raw_score: float
+    reasoning: str = ""
+    signals: Mapping[str, SignalValue] = field(default_factory=dict)
+
+
+class Scorer(ABC, Generic[ParamsT]):
+    """One scorer, made from its parameters."""
+
+    params: ClassVar[type[Spec]]
+
+    def __init__(self, name: str, given: ParamsT) -> None:
+        """Args: name: the id that the file gives it; given: its parameters."""
+        self.name = name
+        self.given = given
+
+    @abstractmethod
+    def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
+        """The raw score of a candidate."""
+
+    def _output(self, raw: float, reasoning: str, **signals: SignalValue) -> RawScore:
+        """The score within its bounds; rounded, so that a sum comes out to the digit."""
+        return RawScore(self.name, round(min(MOST, max(LEAST, raw)), 6), reasoning, signals)
+
+
+def _of(table: Table, category: str, default: float) -> float:
+    return table.get(category, table.get(OTHER, default))
+
+
+class CoverageParams(Spec):
+    """What elements to ask about do to each category."""
+
+    per_gap: dict[str, float] = Field(
+        default={"coverage": 0.3, "breadth": 0.1, "other": -0.2}, description="Added for each element, by category."
+    )
+    counted: int = Field(default=2, ge=1, description="Elements that count at the most.")
+
+
+class CoverageGap(Scorer[CoverageParams]):
+    """`1 + per_gap[category] × min(uncovered elements, counted)`."""
+
+    params = CoverageParams
+
+    def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
+        """As of the base."""
+        count = len(moment.uncovered)
+        effect = _of(self.given.per_gap, strategy.type_category, 0.0) * min(count, self.given.counted)
+        said = f"{count} elements were not covered yet" if count != 1 else "one element was not covered yet"
+        return self._output(NEUTRAL + effect, said if count else "no element is waiting", uncovered=count)
+
+
+class AmbiguityParams(Spec):
+    """What an unclear answer does to each category."""
+
+    use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
+    contradicts: dict[str, float] = Field(
+        default={"depth": 1.6, "contrast": 1.6, "other": 0.8}, description="Raw score after a contradiction."
+    )
+    unclear: dict[str, float] = Field(
+        default={"depth": 1.4, "contrast": 1.4, "easing": 1.2, "other": 0.8},
+        description="Raw score after an answer that is thinking aloud or hedges a lot.",
+    )
+    stuck: dict[str, float] = Field(
+        default={"depth": 0.6, "contrast": 0.6, "easing": 1.4, "other": 1.0},
+        description="Raw score after an uncertainty that leads nowhere.",
+    )
+
+
+class Ambiguity(Scorer[AmbiguityParams]):
+    """By category from the table that fits: the answer contradicts, is stuck, is unclear; 1 where it is clear."""
+
+    params = AmbiguityParams
+
+    def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
+        """As of the base."""
+        contradicts, uncertainty = self._clarity(moment)
+        if contradicts:
+            table, said = self.given.contradicts, "it contradicts what was said before"
+        elif uncertainty == "terminal":
+            table, said = self.given.stuck, "the respondent is at a loss"
+        elif uncertainty == "productive":
+            table, said = self.given.unclear, "the answer was not clear"
+        else:
+            table, said = {}, "the answer was clear"
+        raw = _of(table, strategy.type_category, NEUTRAL)
+        return self._output(raw, said, contradiction=contradicts, uncertainty=uncertainty)
+
+    def _clarity(self, moment: Moment) -> tuple[bool, str]:
+        """Whether the answer contradicts something, and how uncertain it is."""
+        quality = moment.quality if self.given.use_llm_signals else None
+        if quality is not None:
+            return bool(quality.contradiction), quality.uncertainty
+        hedges = moment.signal("llm.hedging_language") == "high"
+        return moment.signal("llm.contradiction") is True, "productive" if hedges else "none"
+
+
+class BalanceParams(Spec):
+    """How depth and breadth are kept in balance."""
+
+    use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
+    depth: tuple[str, ...] = Field(default=("depth", "contrast"), description="Categories that go deeper.")
+    breadth: tuple[str, ...] = Field(
+        default=("breadth", "coverage", "peripheral"), description="Categories that go wider."
+    )
+    window: int = Field(default=6, ge=1, description="Latest questions that count.")
+    over: float = Field(default=0.8, ge=0, le=2, description="Taken for what has more than half of them, per share.")
+    under: float = Field(default=0.2, ge=0, le=2, description="Added for what has less than half of them, per share.")
+    integrative: tuple[str, ...] = Field(
+        default=("transition", "reflection"), description="Categories that put together what was said."
+    )
+    enough_concepts: int = Field(default=5, ge=1, description="Concepts from which on there is enough for that.")
+    top: dict[str, float] = Field(
+        default={"depth": -0.4, "contrast": -0.2, "breadth": 0.2, "other": 0.0},
+        description="Added where the answer has reached what it is all for.",
+    )
+    concrete: dict[str, float] = Field(
+        default={"depth": 0.2, "other": 0.0}, description="Added where a language model finds it on the surface."
+    )
+
+
+class DepthBreadthBalance(Scorer[BalanceParams]):
+    """For a side with share s of the latest questions: `1 − over × (s − ½)` above a half, else `1 + under × (½ − s)`.
+
+    For what puts together: `min(1, concepts / enough_concepts)`. To that comes what the abstraction of the answer adds.
+    """
+
+    params = BalanceParams
+
+    def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
+        """As of the base."""
+        category, given = strategy.type_category, self.given
+        added, reached = self._abstraction(category, moment)
+        if category in given.integrative:
+            count = len(moment.nodes)
+            raw = min(NEUTRAL, count / given.enough_concepts)
+            return self._output(raw + added, f"{count} concepts to put together", concepts=count, abstraction=reached)
+        sides = [side for side in (given.depth, given.breadth) if category in side]
+        latest = [moment.category_of(name) for name in moment.strategies_asked[-given.window :]]
+        counted = [known for known in latest if known in (*given.depth, *given.breadth)]
+        if not sides or not counted:
+            return self._output(NEUTRAL + added, "nothing to balance yet", abstraction=reached)
+        own = sum(known in sides[0] for known in counted) / len(counted)
+        raw = NEUTRAL - given.over * (own - 0.5) if own > 0.5 else NEUTRAL + given.under * (0.5 - own)
+        side = "deeper" if sides[0] is given.depth else "wider"
+        said = f"{round(own * len(counted))} of the last {len(counted)} questions went {side}"
+        return self._output(raw + added, said, share=round(own, 4), abstraction=reached)
+
+    def _abstraction(self, category: str, moment: Moment) -> tuple[float, str]:
+        """What the abstraction of the answer adds, and what it is; by the latest concept where no model rated it."""
+        quality = moment.quality if self.given.use_llm_signals else None
+        if quality is not None:
+            reached = quality.concept_depth
+            table = {"value": self.given.top, "surface": self.given.concrete}.get(reached, {})
+        else:
+            ended = bool(moment.recent) and moment.recent[0].terminal
+            reached, table = ("value", self.given.top) if ended else ("functional", {})
+        return _of(table, category, 0.0), reached
+
+
+class EngagementParams(Spec):
+    """What each category asks of a respondent with so much momentum."""
+
+    use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
+    low: dict[str, float] = Field(
+        default={"depth": 0.8, "contrast": 0.8, "easing": 1.6, "other": 1.2}, description="Raw score at low momentum."
+    )
+    neutral: dict[str, float] = Field(
+        default={"easing": 0.4, "reflection": 0.8, "other": 1.0}, description="Raw score at neutral momentum."
+    )
+    high: dict[str, float] = Field(
+        default={"depth": 1.2, "contrast": 1.2, "easing": 0.2, "other": 1.0}, description="Raw score at high momentum."
+    )
+    reasoning: dict[str, float] = Field(
+        default={"depth": 0.2, "contrast": 0.2, "reflection": 0.2, "other": 0.0},
+        description="Added where the respondent reasons: gives causes, weighs what might be, thinks about thinking.",
+    )
+
+
+class Engagement(Scorer[EngagementParams]):
+    """The table of the momentum by category, and what reasoning adds."""
+
+    params = EngagementParams
+
+    def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
+        """As of the base."""
+        level, reasons = self._level(moment), self._reasons(moment)
+        table = {"low": self.given.low, "neutral": self.given.neutral, "high": self.given.high}[level]
+        raw = _of(table, strategy.type_category, NEUTRAL)
+        if reasons:
+            raw += _of(self.given.reasoning, strategy.type_category, 0.0)
+        said = f"the respondent's momentum is {level}" + (", and they reason" if reasons else "")
+        return self._output(raw, said, momentum=level, reasons=reasons)
+
+    def _level(self, moment: Moment) -> Momentum:
+        levels = moment.inputs.momentum.levels
+        if levels:
+            return levels[-1]
+        engagement = moment.number("llm.engagement")
+        if engagement is None:
+            return "neutral"
+        return "low" if engagement <= LITTLE else "high" if engagement >= MUCH else "neutral"
+
+    def _reasons(self, moment: Moment) -> bool:
+        quality = moment.quality if self.given.use_llm_signals else None
+        if quality is not None:
+            return quality.reasoning in ("causal", "counterfactual", "metacognitive")
+        return (moment.number("llm.intellectual_engagement") or 0.0) >= MUCH
+
+
+class DiversityParams(Spec):
+    """How using a strategy again counts against it."""
+
+    window: int = Field(default=5, ge=1, description="Latest questions that count.")
+    per_use: float = Field(default=0.2, ge=0, le=2, description="Taken for each of them by the same strategy.")
+
+
+class StrategyDiversity(Scorer[DiversityParams]):
+    """`1 − per_use × uses among the latest questions`."""
+
+    params = DiversityParams
+
+    def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
+        """As of the base."""
+        uses = moment.strategies_asked[-self.given.window :].count(strategy.id)
+        said = "it was not used lately" if not uses else f"it was used {uses} times lately" if uses > 1 else "used once"
+        return self._output(NEUTRAL - self.given.per_use * uses, said, uses=uses)
+
+
+class NoveltyParams(Spec):
+    """How much of a subject is still new."""
+
+    fresh: float = Field(default=1.2, ge=0, le=2, description="For a subject that nobody spoke of.")
+    per_mention: float = Field(default=0.2, ge=0, le=2, description="Taken for each answer that spoke of it.")
+    per_question: float = Field(default=0.3, ge=0, le=2, description="Taken for each question about it.")
+
+
+class Novelty(Scorer[NoveltyParams]):
+    """`fresh − per_mention × answers − per_question × questions` about one concept or element; 1 for anything else."""
+
+    params = NoveltyParams
+
+    def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
+        """As of the base."""
+        node = moment.by_key.get(focus.node_ids[0]) if len(focus.node_ids) == 1 else None
+        entry = moment.coverage.get(focus.element_id or "")
+        if node is not None:
+            mentions, asked = node.mentions, node.asked
+        elif entry is not None:
+            mentions, asked = entry.mentioned, entry.focused
+        else:
+            return self._output(NEUTRAL, "it is about nothing in particular")
+        raw = self.given.fresh - self.given.per_mention * mentions - self.given.per_question * asked
+        said = f"spoken of in {mentions} answers, asked about {asked} times" if mentions else "nobody spoke of it yet"
+        return self._output(raw, said, mentions=mentions, asked=asked)
+
+
+SCORERS: Mapping[str, type[Scorer[Any]]] = {
+    scorer.__name__: scorer
+    for scorer in (CoverageGap, Ambiguity, DepthBreadthBalance, Engagement, StrategyDiversity, Novelty)
+}
+"""All scorers, by the name that the file gives them."""

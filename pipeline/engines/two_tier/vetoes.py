@@ -1,0 +1,156 @@
+"""Tier 1: what must not be asked, with the reason."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import Field
+
+from pipeline.engines.base import Comparison, DecisionInputs
+from pipeline.engines.two_tier.file import TwoTierStrategy
+from pipeline.engines.two_tier.moment import Moment, PossibleFocus
+from pipeline.methodology import Spec
+from pipeline.signals.base import SignalValue
+from pipeline.subjects import CeilingRules, ceiling_on, closest, language_of
+
+ParamsT = TypeVar("ParamsT", bound=Spec)
+
+
+@dataclass(frozen=True)
+class VetoResult:
+    """What one veto says of a candidate, and what it looked at."""
+
+    scorer_id: str
+    is_veto: bool = False
+    reasoning: str = ""
+    signals: Mapping[str, SignalValue] = field(default_factory=dict)
+
+
+class Veto(ABC, Generic[ParamsT]):
+    """One veto, made from its parameters."""
+
+    params: ClassVar[type[Spec]]
+
+    def __init__(self, name: str, given: ParamsT) -> None:
+        """Args: name: the id that the file gives it; given: its parameters."""
+        self.name = name
+        self.given = given
+
+    @abstractmethod
+    def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
+        """Whether the candidate must not be asked."""
+
+    def _passes(self, **signals: SignalValue) -> VetoResult:
+        return VetoResult(self.name, signals=signals)
+
+    def _stops(self, reasoning: str, **signals: SignalValue) -> VetoResult:
+        return VetoResult(self.name, is_veto=True, reasoning=reasoning, signals=signals)
+
+
+class CeilingParams(CeilingRules):
+    """When a respondent knows no more of something, and what must not be asked about it then."""
+
+    strategies: tuple[str, ...] = Field(default=("deepen", "contrast"), description="What is vetoed about it.")
+
+
+class KnowledgeCeiling(Veto[CeilingParams]):
+    """The respondent knows no more of what the candidate is about; it may still be asked about something else."""
+
+    params = CeilingParams
+
+    def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
+        """As of the base."""
+        found = ceiling_on(focus.target, moment.ceilings) if strategy.id in self.given.strategies else None
+        if found is None or focus.target is None:
+            return self._passes()
+        turns = moment.inputs.turn_count - found.turn
+        said = "just now" if not turns else f"{turns} answers ago"
+        return self._stops(f"the respondent knows no more of {focus.target.label}, as they said {said}", turns=turns)
+
+
+class ExhaustedParams(Spec):
+    """When an element was spoken of often enough."""
+
+    mentions: int = Field(default=3, ge=1, description="Answers about an element, one after the other, without news.")
+
+
+class ElementExhausted(Veto[ExhaustedParams]):
+    """The element was spoken of again and again, and nothing new came of it."""
+
+    params = ExhaustedParams
+
+    def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
+        """As of the base."""
+        entry = moment.coverage.get(focus.element_id or "")
+        if entry is None:
+            return self._passes()
+        count = entry.mentioned_since_new
+        if count >= self.given.mentions:
+            return self._stops(f"{count} answers about it in a row brought nothing new", mentions=count)
+        return self._passes(mentions=count)
+
+
+class RedundancyParams(Spec):
+    """When a focus is too close to something that was asked."""
+
+    window: int = Field(default=6, ge=1, le=50, description="Latest questions that it is compared with.")
+    cosine: float = Field(default=0.80, ge=0, le=1, description="Closeness in meaning that makes it the same.")
+    jaccard: float = Field(default=0.6, ge=0, le=1, description="Share of content words that makes it the same.")
+    plain_words: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Per language: words that say nothing of a subject and don't count."
+    )
+
+
+class RecentRedundancy(Veto[RedundancyParams]):
+    """What the candidate is about was really asked a moment ago, if in other words."""
+
+    params = RedundancyParams
+
+    def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
+        """As of the base."""
+        described = focus.focus_description
+        recent = self.recent(moment.inputs)
+        if not described or not recent:
+            return self._passes()
+        cosine = moment.inputs.closeness.get(described, 0.0)
+        plain = self.given.plain_words.get(language_of(moment.inputs), ())
+        shared, question = closest(described, recent, plain)
+        if cosine >= self.given.cosine:
+            return self._stops(f"“{described}” means nearly what was asked lately", cosine=cosine)
+        if shared >= self.given.jaccard:
+            return self._stops(f"“{described}” is nearly what was asked: “{question}”", jaccard=round(shared, 4))
+        return self._passes(cosine=cosine, jaccard=round(shared, 4))
+
+    def recent(self, inputs: DecisionInputs) -> tuple[str, ...]:
+        """The latest questions, oldest first."""
+        return inputs.question_texts[-self.given.window :]
+
+    def comparison(self, foci: Sequence[PossibleFocus], inputs: DecisionInputs) -> Comparison:
+        """What has to be compared in meaning."""
+        texts = tuple(focus.focus_description for focus in foci if focus.focus_description)
+        return Comparison(texts, self.recent(inputs))
+
+
+class FatigueParams(Spec):
+    """Nothing can be set."""
+
+
+class Fatigue(Veto[FatigueParams]):
+    """The respondent is tired: only what makes it easier, sums up or ends is left."""
+
+    params = FatigueParams
+
+    def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
+        """As of the base."""
+        state = moment.inputs.momentum
+        signals = {"consecutive_low": state.consecutive_low, "turns_below": state.turns_below}
+        return self._stops("the respondent is tired", **signals) if state.fatigued else self._passes(**signals)
+
+
+VETOES: Mapping[str, type[Veto[Any]]] = {
+    veto.__name__: veto for veto in (KnowledgeCeiling, ElementExhausted, RecentRedundancy, Fatigue)
+}
+"""All vetoes, by the name that the file gives them."""

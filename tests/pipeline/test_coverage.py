@@ -1,0 +1,212 @@
+"""Elements of a concept: what was said about them, what is missing, and when they were asked about often enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pipeline.concept import Element
+from pipeline.coverage import ElementCoverage, Told, covered, element_of, gaps_of, share
+from pipeline.focus import Target
+from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SurfaceGraph
+from pipeline.language.offline.questions import OfflineQuestionWriter
+from pipeline.ports import QuestionRequest
+from tests.support.interview import Interview, concepts, configuration, small_methodology
+
+TASTE = Element(id="taste", label="the taste", connection_requirements=("price",))
+PRICE = Element(id="price", label="the price")
+BOTH = (TASTE, PRICE)
+
+
+def node(name: str, *elements: str, stance: int = 0, superseded: str | None = None) -> KGNode:
+    return KGNode(
+        id=name,
+        label=name,
+        node_type="attribute",
+        mentions=(Mention(utterance_id="u", quote=name),),
+        confidence=0.7,
+        stance=stance,
+        created_turn=1,
+        last_mention_turn=1,
+        sequence=1,
+        mention_sequence=1,
+        element_ids=elements,
+        superseded_by=superseded,
+    )
+
+
+def edge(source: str, target: str, basis: Basis = "stated") -> KGEdge:
+    return KGEdge(
+        id=f"{source}-{target}",
+        source_id=source,
+        target_id=target,
+        edge_type="leads_to",
+        mentions=(),
+        confidence=0.7,
+        basis=basis,
+        created_turn=1,
+        sequence=1,
+    )
+
+
+def asked(letters: str) -> list[Target | None]:
+    return [Target(kind="element", ids=(letter,)) if letter != "-" else None for letter in letters]
+
+
+def after(*nodes: KGNode, edges: Sequence[KGEdge] = (), about: str | None = None, **told: object) -> ElementCoverage:
+    graph = SurfaceGraph(nodes, edges)
+    answer = Told(nodes=nodes, new=[one.id for one in nodes], about=about, **told)  # type: ignore[arg-type]
+    return covered((), BOTH, graph, [], answer)[0]
+
+
+@pytest.mark.parametrize(
+    ("letters", "exhausted", "focused", "in_a_row"),
+    [
+        ("AA", False, 2, 2),
+        ("AAA", True, 3, 3),
+        ("ABAA", False, 3, 2),
+        ("AABAA", False, 4, 2),
+        ("AABAAB", False, 4, 0),
+        ("AABAABA", True, 5, 1),
+        ("A-A-A", False, 3, 1),
+        ("AAAB", True, 3, 0),
+    ],
+)
+def test_element_is_exhausted_by_three_questions_in_a_row_or_five_in_all(
+    letters: str, exhausted: bool, focused: int, in_a_row: int
+) -> None:
+    (found,) = covered((), [Element(id="A", label="a")], SurfaceGraph(), asked(letters), Told())
+    assert (found.exhausted, found.focused, found.focused_in_a_row) == (exhausted, focused, in_a_row)
+
+
+def test_element_that_is_exhausted_stays_so() -> None:
+    worn = ElementCoverage(element_id="A", exhausted=True)
+    (found,) = covered((worn,), [Element(id="A", label="a")], SurfaceGraph(), asked("B"), Told())
+    assert found.exhausted
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "expected"),
+    [
+        ([node("sweet", "taste", stance=1)], {}, ("positive",)),
+        ([node("bitter", "taste", stance=-1)], {}, ("negative",)),
+        ([node("sweet", "taste")], {}, ()),
+        ([node("sweet", "taste")], {"doubts": True}, ("skeptical",)),
+        ([node("sweet", "taste", stance=1)], {"wonders": True}, ("positive", "curious")),
+        ([node("fine")], {"about": "taste", "content": "fine"}, ("neutral",)),
+        ([], {"about": "taste", "content": "fine", "valence": 0.75}, ("positive",)),
+        ([], {"about": "taste"}, ()),
+        ([node("cheap", "price", stance=1)], {}, ()),
+    ],
+)
+def test_reaction_comes_from_stance_doubt_and_curiosity(
+    said: list[KGNode], told: dict[str, object], expected: tuple[str, ...]
+) -> None:
+    assert after(*said, **told).reactions == expected  # type: ignore[arg-type]
+
+
+def test_comprehension_is_none_then_named_then_explained() -> None:
+    assert after().comprehension is None
+    assert after(node("sweet", "taste")).comprehension == 0.5
+    linked = after(node("sweet", "taste"), node("treat"), edges=[edge("sweet", "treat")])
+    assert linked.comprehension == 1.0
+    guessed = after(node("sweet", "taste"), node("treat"), edges=[edge("sweet", "treat", "inferred")])
+    assert guessed.comprehension == 0.5
+    assert after(about="taste", content="it is the way it melts on the tongue").comprehension == 1.0
+
+
+def test_answer_about_an_element_maps_what_it_says_and_revised_nodes_are_ignored() -> None:
+    first = after(node("melts"), about="taste", content="melts")
+    assert first.node_ids == ("melts",)
+    gone = SurfaceGraph([node("melts", superseded="u2")])
+    (later, _) = covered((first,), BOTH, gone, [], Told())
+    assert later.node_ids == ()
+
+
+def test_mentions_count_from_the_last_that_brought_something_new() -> None:
+    sweet, cold = node("sweet", "taste"), node("cold", "taste")
+    entry = after(sweet)
+    for said, new, expected in ((sweet, (), 1), (sweet, (), 2), (cold, ("cold",), 0), (sweet, (), 1)):
+        graph = SurfaceGraph([sweet, cold])
+        (entry, _) = covered((entry,), BOTH, graph, [], Told(nodes=[said], new=new))
+        assert entry.mentioned_since_new == expected
+    assert entry.mentioned == 5
+
+
+def test_gaps_are_of_four_kinds_and_coverage_is_the_share_without_any() -> None:
+    sweet, cheap = node("sweet", "taste", stance=1), node("cheap", "price", stance=1)
+    graph = SurfaceGraph([sweet, cheap])
+    nothing = gaps_of((), BOTH, graph)
+    assert {name: [gap.kind for gap in gaps] for name, gaps in nothing.items()} == {
+        "taste": ["unmentioned"],
+        "price": ["unmentioned"],
+    }
+    named = ElementCoverage(element_id="taste", node_ids=("sweet",), mentioned=1, comprehension=0.5)
+    assert [gap.kind for gap in gaps_of((named,), BOTH, graph)["taste"]] == [
+        "no_reaction",
+        "no_comprehension",
+        "unconnected",
+    ]
+    full = named.model_copy(update={"reactions": ("positive",), "comprehension": 1.0})
+    price = full.model_copy(update={"element_id": "price", "node_ids": ("cheap",)})
+    apart = gaps_of((full, price), BOTH, graph)
+    assert [(gap.kind, gap.other) for gap in apart["taste"]] == [("unconnected", "price")]
+    assert (apart["price"], share(apart)) == ((), 0.5)
+    joined = gaps_of((full, price), BOTH, SurfaceGraph([sweet, cheap], [edge("cheap", "sweet")]))
+    assert share(joined) == 1.0
+    assert share({}) == 1.0
+
+
+def test_node_about_both_elements_connects_them() -> None:
+    value = node("value for money", "taste", "price", stance=1)
+    found = covered((), BOTH, SurfaceGraph([value]), [], Told(nodes=[value], new=["value for money"]))
+    assert "unconnected" not in [gap.kind for gap in gaps_of(found, BOTH, SurfaceGraph([value]))["taste"]]
+
+
+def test_edge_type_between_elements_does_not_matter_but_a_tie_of_an_end_that_was_revised_does() -> None:
+    sweet, cheap = node("sweet", "taste"), node("cheap", "price", superseded="u2")
+    entries = (
+        ElementCoverage(element_id="taste", node_ids=("sweet",), mentioned=1),
+        ElementCoverage(element_id="price", node_ids=("cheap",), mentioned=1),
+    )
+    graph = SurfaceGraph([sweet, cheap], [edge("sweet", "cheap")])
+    assert ("unconnected", "price") in [(gap.kind, gap.other) for gap in gaps_of(entries, BOTH, graph)["taste"]]
+
+
+def test_element_is_what_a_question_is_about_as_such_or_as_a_topic() -> None:
+    assert element_of(Target(kind="element", ids=("taste",))) == "taste"
+    assert element_of(Target(kind="topic", ids=("element.taste",))) == "taste"
+    assert element_of(Target(kind="topic", ids=("drawback",))) is None
+    assert element_of(Target.node("n", "taste")) is None
+    assert element_of(None) is None
+
+
+async def test_turn_keeps_the_coverage_of_the_concept() -> None:
+    plain = configuration()
+    concept = plain.concept.model_copy(update={"elements": BOTH})
+    interview = Interview(configuration=plain.model_copy(update={"concept": concept}))
+    found = concepts(("sweet", "attribute"))
+    told = found.concepts[0].model_copy(update={"element_ids": ("taste",), "stance": 1})
+    await interview.say("sweet", found.model_copy(update={"concepts": (told,)}))
+    taste, price = interview.state.coverage
+    assert (taste.mentioned, taste.reactions, len(taste.node_ids), price.mentioned) == (1, ("positive",), 1, 0)
+    record = interview.outcomes[-1].record
+    assert record is not None
+    assert record.inputs.coverage == interview.state.coverage
+
+
+def test_question_about_an_element_names_it() -> None:
+    guide = small_methodology().strategies[1].model_copy(update={"focus_mode": "guide"})
+    request = QuestionRequest(
+        kind="follow_up",
+        methodology=small_methodology(),
+        topic="oat milk",
+        objective="",
+        language="en",
+        seed=1,
+        turn_number=2,
+        strategy=guide,
+        focus_label="the sleeve design",
+    )
+    assert "the sleeve design" in OfflineQuestionWriter().template(request)
