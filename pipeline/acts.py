@@ -58,7 +58,7 @@ FEW_WORDS = 8
 
 STORY_WORDS = 12
 """With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
-TO_THE_INTERVIEWER = frozenset({"told", "going_on"})
+TO_THE_INTERVIEWER = frozenset({"told", "going_on", "enough"})
 """What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
 ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back", "aside", "wants_topic"})
 

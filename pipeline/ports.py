@@ -422,6 +422,8 @@ class QuestionRequest(Record):
     rationale: str = ""
     original: str | None = None
     """For a rephrase: the question to put in other words."""
+    complained: bool = False
+    """The respondent has just complained about a question: nothing like the latest ones is asked."""
     follows_reply: bool = False
     """The question comes right behind a reply, which has acknowledged what was said."""
     briefing: Briefing = Briefing()

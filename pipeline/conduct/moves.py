@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipeline.acts import Act, HeardAct, told
+from pipeline.acts import STORY_WORDS, Act, HeardAct, told
 from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
 from pipeline.conduct.state import Asked, Care, ConductState
 
@@ -26,6 +26,8 @@ BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resum
 """Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 """Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
+ENOUGH = "enough"
+"""What narrows a complaint down to that there is no more to say."""
 GOING_ON = "going_on"
 """What narrows the wish for another subject down to that for the rest of what was being told."""
 LONG_MESSAGE = 8
@@ -46,7 +48,8 @@ class Move:
 
     `text` is said; where a question follows (`again`, `simpler`, `engine`, `easier`), it comes before it. `counts` says
     that a turn of the interview is used. `asks` is what the reply asks back about. `declines_focus` closes the subject
-    of the present question; `retracts` are the words of a correction that are wrong, empty where the respondent did not
+    of the present question; `leaves_thread` leaves the ladder it is on as well, `leaves_answer` what this message says;
+    `retracts` are the words of a correction that are wrong, empty where the respondent did not
     say them, None where nothing is corrected. `answered` says of what is asked back that the message has answered the
     question all the same, so that it is not put again.
     """
@@ -61,6 +64,8 @@ class Move:
     asks: Asked = ""
     declines_focus: bool = False
     leaves_focus: bool = False
+    leaves_thread: bool = False
+    leaves_answer: bool = False
     retracts: str | None = None
     right: str = ""
     answered: bool = False
@@ -499,15 +504,25 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
 def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
-    texts = moment.texts
-    text = (
-        moment.variant(texts.complained_told)
-        if heard.about == "told"
-        else texts.complained_blame
-        if heard.about == "blame"
-        else moment.variant(texts.complained)
-    )
-    return Move("complains", text, "engine", counts=moment.told_words >= LONG_TELLING, leaves_focus=True)
+    texts, told_on = moment.texts, moment.told_words >= LONG_TELLING
+    if heard.about in ("told", ENOUGH):
+        # Whoever tells something new all the same is listened to; a long apology would be deaf to it.
+        answers = moment.told_words >= STORY_WORDS
+        wordings = (
+            texts.enough if heard.about == ENOUGH else texts.complained_briefly if told_on else texts.complained_told
+        )
+        text = "" if answers or not wordings else moment.variant(wordings)
+        return Move(
+            "complains",
+            text,
+            "engine",
+            counts=told_on,
+            leaves_focus=True,
+            leaves_thread=True,
+            leaves_answer=not answers,
+        )
+    text = texts.complained_blame if heard.about == "blame" else moment.variant(texts.complained)
+    return Move("complains", text, "engine", counts=told_on, leaves_focus=True)
 
 
 def _declines(moment: Moment, heard: HeardAct) -> Move | None:

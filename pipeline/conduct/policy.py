@@ -65,6 +65,8 @@ class ConductTexts(Spec):
     )
     asks_back_again: str = Field(description="Before another question, when it is asked back a second time.")
     complained_told: Several = Field(min_length=1, description="When it was said before.")
+    complained_briefly: Several = Field(default=(), description="The same, where it was answered all the same.")
+    enough: Several = Field(default=(), description="When somebody has no more to say about it.")
     complained: Several = Field(min_length=1, description="Owns any other complaint.")
     complained_blame: str = Field(description="When a question was heard as blame.")
     declined: Several = Field(min_length=1, description="When somebody would rather not say.")

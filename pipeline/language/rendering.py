@@ -196,6 +196,8 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
     first = next((token for token in verb.lefts if token.dep_ in {"aux", "auxpass", "neg"}), verb)
     start = min(first.i, verb.i)
     between = [token for token in verb.doc[start : verb.i] if _kept_between(token, verb)]
+    if verb.tag_ == "VBN" and any(normalised_text(t.text) in {"had", "'d"} for t in verb.lefts if t.dep_ == "aux"):
+        return ""  # what had been so before is no moment to ask about
     if any(t.dep_ in {"nsubj", "nsubjpass"} and not _agrees(t, t.head) for t in tail if t.head.tag_ in FINITE):
         return ""
     tokens = [*front, *between, verb, *tail]

@@ -167,6 +167,7 @@ class QuestionStage:
             focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
             focus_is_last_said=self._is_last_said(context, focus),
             unheard=self._is_unheard(context, going),
+            complained=chosen.move is not None and chosen.move.act == "complains",
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
             focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "") if text else None,

@@ -72,7 +72,7 @@ class StrategyStage:
             tracker.decline(previous)
         move = move_of(context)
         if move is not None:
-            tracker = _left(tracker, move)
+            tracker = _left(context, tracker, move)
             if move.act == "wants_topic" and move.declines_focus:
                 tracker = _spared(context, tracker)
         methodology = context.configuration.methodology
@@ -216,13 +216,28 @@ def _followable(tracker: NodeStateTracker, graph: SurfaceGraph) -> list[NodeStat
     return weighty or there
 
 
-def _left(tracker: NodeStateTracker, move: Move) -> NodeStateTracker:
-    """The tracker with the subject of the present question closed, where the move leaves it."""
+def _left(context: TurnContext, tracker: NodeStateTracker, move: Move) -> NodeStateTracker:
+    """The tracker with the subject of the present question closed, where the move leaves it.
+
+    With its whole ladder, and with what this message says of it, where there is no more to say; a story goes on.
+    """
     focus = tracker.previous_focus
     if focus is None or not (move.declines_focus or move.leaves_focus):
         return tracker
     after = tracker.copy()
     after.decline(focus)
+    there = tracker.states.get(focus)
+    own = set(there.surface_ids) if there is not None else set()
+    threads = context.get(StateOutput).threads
+    ladders = [thread for thread in threads if thread.kind == "ladder" and own & set(thread.node_ids)]
+    left = {node for thread in ladders for node in thread.node_ids} if move.leaves_thread else set()
+    if move.leaves_answer and ladders:
+        this = context.get(UtteranceOutput).utterance.id
+        nodes = context.get(GraphOutput).graph.live_nodes()
+        left |= {node.id for node in nodes if any(mention.utterance_id == this for mention in node.mentions)}
+    for key, state in tracker.states.items():
+        if left & set(state.surface_ids):
+            after.decline(key)
     return after
 
 

@@ -158,7 +158,7 @@ class ActHearing:
 
 def _is_to_us(heard: HeardAct, clause: Clause) -> bool:
     """Whether a complaint that something was said before, or not finished, can only be meant for the interviewer."""
-    return heard.about in ("told", "going_on") and TO_US.search(clause.text) is not None
+    return heard.about in ("told", "going_on", "enough") and TO_US.search(clause.text) is not None
 
 
 def _overruled(heard: HeardAct, chances: Floats) -> bool:

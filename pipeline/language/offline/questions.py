@@ -279,7 +279,7 @@ def _best(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | 
     of them worth less.
     """
     found = list(_ranked(_forms(request, speaking, about), request, speaking, about))
-    if about is None or request.focus_is_jump or shipped() is None:
+    if about is None or request.focus_is_jump or request.complained or shipped() is None:
         return found
     lately = (request.all_questions or request.recent_questions)[-LATELY:]
     asked = sum(any(was_asked(probe, question) for probe in speaking.probes) for question in lately)
@@ -327,6 +327,7 @@ def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> M
         time=request.focus_time,
         answer=_last_answer(request) or "",
         recent=request.all_questions or request.recent_questions,
+        complained=request.complained,
         bare=bare(request.all_questions, [line.text for line in request.lines if line.speaker == "respondent"]),
     )
 

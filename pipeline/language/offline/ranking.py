@@ -46,6 +46,8 @@ STEMS = tuple(
 asked again and again."""
 TOLD = 0.8
 """What a wording loses that asks for what the answer says by itself."""
+COMPLAINED, AGAIN = 2.0, 3
+"""What a wording loses after a complaint if one of so many latest questions asked the same."""
 STORY = re.compile(r"\b(?:then|next|from there|did you do)\b", re.I)
 """Forms that ask how it went on: what they follow is not said back."""
 TAKEN_UP = 0.6
@@ -75,6 +77,7 @@ class Moment:
         answer: the last answer, or nothing.
         recent: the questions of the interview, the last at the end.
         bare: whether the latest of them took up no word of what was told.
+        complained: whether somebody has just complained about one.
     """
 
     type: str | None
@@ -86,6 +89,7 @@ class Moment:
     answer: str = ""
     recent: tuple[str, ...] = ()
     bare: bool = False
+    complained: bool = False
 
 
 def features(wording: Wording, moment: Moment) -> dict[str, float]:
@@ -200,8 +204,10 @@ def _worn(wording: Wording, moment: Moment) -> float:
     stems = [(asks, told) for asks, told in STEMS if asks.search(wording.form.ask)]
     alike = sum(any(asks.search(question) for asks, _ in stems) for question in lately)
     answered = any(told.search(moment.answer) for _, told in stems)
+    again = moment.complained and any(asks.search(question) for asks, _ in stems for question in moment.recent[-AGAIN:])
     return (
         TOLD * answered
+        + COMPLAINED * again
         + ASKED_EVER * sum(asked)
         + ASKED_LATELY * sum(asked[-LATELY:])
         + ASKED_LAST * float(asked[-1:] == [True])

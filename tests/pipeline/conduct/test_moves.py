@@ -243,10 +243,32 @@ def test_interrupted_story_is_asked_for_unless_it_was_told_on() -> None:
 
 def test_complaint_is_owned_and_the_thread_left() -> None:
     told = whole("I already told you that", "complains", about="told")
-    assert told.then == "engine" and told.leaves_focus
+    assert told.then == "engine" and told.leaves_focus and told.leaves_thread and told.leaves_answer
     assert told.text in policy().texts.complained_told
     blamed = whole("you're saying it's my fault?", "complains", about="blame")
     assert blamed.text.startswith("No, I didn't mean that")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "leaves"),
+    [
+        ("It is being my own person.", "complained_briefly", True),
+        ("It was a relief, I sat in the car and had a proper cry, the first since the funeral.", "", False),
+    ],
+)
+def test_complaint_with_an_answer_is_not_apologised_for_at_length(answer: str, said: str, leaves: bool) -> None:
+    text = f"You asked me that before. {answer}"
+    tells: tuple[str, Act] = (answer, "tells")
+    move = move_for(moment(text, ("You asked me that before.", "complains"), tells, about="told"))
+    assert move is not None
+    assert move.text in (getattr(policy().texts, said) if said else ("",))
+    assert (move.then, move.counts, move.leaves_answer) == ("engine", True, leaves)
+
+
+def test_who_has_no_more_to_say_is_asked_about_something_else() -> None:
+    move = whole("there's not much more to it", "complains", about="enough")
+    assert move.text in policy().texts.enough
+    assert (move.then, move.leaves_focus, move.leaves_thread) == ("engine", True, True)
 
 
 def test_refusal_uses_a_turn_and_closes_the_subject() -> None:
