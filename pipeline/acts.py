@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -60,10 +61,16 @@ STORY_WORDS = 12
 """With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
 TO_THE_INTERVIEWER = frozenset({"told", "going_on", "enough"})
 """What narrows an act down to something that can only be meant for the interviewer: it was said before, or not yet."""
+ABOUT_THE_QUESTION = re.compile(
+    r"\b(?:what you'?re asking|(?:the|your) question|what you mean|don'?t (?:quite |really )?(?:get|follow|understand)"
+    r" (?:you|what you|the question))\b|\bof what\?|\bfrom what\?|\bdoes what\b|\bmakes what\b",
+    re.IGNORECASE,
+)
+"""Words of a counter-question that can only be about what was asked."""
 ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back", "aside", "wants_topic"})
 
 
-def _in_a_story(heard: HeardAct, telling: int) -> bool:
+def _in_a_story(heard: HeardAct, telling: int, words: str) -> bool:
     """Whether an act stands among so much telling that it is taken as a part of it.
 
     What the reader has heard, it has heard in the whole message.
@@ -72,7 +79,7 @@ def _in_a_story(heard: HeardAct, telling: int) -> bool:
         return not heard.sure and heard.act not in ASKED_BACK
     if not heard.sure:
         return heard.act not in ASKED_BACK or telling >= FEW_WORDS
-    if heard.about in TO_THE_INTERVIEWER:
+    if heard.about in TO_THE_INTERVIEWER or (heard.act == "asks_back" and ABOUT_THE_QUESTION.search(words)):
         return False
     return heard.act in ABOUT_THE_TALK and telling >= STORY_WORDS and "wrong" not in heard.details
 
@@ -83,7 +90,7 @@ def heeded(text: str, acts: tuple[HeardAct, ...]) -> tuple[HeardAct, ...]:
     kept: list[HeardAct] = []
     for heard in acts:
         one = heard
-        if heard.act != "tells" and _in_a_story(heard, telling):
+        if heard.act != "tells" and _in_a_story(heard, telling, words_of(text, heard)):
             one = HeardAct(act="tells", start=heard.start, end=heard.end)
         if kept and kept[-1].act == one.act == "tells":
             kept[-1] = kept[-1].model_copy(update={"end": one.end})

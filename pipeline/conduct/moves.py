@@ -141,6 +141,9 @@ def chosen_offer(moment: Moment) -> OfferName | None:
     labels = {_plain(moment.texts.offers[name]): name for name in moment.conduct.offers if name in moment.texts.offers}
     if said in labels:
         return labels[said]
+    goes_on = next((name for name in ("go_on", "carry_on") if name in moment.conduct.offers), None)
+    if goes_on is not None and _has(said, moment.texts.go_on_words):
+        return goes_on
     if not labels or len(said.split()) > LONGEST_CHOICE:
         return None
     found = [name for label, name in labels.items() if name in BY_WORDS and f" {label} " in f" {said} "]
@@ -237,6 +240,7 @@ def _few(said: str) -> bool:
 def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
     """The acts without those that are not sure and that the respondent has said not to mean, or denies now.
 
+    Whoever has chosen to go on after being asked is not asked again whether it is too much, unless in a few words.
     A correction that the reader alone hears counts where the message begins with a no: it can't tell what is wrong.
     """
     denied = set(moment.conduct.denied)
@@ -246,8 +250,11 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
         denied |= {"wants_pause"} if moment.conduct.asked == "pause" else set()
     return tuple(
         HeardAct(act="tells", start=heard.start, end=heard.end)
-        if heard.heard_by == "reader"
-        and ((heard.act in denied and not heard.sure) or (heard.act == "corrects" and not says_no))
+        if (heard.act == "distress" and heard.act in denied and len(moment.said.split()) > LONGEST_CHOICE)
+        or (
+            heard.heard_by == "reader"
+            and ((heard.act in denied and not heard.sure) or (heard.act == "corrects" and not says_no))
+        )
         else heard
         for heard in acts
     )
@@ -258,6 +265,10 @@ def _chosen(moment: Moment) -> Move | None:
     texts, offer = moment.texts, chosen_offer(moment)
     match offer:
         case "go_on":
+            # Whoever tells on is asked on; an invitation to tell would be deaf to it.
+            told_on = len(moment.said.split()) >= STORY_WORDS
+            if told_on and not moment.closing and moment.questions_left > 0:
+                return Move("distress", "", "engine", counts=True)
             return Move("distress", texts.go_on, "stands")
         case "something_else":
             return Move("wants_topic", "", "engine", counts=True, declines_focus=True)
@@ -270,7 +281,7 @@ def _chosen(moment: Moment) -> Move | None:
         case "withdraw":
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
     if returned(moment):
-        return Move("asks_back", "", "again")
+        return _carry_on(moment)
     answer = "yes" if offer == "yes" else "no" if offer == "no" else _answer(moment)
     if answer is None:
         return None
@@ -388,7 +399,8 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
 
 def _wants_pause(moment: Moment, heard: HeardAct) -> Move:
     if heard.sure or moment.conduct.asked == "pause":
-        return Move("wants_pause", moment.texts.pause, "stands")
+        answered = moment.told_words >= LONG_TELLING
+        return Move("wants_pause", moment.texts.pause, "stands", answered=answered)
     return _ask(moment, "wants_pause")
 
 
@@ -424,6 +436,9 @@ def _minor(moment: Moment, heard: HeardAct) -> Move | None:
     if moment.minimum_age <= 0 or moment.conduct.released_by is not None:
         return None
     age = age_of(heard.details.get("age", ""))
+    if heard.heard_by == "reader":
+        ages = [int(number) for number in re.findall(r"\b\d{2}\b", moment.said[heard.start : heard.end])]
+        age = max(ages, default=None)
     if age is not None and age >= moment.minimum_age:
         return None
     if heard.sure and (age is not None or moment.conduct.asked_age):

@@ -564,7 +564,7 @@ def _turned(token: Token, low: Sequence[str], place: int, *, own: bool) -> str:
     if place and word in GLUED and not token.doc[token.i - 1].whitespace_ and token.doc[token.i - 1].is_alpha:
         word = f"'{word}"
     verbs = {"am": "are", "'m": "'re", "was": "were"}
-    if subject_first and word in verbs and low[place - 1 if place == 1 else 0] == "i":
+    if word in verbs and place and (low[place - 1] == "i" or (subject_first and low[0] == "i" and place == 1)):
         return verbs[word]
     if word != low[place]:
         return word

@@ -68,6 +68,7 @@ LIFE = re.compile(
     r"\btr(?:y|ied|ying)(?: so| really)?(?: hard)? to (?:stop|quit) (?!answering|talking|this|here|now)"
     r"|\benough (?!for|of|now|today|thanks|thank|please|questions?|talk|talking|said|then|already|is|and|i|so|on)\w+"
     r"|\bthat'?s the end of (?:it|that|this|that one|this one|the story|that story)$"
+    r"|\blet'?s go on\b|\bwe can go on\b|\b(?:don'?t|do not) need a break\b"
     r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
     r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
     r"|drinking|smoking|vaping|gambling|spending|wasting|caring|working|driving|using|paying|running"
@@ -89,6 +90,12 @@ LEAST_ALONE: dict[Act, float] = {
     "wants_withdrawal": 0.85,
     "wants_stop": 0.5,
 }
+IN_A_STORY = 25
+"""Words from which on a message tells a story, in which …"""
+LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.9, "minor": 0.7, "distress": 0.8}
+"""… the reader alone needs these, and …"""
+UNSHARED = 0.005
+"""… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
 """Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
@@ -120,14 +127,22 @@ class ActHearing:
             return acts_of(text, question, language)
         clauses, by_rule = heard_clauses(text, question, rules)
         chances = clause_chances(self._network, text, question, clauses)
-        found = [self._judged(clause, heard, own) for clause, heard, own in zip(clauses, by_rule, chances, strict=True)]
+        story = len(text.split()) >= IN_A_STORY
+        found = [
+            self._judged(clause, heard, own, story=story)
+            for clause, heard, own in zip(clauses, by_rule, chances, strict=True)
+        ]
         return joined(clauses, found)
 
-    def _judged(self, clause: Clause, heard: HeardAct | None, chances: Floats | None) -> HeardAct | None:
-        """What a clause is, after both."""
+    def _judged(
+        self, clause: Clause, heard: HeardAct | None, chances: Floats | None, *, story: bool = False
+    ) -> HeardAct | None:
+        """What a clause is, after both; `story` where the message tells one."""
         if chances is None:
             return heard
         if heard is not None and _overruled(heard, chances) and not _is_to_us(heard, clause):
+            return None
+        if story and heard is not None and heard.act == "distress" and chances[ACTS.index("distress")] < UNSHARED:
             return None
         doubted = heard is not None and not heard.sure and heard.act in DOUBTED
         if heard is not None and doubted and chances[ACTS.index(heard.act)] < DENIES:
@@ -147,7 +162,7 @@ class ActHearing:
             if act == "tells" or (act in ENDS and LIFE.search(clause.text)):
                 continue
             threshold = self._thresholds[act]
-            least = max(threshold.alone, LEAST_ALONE.get(act, 0.0))
+            least = max(threshold.alone, LEAST_ALONE.get(act, 0.0), LEAST_IN_A_STORY.get(act, 0.0) if story else 0.0)
             if chance < (max(least, CERTAIN) if short else least):
                 continue
             sure = chance >= threshold.sure and act not in ASKED_BACK

@@ -43,8 +43,6 @@ MUCH = 15
 """Words of an answer after which the last question does not come without a word of thanks."""
 TIE = 0.01
 """By how much a probe is worth less than the one before it, so that each has its turn."""
-LATEST = 2
-"""Sentences at the end of an answer that an acknowledgement must fit."""
 FLOOR = 1.3
 """What the plainest probe is worth: where the ranker expects less of the best wording, it is asked."""
 RANKED = 1 << 20
@@ -366,7 +364,7 @@ def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing)
     answer = _last_answer(request) or ""
     if _tells_of_loss(request, answer):
         return _pick(speaking.acknowledgements_loss, request, "loss")
-    relieved = bool(_relief(request.language).search(" ".join(sentences(answer.casefold())[-LATEST:])))
+    relieved = bool(_relief(request.language).search(answer.casefold()))
     hard = request.focus_stance < 0 and _burdens(answer, request.language) and not relieved
     if request.focus_emotion > 1 and not hard:
         return ""

@@ -39,6 +39,11 @@ STEMS = tuple(
         (r"\b(?:matter|important)\b", r"\b(?:important|matters|mattered|that's everything|it's everything)\b"),
         (r"\b(?:do|give|difference)\b.*\byou\b", r"\b(?:gives|gave|lets) me\b"),
         (r"\bmore about that\b", r"(?!)"),
+        (
+            r"\bcome from\b",
+            r"\b(?:from|because of|like) (?:my|nan|mum|dad|gran|home)\b|\bgrew up\b|\b(?:when|since) i was\b"
+            r"|\bas a (?:kid|child)\b|\b(?:comes?|came) from\b",
+        ),
         (r"\b(?:went through your mind|make of that|get to you)\b", r"\bi (?:was thinking|thought)\b"),
     )
 )
@@ -46,6 +51,8 @@ STEMS = tuple(
 asked again and again."""
 TOLD = 0.8
 """What a wording loses that asks for what the answer says by itself."""
+ONCE, ROOTS = re.compile(r"\bcome from\b", re.I), 3.0
+"""What is asked once in an interview, and what it loses after that."""
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
 STORY = re.compile(r"\b(?:then|next|from there|did you do)\b", re.I)
@@ -204,9 +211,11 @@ def _worn(wording: Wording, moment: Moment) -> float:
     stems = [(asks, told) for asks, told in STEMS if asks.search(wording.form.ask)]
     alike = sum(any(asks.search(question) for asks, _ in stems) for question in lately)
     answered = any(told.search(moment.answer) for _, told in stems)
+    roots = ROOTS * (ONCE.search(wording.form.ask) is not None and any(ONCE.search(q) for q in moment.recent))
     again = moment.complained and any(asks.search(question) for asks, _ in stems for question in moment.recent[-AGAIN:])
     return (
         TOLD * answered
+        + roots
         + COMPLAINED * again
         + ASKED_EVER * sum(asked)
         + ASKED_LATELY * sum(asked[-LATELY:])

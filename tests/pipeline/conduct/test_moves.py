@@ -98,6 +98,30 @@ def test_distress_offers_four_ways_and_closes_the_subject_stopping_first_the_sec
     assert again.offers == WAYS_AGAIN and again.text != first.text
 
 
+def test_who_goes_on_after_being_asked_is_asked_on_and_not_asked_again() -> None:
+    conduct = after(whole("I'm crying", "distress"))
+    said = "Oh no, that's kind of you, but we can go on, it does me good to talk about it. She took my hand."
+    move = move_for(moment(said, conduct=conduct))
+    assert move is not None
+    assert (move.then, move.counts, move.text) == ("engine", True, "")
+    conduct = after(move, conduct)
+    told = (
+        "I could think it without my throat closing up, though my cheek was throbbing, and I rang my son that evening."
+    )
+    acts = meant(moment(told, (told, "distress"), conduct=conduct), heard(told, (told, "distress")))
+    assert [one.act for one in acts] == ["tells"]
+    few = meant(moment("I'm crying", conduct=conduct), heard("I'm crying", ("I'm crying", "distress")))
+    assert [one.act for one in few] == ["distress"]
+
+
+def test_age_that_is_told_is_not_asked_about_where_only_the_reader_doubts_it() -> None:
+    text = "How many more years can I do this, and I'm only 45."
+    assert move_for(moment(text, (text, "minor"), sure=False, heard_by="reader")) is None
+    young = "Mum says I have to be back by nine."
+    asked = move_for(moment(young, (young, "minor"), sure=False, heard_by="reader"))
+    assert asked is not None and asked.asks == "age"
+
+
 def test_distress_with_a_stop_stops_and_is_acknowledged() -> None:
     text = "I'm crying. I want to stop."
     move = move_for(moment(text, ("I'm crying.", "distress"), ("I want to stop.", "wants_stop")))
