@@ -18,7 +18,8 @@ def remembered(
 ) -> ConductState:
     """The state of conduct after a message and the move that answered it; no move is an ordinary answer."""
     fresh: dict[str, object] = {"offers": (), "asked": "", "waiting": False, "answered": False}
-    if move is not None and move.act == "distress" and move.alert is None and "distress" not in conduct.denied:
+    chose = move is not None and move.act == "distress" and move.alert is None and bool(conduct.offers)
+    if chose and "distress" not in conduct.denied:
         conduct = conduct.model_copy(update={"denied": (*conduct.denied, "distress")})
     asked = MEANT.get(conduct.asked)
     if asked is not None and asked not in conduct.denied and (move is None or move.then in ("again", "engine")):

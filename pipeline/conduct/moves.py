@@ -28,6 +28,8 @@ SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 """Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
 ENOUGH = "enough"
 """What narrows a complaint down to that there is no more to say."""
+A_STORY = 25
+"""Words told beside an act from which on somebody tells a story and is not broken off."""
 GOING_ON = "going_on"
 """What narrows the wish for another subject down to that for the rest of what was being told."""
 LONG_MESSAGE = 8
@@ -370,6 +372,10 @@ def _in_danger(moment: Moment, text: str = "") -> Move:
 
 def _distress(moment: Moment, heard: HeardAct) -> Move:
     texts = moment.texts
+    if texts.distress_in_story and moment.told_words >= A_STORY and not moment.closing and moment.questions_left > 0:
+        # Whoever is moved while telling tells on: a list of ways out would break them off.
+        text = "" if moment.conduct.distressed else texts.distress_in_story
+        return Move("distress", text, "engine", counts=True, alert="distress", help=moment.helpline)
     if not heard.sure:
         return Move("distress", texts.distress_ask, "stands", offers=WAYS, asks="distress")
     again = moment.conduct.distressed > 0

@@ -15,7 +15,7 @@ OfferName = Literal["go_on", "something_else", "pause", "stop", "resume", "carry
 SAFETY = frozenset(
     {
         *("risk", "risk_spoken_of", "risk_ask", "risk_mistaken", "safe_words"),
-        *("help", "help_kiosk", "distress", "distress_again", "distress_ask"),
+        *("help", "help_kiosk", "distress", "distress_again", "distress_ask", "distress_in_story"),
         *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
         *("yes_begins", "no_begins", "back_words", "go_on_words", "part_words", "withdrawal_part"),
     }
@@ -40,6 +40,9 @@ class ConductTexts(Spec):
     help_kiosk: str = Field(description="Added where the interview runs on a device that may be offline.")
     distress: str = Field(description="When somebody is upset; names the four ways on.")
     distress_again: str = Field(description="The second time; stopping comes first.")
+    distress_in_story: str = Field(
+        default="", description="When somebody is moved while telling, and tells on: said before the next question."
+    )
     distress_ask: str = Field(description="When it is not certain that somebody is upset.")
     go_on: str = Field(description="When somebody chooses to go on talking about it.")
     pause: str = Field(description="When somebody needs a moment.")

@@ -68,7 +68,7 @@ class QuestionStage:
         move = chosen.move
         if move is not None and move.then != "engine":
             return await self._reply(context, asking, move)
-        before = move.text if move is not None else ""
+        before = in_one(move.text, move.help) if move is not None else ""
         if going.complete:
             return await asking.verbatim(in_one(before, context.configuration.closing_text), "closing_text")
         if chosen.injected is not None:

@@ -114,6 +114,22 @@ def test_who_goes_on_after_being_asked_is_asked_on_and_not_asked_again() -> None
     assert [one.act for one in few] == ["distress"]
 
 
+def test_who_is_moved_while_telling_is_not_broken_off() -> None:
+    story = (
+        "He sat behind the logs with his lunch box on his lap, and he looked up and said, I stayed where I was, Miss, "
+    )
+    story += "like you told us, and I went down on my knees in the mud and held him."
+    cry = "Oh, sorry, now I'm crying."
+    acts: tuple[tuple[str, Act], ...] = ((story, "tells"), (cry, "distress"))
+    first = move_for(moment(f"{story} {cry}", *acts, helpline="Call 116 123."))
+    assert first is not None
+    assert (first.then, first.counts, first.alert, first.offers) == ("engine", True, "distress", ())
+    assert (first.text, first.help) == (policy().texts.distress_in_story, "Call 116 123.")
+    again = move_for(moment(f"{story} {cry}", *acts, conduct=after(first)))
+    assert again is not None
+    assert (again.then, again.text, again.alert) == ("engine", "", "distress")
+
+
 def test_age_that_is_told_is_not_asked_about_where_only_the_reader_doubts_it() -> None:
     text = "How many more years can I do this, and I'm only 45."
     assert move_for(moment(text, (text, "minor"), sure=False, heard_by="reader")) is None
