@@ -18,7 +18,7 @@ STANCES: dict[int, Stance] = {1: "wanted", 0: "neutral", -1: "suffered"}
 class Spec(BaseModel):
     """Base of everything a researcher may write; unknown keys are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Method(Spec):

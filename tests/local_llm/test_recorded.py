@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.question.checker import SHORT_PROBE_WINDOW, SHORT_PROBE_WORDS
 from tests.local_llm.interview import Interview, interview, model_environment
 from tests.local_llm.replay import Replay, recorded
 
@@ -44,7 +45,12 @@ def test_what_a_clumsy_model_made_up_is_on_record_with_its_reason(held: Intervie
 
 def test_questions_of_a_clumsy_model_are_one_question_each(held: Interview) -> None:
     asked = [held.opening.question, *(turn.question for turn in held.turns[:-1])]
-    assert [
-        text for text in asked if text.count("?") != 1 and not re.search(r"\b(Tell me|Think of|Help me)\b", text)
-    ] == []
-    assert len(set(asked)) == len(asked)
+    request = re.compile(r"\b(Tell me|Think of|Help me|Say a little more)\b")
+    assert [text for text in asked if text.count("?") != 1 and not request.search(text)] == []
+
+
+def test_questions_of_a_clumsy_model_are_not_asked_again(held: Interview) -> None:
+    asked = [held.opening.question, *(turn.question for turn in held.turns[:-1])]
+    assert [text for text in asked if asked.count(text) > 1 and len(text.split()) > SHORT_PROBE_WORDS] == []
+    near = [asked[max(0, at - SHORT_PROBE_WINDOW) : at] for at in range(len(asked))]
+    assert [text for text, before in zip(asked, near, strict=True) if text in before] == []

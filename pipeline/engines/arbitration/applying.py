@@ -125,6 +125,15 @@ def _nothing_else(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None
         yield None
 
 
+def last_resorts(moment: Moment) -> Iterator[Option]:
+    """What can be asked where nothing else is worth asking: the strategies for that, whatever else applies."""
+    for strategy in moment.table.values():
+        used = moment.strategies_asked.count(strategy.id)
+        if strategy.applies == "nothing_else" and (strategy.uses is None or used < strategy.uses):
+            text = described(strategy.describe, moment.inputs, "")
+            yield Option(strategy, None, _tactic(strategy, None, moment), text)
+
+
 def _guide_topic(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
     topic = moment.inputs.topic
     if topic is not None and not topic.ids[0].startswith(ELEMENT):

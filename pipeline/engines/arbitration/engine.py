@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import structlog
 
 from pipeline.concept import SessionConfiguration
-from pipeline.engines.arbitration.applying import Option, options_of
+from pipeline.engines.arbitration.applying import Option, last_resorts, options_of
 from pipeline.engines.arbitration.checking import cautions, problems
 from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile, ScorerRule, Tactic
 from pipeline.engines.arbitration.moment import Moment
@@ -118,17 +118,21 @@ class Arbitration:
         )
 
     def decide(self, inputs: DecisionInputs) -> Decision:
-        """The candidate with the highest score; the one that comes first in the file where two are equal.
+        """The candidate with the highest score; what is asked where nothing else can be, where none is worth asking.
 
         The closing question where the interview is done, or where nothing is left that could be asked.
         """
         made = _compiled_of(PinnedFile(inputs.engine_file))
         moment = self._moment(made, inputs)
-        scored = [self._scored(made, moment, option, at) for at, option in enumerate(candidates(made, moment))]
-        ranked = sorted(scored, key=lambda one: (-round(one.final, SCORE_DIGITS), one.place))
+        options = list(candidates(made, moment))
+        ranked = self._ranked(made, moment, options)
         state = {"ceilings": remembered(moment.ceilings)}
         steered = inputs.strategy is not None or inputs.target is not None
         over = None if steered else reason_to_close(made.file, moment)
+        if over is None and not steered and not any(one.final > 0 for one in ranked):
+            if too_early(inputs) or not inputs.momentum.fatigued:
+                options += [option for option in last_resorts(moment) if option not in options]
+                ranked = self._ranked(made, moment, options)
         if over is None and (not ranked or (ranked[0].final <= 0 and not steered)):
             over = "nothing is left to ask"
         if over is not None:
@@ -178,6 +182,11 @@ class Arbitration:
             if isinstance(scorer, KnowledgeCeiling):
                 known = ceilings_after(known, inputs, scorer.given)
         return Moment(inputs, made.file, known, made.table)
+
+    def _ranked(self, made: Compiled, moment: Moment, options: Sequence[Option]) -> list[_Scored]:
+        """Candidates with their scores, the best first; the one that comes first in the file where two are equal."""
+        scored = [self._scored(made, moment, option, at) for at, option in enumerate(options)]
+        return sorted(scored, key=lambda one: (-round(one.final, SCORE_DIGITS), one.place))
 
     def _scored(self, made: Compiled, moment: Moment, option: Option, place: int) -> _Scored:
         """One candidate: its base, and what every scorer makes of it."""
@@ -239,13 +248,18 @@ def reason_to_close(file: ArbitrationFile, moment: Moment) -> str | None:
     most = inputs.max_turns or file.ending.max_turns
     if inputs.turn_count >= most - 1:
         return "the turns are used"
-    if inputs.turn_count < inputs.settings.min_turn_for_saturation:
+    if too_early(inputs):
         return None
     if inputs.momentum.fatigued and moment.covered > file.ending.fatigue_coverage:
         return "the respondent is tired, and enough was covered"
     if moment.covered == 1 and not moment.views.unexplored and moment.momentum == "low":
         return "everything was covered and explored, and momentum is low"
     return None
+
+
+def too_early(inputs: DecisionInputs) -> bool:
+    """Whether this is before the turn from which interviews may end early."""
+    return inputs.turn_count < inputs.settings.min_turn_for_saturation
 
 
 def candidates(made: Compiled, moment: Moment) -> Iterator[Option]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
@@ -18,6 +18,9 @@ from pipeline.subjects import CeilingRules, ceiling_on, closest, language_of
 NEUTRAL = 1.0
 OTHER = "other"
 """In tables by phase: what counts for all others."""
+
+Factor = Annotated[float, Field(ge=0, le=10)]
+"""A multiplier of a table."""
 
 ParamsT = TypeVar("ParamsT", bound=Spec)
 
@@ -95,16 +98,16 @@ class KnowledgeCeiling(Scorer[CeilingParams]):
 class MomentumParams(Spec):
     """What the respondent's momentum does to each phase."""
 
-    low: dict[str, float] = Field(
+    low: dict[str, Factor] = Field(
         default={"depth": 0.6, "structure": 0.7, "breadth": 1.2, "seeding": 1.3, "other": 1.0},
         description="Multiplier by phase at low momentum.",
     )
-    neutral: dict[str, float] = Field(default={"other": 1.0}, description="Multiplier by phase at neutral momentum.")
-    high: dict[str, float] = Field(
+    neutral: dict[str, Factor] = Field(default={"other": 1.0}, description="Multiplier by phase at neutral momentum.")
+    high: dict[str, Factor] = Field(
         default={"depth": 1.4, "structure": 1.1, "breadth": 0.9, "other": 1.0},
         description="Multiplier by phase at high momentum.",
     )
-    fatigued: dict[str, float] = Field(
+    fatigued: dict[str, Factor] = Field(
         default={"depth": 0.4, "structure": 0.4, "other": 1.0},
         description="Multiplier by phase for a tired respondent.",
     )
@@ -191,7 +194,7 @@ class CoverageParams(Spec):
     """What an element's gaps are worth."""
 
     first_time: float = Field(default=2.5, ge=1, le=10, description="Multiplier for one that was never spoken of.")
-    gaps: dict[GapKind, float] = Field(
+    gaps: dict[GapKind, Factor] = Field(
         default={"no_reaction": 1.5, "no_comprehension": 1.2, "unconnected": 1.1},
         description="Multiplier for the greatest of its other gaps.",
     )

@@ -42,6 +42,8 @@ STORED_DIGITS = 4
 """Digits that the scores of all candidates are stored with."""
 LEFT_FOR_CLOSING = 2
 """Turns before the last one at which the last phase begins at the latest: its question needs an answer."""
+LAST_PHASE = 5
+"""Turns that the last phase has in an interview with more turns than the phases before it."""
 MARGIN = 0.15
 """How much less a candidate may score and still be as good: what one scorer in full makes of it."""
 EXPLAINED = 3
@@ -253,14 +255,17 @@ class TwoTier:
 def phase_of(file: TwoTierFile, inputs: DecisionInputs, left: Iterable[str] = ()) -> PhaseRule:
     """The phase of a turn, by the turns that were completed before it.
 
-    The last phase begins early where the interview has too few turns for the others; a phase in `left` ended early.
+    Where the interview has more turns than the phases and `LAST_PHASE` after them, the phases are that much longer;
+    where it has too few, the last phase begins early. A phase in `left` ended early.
     """
     done, gone, begins = inputs.turn_count - 1, frozenset(left), 0
     if inputs.max_turns and done >= inputs.max_turns - LEFT_FOR_CLOSING:
         return file.phases[-1]
+    planned = sum(phase.turns or 0 for phase in file.phases)
+    longer = max(1.0, ((inputs.max_turns or 0) - LAST_PHASE) / planned) if planned else 1.0
     for phase in file.phases[:-1]:
         begins += phase.turns or 0
-        if done < begins and phase.name not in gone:
+        if done < begins * longer and phase.name not in gone:
             return phase
     return file.phases[-1]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
@@ -21,6 +21,8 @@ OTHER = "other"
 
 ParamsT = TypeVar("ParamsT", bound=Spec)
 Table = Mapping[str, float]
+Amount = Annotated[float, Field(ge=-2, le=2)]
+"""A raw score of a table, or what it adds to one."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def _of(table: Table, category: str, default: float) -> float:
 class CoverageParams(Spec):
     """What elements to ask about do to each category."""
 
-    per_gap: dict[str, float] = Field(
+    per_gap: dict[str, Amount] = Field(
         default={"coverage": 0.3, "breadth": 0.1, "other": -0.2}, description="Added for each element, by category."
     )
     counted: int = Field(default=2, ge=1, description="Elements that count at the most.")
@@ -82,14 +84,14 @@ class AmbiguityParams(Spec):
     """What an unclear answer does to each category."""
 
     use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
-    contradicts: dict[str, float] = Field(
+    contradicts: dict[str, Amount] = Field(
         default={"depth": 1.6, "contrast": 1.6, "other": 0.8}, description="Raw score after a contradiction."
     )
-    unclear: dict[str, float] = Field(
+    unclear: dict[str, Amount] = Field(
         default={"depth": 1.4, "contrast": 1.4, "easing": 1.2, "other": 0.8},
         description="Raw score after an answer that is thinking aloud or hedges a lot.",
     )
-    stuck: dict[str, float] = Field(
+    stuck: dict[str, Amount] = Field(
         default={"depth": 0.6, "contrast": 0.6, "easing": 1.4, "other": 1.0},
         description="Raw score after an uncertainty that leads nowhere.",
     )
@@ -138,11 +140,11 @@ class BalanceParams(Spec):
         default=("transition", "reflection"), description="Categories that put together what was said."
     )
     enough_concepts: int = Field(default=5, ge=1, description="Concepts from which on there is enough for that.")
-    top: dict[str, float] = Field(
+    top: dict[str, Amount] = Field(
         default={"depth": -0.4, "contrast": -0.2, "breadth": 0.2, "other": 0.0},
         description="Added where the answer has reached what it is all for.",
     )
-    concrete: dict[str, float] = Field(
+    concrete: dict[str, Amount] = Field(
         default={"depth": 0.2, "other": 0.0}, description="Added where a language model finds it on the surface."
     )
 
@@ -190,16 +192,16 @@ class EngagementParams(Spec):
     """What each category asks of a respondent with so much momentum."""
 
     use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
-    low: dict[str, float] = Field(
+    low: dict[str, Amount] = Field(
         default={"depth": 0.8, "contrast": 0.8, "easing": 1.6, "other": 1.2}, description="Raw score at low momentum."
     )
-    neutral: dict[str, float] = Field(
+    neutral: dict[str, Amount] = Field(
         default={"easing": 0.4, "reflection": 0.8, "other": 1.0}, description="Raw score at neutral momentum."
     )
-    high: dict[str, float] = Field(
+    high: dict[str, Amount] = Field(
         default={"depth": 1.2, "contrast": 1.2, "easing": 0.2, "other": 1.0}, description="Raw score at high momentum."
     )
-    reasoning: dict[str, float] = Field(
+    reasoning: dict[str, Amount] = Field(
         default={"depth": 0.2, "contrast": 0.2, "reflection": 0.2, "other": 0.0},
         description="Added where the respondent reasons: gives causes, weighs what might be, thinks about thinking.",
     )

@@ -435,6 +435,22 @@ def test_brief_respondent_without_elements_is_kept_while_the_guide_is_open() -> 
     assert decide(momentum=TIRED, turn_count=6).close
 
 
+@pytest.mark.parametrize("momentum", [MomentumState(), TIRED])
+def test_nobody_is_sent_away_early_for_knowing_no_more_of_the_only_concept(momentum: MomentumState) -> None:
+    asked = FocusEntry(turn=1, strategy="deepen_branch", key="milk", target=Target.node("milk", "milk"))
+    told = inputs([node("milk")], questions=(asked,), answers={2: "I don't know."}, momentum=momentum)
+    early = Arbitration().decide(replace(told, turn_count=2))
+    assert (early.strategy, early.close) == ("introduce_seed", False)
+    assert early.candidates[0].selected and early.candidates[0].final_score
+
+
+@pytest.mark.parametrize("factor", [".nan", "-2.0", "1e308"])
+def test_factors_that_no_score_can_have_are_refused(factor: str) -> None:
+    given = f"class: MomentumAlignment\n    params: {{neutral: {{other: {factor}}}}}"
+    with pytest.raises(ConfigError, match="neutral"):
+        read_engine(TEXT.replace("class: MomentumAlignment", given), "arbitration.yaml", "arbitration")
+
+
 def test_phases_emerge_from_what_applies() -> None:
     elements = {"elements": (TASTE,)}
     opened = decide(node("milk"), **elements)

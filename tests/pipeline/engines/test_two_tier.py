@@ -185,6 +185,19 @@ def test_phase_goes_by_completed_turns(completed: int, phase: str) -> None:
     assert phase_of(FILE, inputs(turn_count=completed + 1)).name == phase
 
 
+@pytest.mark.parametrize(
+    ("completed", "phase"), [(9, "exploratory"), (10, "focused"), (24, "focused"), (25, "closing")]
+)
+def test_phases_of_a_long_interview_are_longer(completed: int, phase: str) -> None:
+    assert phase_of(FILE, inputs(turn_count=completed + 1, max_turns=30)).name == phase
+
+
+@pytest.mark.parametrize("amount", [".nan", "1e308", "-3"])
+def test_amounts_that_no_score_can_have_are_refused(amount: str) -> None:
+    with pytest.raises(ConfigError, match="params"):
+        read_engine(TEXT.replace("other: -0.2}, counted", f"other: {amount}}}, counted"), "two_tier.yaml", "two_tier")
+
+
 def test_last_phase_begins_in_time_for_its_question_to_be_answered() -> None:
     names = [phase_of(FILE, inputs(turn_count=turn, max_turns=6)).name for turn in range(1, 6)]
     assert names == ["exploratory"] * 4 + ["closing"]
