@@ -129,10 +129,10 @@ class Arbitration:
         state = {"ceilings": remembered(moment.ceilings)}
         steered = inputs.strategy is not None or inputs.target is not None
         over = None if steered else reason_to_close(made.file, moment)
-        if over is None and not steered and not any(one.final > 0 for one in ranked):
-            if too_early(inputs) or not inputs.momentum.fatigued:
-                options += [option for option in last_resorts(moment) if option not in options]
-                ranked = self._ranked(made, moment, options)
+        worth_asking = steered or any(one.final > 0 for one in ranked)
+        if over is None and not worth_asking and (too_early(inputs) or not inputs.momentum.fatigued):
+            options += [option for option in last_resorts(moment) if option not in options]
+            ranked = self._ranked(made, moment, options)
         if over is None and (not ranked or (ranked[0].final <= 0 and not steered)):
             over = "nothing is left to ask"
         if over is not None:
