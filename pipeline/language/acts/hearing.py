@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Executor
 
 import numpy as np
@@ -90,13 +91,24 @@ LEAST_ALONE: dict[Act, float] = {
     "wants_withdrawal": 0.85,
     "wants_stop": 0.5,
 }
+"""Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
 IN_A_STORY = 25
 """Words from which on a message tells a story, in which …"""
 LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.9, "minor": 0.7, "distress": 0.8}
 """… the reader alone needs these, and …"""
 UNSHARED = 0.005
 """… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
-"""Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
+SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
+    "minor": re.compile(
+        r"\b(?:i'?m|i am)(?: only| just| already| now| still| nearly)? (?:1[89]|[2-9]\d)\b", re.IGNORECASE
+    ),
+    "distress": re.compile(
+        r"\b(?:good|happy) (?:tears|ones?)\b|\btears of (?:joy|happiness|laughter)\b|\b(?:not|n't|wasn't) crying\b"
+        r"|\b(?:with|for) joy\b",
+        re.IGNORECASE,
+    ),
+}
+"""What respondents say of themselves against what the reader alone would hear."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
@@ -128,16 +140,31 @@ class ActHearing:
         clauses, by_rule = heard_clauses(text, question, rules)
         chances = clause_chances(self._network, text, question, clauses)
         story = len(text.split()) >= IN_A_STORY
+        denied = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
         found = [
-            self._judged(clause, heard, own, story=story)
+            self._judged(clause, heard, own, story=story, denied=denied)
             for clause, heard, own in zip(clauses, by_rule, chances, strict=True)
         ]
         return joined(clauses, found)
 
     def _judged(
-        self, clause: Clause, heard: HeardAct | None, chances: Floats | None, *, story: bool = False
+        self,
+        clause: Clause,
+        heard: HeardAct | None,
+        chances: Floats | None,
+        *,
+        story: bool = False,
+        denied: AbstractSet[Act] = frozenset(),
     ) -> HeardAct | None:
-        """What a clause is, after both; `story` where the message tells one."""
+        """What a clause is, after both.
+
+        Args:
+            clause: one of the message's.
+            heard: what the rules hear in it.
+            chances: what the reader makes of it; None where it read no word of it.
+            story: whether the message tells a story.
+            denied: what the reader alone is not believed, for the message says otherwise.
+        """
         if chances is None:
             return heard
         if heard is not None and _overruled(heard, chances) and not _is_to_us(heard, clause):
@@ -159,7 +186,7 @@ class ActHearing:
         short = len(clause.text.split()) <= FEW_WORDS
         for number in np.argsort(-chances, kind="stable"):
             act, chance = ACTS[int(number)], float(chances[number])
-            if act == "tells" or (act in ENDS and LIFE.search(clause.text)):
+            if act == "tells" or act in denied or (act in ENDS and LIFE.search(clause.text)):
                 continue
             threshold = self._thresholds[act]
             least = max(threshold.alone, LEAST_ALONE.get(act, 0.0), LEAST_IN_A_STORY.get(act, 0.0) if story else 0.0)

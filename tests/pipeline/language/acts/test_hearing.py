@@ -153,3 +153,29 @@ def test_rule_that_is_not_sure_is_made_sure_by_a_reader_that_is_certain_only(mon
     hint = "I'll have to leave you now."
     assert heard(monkeypatch, hint, wants_stop=0.8) == [("wants_stop", False, "rules")]
     assert heard(monkeypatch, hint, wants_stop=0.97) == [("wants_stop", True, "rules")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["How many more years can I do this, and I'm only 45.", "I'm twenty-nine, well, I am nearly 30."],
+)
+def test_who_tells_an_adult_age_is_not_asked_for_it(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    assert heard(monkeypatch, text, minor=0.95) == []
+    assert heard(monkeypatch, "How many more years can I do this at school", minor=0.95) == [("minor", False, "reader")]
+
+
+def test_good_tears_are_no_distress(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert heard(monkeypatch, "It comes me the tears sometimes, but good ones", distress=0.99) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [("not bitter", "What else do you look for?"), ("No wait, I wanted to tell you about the lake.", "And then?")],
+)
+def test_what_is_only_told_with_a_no_corrects_nothing(trained: ActHearing, text: str, question: str) -> None:
+    assert "corrects" not in {one.act for one in trained.read_sync(text, question, "en")}
+
+
+def test_correction_of_two_words_is_heard(trained: ActHearing) -> None:
+    found = trained.read_sync("Not my mother, my aunt.", "What was it like with your mother?", "en")
+    assert "corrects" in {one.act for one in found}
