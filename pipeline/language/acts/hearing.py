@@ -94,7 +94,7 @@ LEAST_ALONE: dict[Act, float] = {
 """Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
 IN_A_STORY = 25
 """Words from which on a message tells a story, in which …"""
-LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.9, "minor": 0.7, "distress": 0.8}
+LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.8, "minor": 0.7, "distress": 0.8}
 """… the reader alone needs these, and …"""
 UNSHARED = 0.005
 """… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
