@@ -121,8 +121,8 @@ def test_stops_and_readers_in_somebodys_life_are_told(trained: ActHearing, text:
         "I was ashamed at first, there's a full waiting room out there and I'm howling like a child, and my mother "
         "always said you don't make a scene before strangers. But then it was a relief, because she didn't hurry me.",
         "Say I was asked twice and said no. Full stop. If that costs me the job, I've saved myself an afternoon. Easy "
-        "to say with a salary, mind you. With a baby of five months and no income I'm not certain I'd do it, and I won't "
-        "claim otherwise.",
+        "to say with a salary, mind you. With a baby of five months and no income I'm not certain I'd do it, and I "
+        "won't claim otherwise.",
     ],
 )
 def test_stories_of_what_was_hard_are_told(trained: ActHearing, text: str) -> None:
