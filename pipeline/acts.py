@@ -57,6 +57,9 @@ FEW_WORDS = 8
 """With so many words that tell beside it, an act that is not sure is content as well: somebody is telling a story."""
 
 
+AT_THE_END: frozenset[Act] = frozenset({"wants_stop", "wants_pause"})
+FEW_AFTER = 6
+"""Words after a wish to stop or for a moment up to which it stands at the end of a message."""
 STORY_WORDS = 12
 """With so many words that tell beside it, an act about the talk itself is more likely a part of the story."""
 TO_THE_INTERVIEWER = frozenset({"told", "going_on", "enough"})
@@ -70,15 +73,22 @@ ABOUT_THE_QUESTION = re.compile(
 ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back", "aside", "wants_topic"})
 
 
-def _in_a_story(heard: HeardAct, telling: int, words: str) -> bool:
+def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
     """Whether an act stands among so much telling that it is taken as a part of it.
 
-    What the reader has heard, it has heard in the whole message.
+    What the reader has heard, it has heard in the whole message. Who wants to stop or needs a moment says so at the end.
+
+    Args:
+        heard: the act.
+        telling: words of the message that tell.
+        words: those of the act.
+        after: words that follow it.
     """
     if heard.heard_by == "reader":
         return not heard.sure and heard.act not in ASKED_BACK
     if not heard.sure:
-        return heard.act not in ASKED_BACK or telling >= FEW_WORDS
+        at_the_end = heard.act in AT_THE_END and after <= FEW_AFTER
+        return heard.act not in ASKED_BACK or (telling >= FEW_WORDS and not at_the_end)
     if heard.about in TO_THE_INTERVIEWER or (heard.act == "asks_back" and ABOUT_THE_QUESTION.search(words)):
         return False
     return heard.act in ABOUT_THE_TALK and telling >= STORY_WORDS and "wrong" not in heard.details
@@ -90,7 +100,7 @@ def heeded(text: str, acts: tuple[HeardAct, ...]) -> tuple[HeardAct, ...]:
     kept: list[HeardAct] = []
     for heard in acts:
         one = heard
-        if heard.act != "tells" and _in_a_story(heard, telling, words_of(text, heard)):
+        if heard.act != "tells" and _in_a_story(heard, telling, words_of(text, heard), len(text[heard.end :].split())):
             one = HeardAct(act="tells", start=heard.start, end=heard.end)
         if kept and kept[-1].act == one.act == "tells":
             kept[-1] = kept[-1].model_copy(update={"end": one.end})

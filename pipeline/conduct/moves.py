@@ -31,7 +31,11 @@ ENOUGH = "enough"
 A_STORY = 25
 """Words told beside an act from which on somebody tells a story and is not broken off."""
 GOING_ON = "going_on"
-"""What narrows the wish for another subject down to that for the rest of what was being told."""
+"""What narrows the wish for another subject down to that for the rest of what was being told; …"""
+NEXT = "next"
+"""… and to that for the next question, whatever it is."""
+UNREADABLE = "unreadable"
+"""What narrows something aside down to keys that make no words."""
 LONG_MESSAGE = 8
 """From so many words on, a message says more than that somebody wants to stop or needs a moment."""
 REPAIRS: frozenset[Act] = frozenset(
@@ -160,6 +164,13 @@ def returned(moment: Moment) -> bool:
     return moment.conduct.waiting and few and any(f" {_plain(w)} " in f" {said} " for w in moment.texts.back_words)
 
 
+def asked_back(moment: Moment) -> str:
+    """What was asked back last, as it was said; empty where the message answers a question of the interview."""
+    texts = moment.texts
+    by_name = {"stop": texts.stop_ask, "pause": texts.pause_ask, "distress": texts.distress_ask, "risk": texts.risk_ask}
+    return by_name.get(moment.conduct.asked, "")
+
+
 _OFFERED_ACTS: dict[OfferName, Act] = {
     "stop": "wants_stop",
     "pause": "wants_pause",
@@ -244,8 +255,10 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
 
     Whoever has chosen to go on after being asked is not asked again whether it is too much, unless in a few words.
     A correction that the reader alone hears counts where the message begins with a no: it can't tell what is wrong.
+    What was asked back about and is heard again is meant.
     """
     denied = set(moment.conduct.denied)
+    again = {"stop": "wants_stop", "pause": "wants_pause"}.get(moment.conduct.asked, "")
     says_no = _begins(_plain(moment.said), moment.texts.no_begins)
     if says_no:
         denied |= {"wants_stop"} if moment.conduct.asked == "stop" else set()
@@ -257,6 +270,8 @@ def meant(moment: Moment, acts: Sequence[HeardAct]) -> tuple[HeardAct, ...]:
             heard.heard_by == "reader"
             and ((heard.act in denied and not heard.sure) or (heard.act == "corrects" and not says_no))
         )
+        else heard.model_copy(update={"sure": True})
+        if heard.act == again and not says_no
         else heard
         for heard in acts
     )
@@ -284,6 +299,8 @@ def _chosen(moment: Moment) -> Move | None:
             return Move("wants_withdrawal", texts.withdrawn, "withdraw")
     if returned(moment):
         return _carry_on(moment)
+    if moment.conduct.asked == "stop" and moment.find("thanks_greets") and moment.told_words < STORY_WORDS:
+        return _stop(moment)
     answer = "yes" if offer == "yes" else "no" if offer == "no" else _answer(moment)
     if answer is None:
         return None
@@ -302,6 +319,9 @@ def _chosen(moment: Moment) -> Move | None:
         case "risk", "yes":
             return _in_danger(moment)
         case "risk", "no":
+            wants_on = any(one.about == GOING_ON for one in moment.acts)
+            if wants_on:
+                return Move("risk", _sentences(texts.risk_mistaken, texts.go_on), "stands")
             return replace(_carry_on(moment, texts.risk_mistaken), act="risk")
         case "age", "no":
             return _held(moment)
@@ -555,8 +575,11 @@ def _declines(moment: Moment, heard: HeardAct) -> Move | None:
 def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
-    if heard.about == GOING_ON and moment.texts.cut_in_go_on:
-        told_on = any(one.act == "tells" and one.start >= heard.end for one in moment.acts)
+    if heard.about == NEXT:
+        return Move("wants_topic", moment.texts.next, "engine", counts=True, leaves_focus=True)
+    unfinished = next((one for one in moment.acts if one.act == "wants_topic" and one.about == GOING_ON), None)
+    if unfinished is not None and moment.texts.cut_in_go_on:
+        told_on = any(one.act == "tells" and one.start >= unfinished.end for one in moment.acts)
         if told_on:
             return Move("wants_topic", moment.texts.cut_in, "engine", counts=True)
         return Move("wants_topic", moment.texts.cut_in_go_on, "easier", counts=True, leaves_focus=True)
@@ -589,6 +612,10 @@ def _dont_know(moment: Moment, heard: HeardAct) -> Move | None:
 
 
 def _aside(moment: Moment, heard: HeardAct) -> Move | None:
+    if heard.about == UNREADABLE:
+        if moment.conduct.repairs_in_a_row:
+            return Move("aside", "", "engine", counts=True, leaves_focus=True)
+        return Move("aside", moment.texts.unreadable, "again")
     return Move("aside", moment.texts.aside, "stands") if moment.told_words == 0 and heard.sure else None
 
 

@@ -76,6 +76,10 @@ class ConductTexts(Spec):
     topic: str = Field(description="Follows a wish for another subject; `{topic}` is its name.")
     cut_in: str = Field(default="", description="When somebody was not done telling, and has told on.")
     cut_in_go_on: str = Field(default="", description="When somebody was not done telling: asks them to go on.")
+    next: str = Field(default="", description="Before the next question, when somebody only says to go on.")
+    unreadable: str = Field(
+        default="", description="When keys were struck that make no words, before the question again."
+    )
     topic_open: str = Field(description="Follows a wish that names no subject.")
     easier: Several = Field(min_length=1, description="Asked instead, once, when somebody does not know.")
     left: Several = Field(min_length=1, description="When somebody still does not know.")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pipeline.acts import HeardAct, heeded, told
 from pipeline.conduct.moment import moment_of
-from pipeline.conduct.moves import chosen_act, meant, put_right
+from pipeline.conduct.moves import asked_back, chosen_act, meant, put_right
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
 from pipeline.errors import InvalidAnswer
@@ -88,5 +88,5 @@ class UtteranceStage:
         chosen = chosen_act(moment)
         if chosen is not None:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
-        heard = meant(moment, await self._reader.read(text, question, context.state.language))
+        heard = meant(moment, await self._reader.read(text, asked_back(moment) or question, context.state.language))
         return heeded(text, heard)

@@ -18,7 +18,7 @@ from concurrent.futures import Executor
 import numpy as np
 
 from pipeline.acts import ACTS, Act, HeardAct
-from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined
+from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.reader import heads
 from pipeline.language.reader.network import Floats, ReaderNetwork
@@ -78,7 +78,7 @@ LIFE = re.compile(
 )
 """What people stop in their lives, not in the interview: where the reader alone hears an end in it, it is none."""
 ASKED_BACK = BOTH | {"risk"}
-DOUBTED = BOTH | {"distress"}
+DOUBTED = ASKED_BACK | {"distress"}
 """Acts that are asked back where the reader alone hears them."""
 ENDS: frozenset[Act] = frozenset({"wants_stop", "wants_pause"})
 FEW_WORDS = 2
@@ -109,6 +109,15 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     ),
 }
 """What respondents say of themselves against what the reader alone would hear."""
+GOES_ON = re.compile(
+    r"\b(?:we|i|you|u) (?:can|could|will|'ll)(?: still| just| happily| gladly)? (?:go|carry|keep)(?: going)? on\b"
+    r"|\b(?:we|i) can (?:keep going|continue)\b|\blet'?s (?:go|carry) on\b|[,.;] (?:so )?(?:carry|go) on\b[\w ,.]{0,10}$"
+    r"|\bi(?:'?d| would)? (?:like|want) to (?:go|carry|keep) (?:on|going)\b|\bi'?m (?:all ?right|ok(?:ay)?|fine)(?: now| again)\b"
+    r"|^(?:\W|\w+ ){0,3}(?:all right|ok|okay|yes),? i'?m (?:all ?right|ok(?:ay)?|fine)\b|\b(?:fine|happy|ok|okay|good|glad) to (?:go|carry|keep) (?:on|going)\b|\b(?:don'?t|do not) (?:need|want) (?:a|to) "
+    r"(?:break|stop|pause)\b",
+    re.IGNORECASE,
+)
+"""Words of somebody who goes on: a wish to stop or to pause that is not sure counts for nothing beside them."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
@@ -137,10 +146,16 @@ class ActHearing:
         rules = rules_for(language)
         if rules is None or language.split("-")[0].lower() != LANGUAGE:
             return acts_of(text, question, language)
+        if found_at_once := not_said(text, language):
+            return found_at_once
         clauses, by_rule = heard_clauses(text, question, rules)
         chances = clause_chances(self._network, text, question, clauses)
         story = len(text.split()) >= IN_A_STORY
-        denied = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
+        denied: set[Act] = {act for act, otherwise in SAID_OTHERWISE.items() if otherwise.search(text)}
+        goes_on = GOES_ON.search(text) is not None
+        if goes_on:
+            denied |= ENDS
+            by_rule = [None if one and not one.sure and one.act in ENDS else one for one in by_rule]
         found = [
             self._judged(clause, heard, own, story=story, denied=denied)
             for clause, heard, own in zip(clauses, by_rule, chances, strict=True)
@@ -177,6 +192,9 @@ class ActHearing:
         if heard is not None:
             threshold = self._thresholds[heard.act]
             chance = float(chances[ACTS.index(heard.act)])
+            if heard.act == "wants_pause":
+                # Who turns to somebody at the door needs a moment for it.
+                chance += float(chances[ACTS.index("aside")])
             agrees = chance >= threshold.agrees
             if heard.act in BOTH:
                 return heard.model_copy(update={"sure": agrees and (heard.sure or chance >= CONFIRMS)})
@@ -199,8 +217,10 @@ class ActHearing:
 
 
 def _is_to_us(heard: HeardAct, clause: Clause) -> bool:
-    """Whether a complaint that something was said before, or not finished, can only be meant for the interviewer."""
-    return heard.about in ("told", "going_on", "enough") and TO_US.search(clause.text) is not None
+    """Whether a wish to go on, or a complaint that something was said before, can only be meant for the interviewer."""
+    return heard.about == "next" or (
+        heard.about in ("told", "going_on", "enough") and TO_US.search(clause.text) is not None
+    )
 
 
 def _overruled(heard: HeardAct, chances: Floats) -> bool:

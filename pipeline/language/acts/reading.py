@@ -9,7 +9,10 @@ from itertools import pairwise
 
 from pipeline.acts import Act, HeardAct
 from pipeline.language.acts.rules import Rule, Rules, rules_for
+from pipeline.language.acts.unreadable import unreadable
 
+LONGEST_NOTHING = 400
+"""Characters beyond which nobody looks whether a message has words."""
 LONGEST_CLAUSE = 400
 """Characters of a clause that are looked at; longer ones are stories."""
 ORDER: tuple[Act, ...] = (
@@ -31,6 +34,10 @@ ORDER: tuple[Act, ...] = (
     "thanks_greets",
 )
 """Which act a clause is, where several rules find it."""
+LATE = 3
+"""Clauses from the end that are late in a message."""
+ANSWERS = 5
+"""Words of a clause from which on it is more than the rest of a question."""
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'"})
 _HIDDEN = "\x00"
 _CLOSING = " \t\r\n\"'”’»)!."
@@ -86,7 +93,20 @@ def acts_of(text: str, question: str, language: str) -> tuple[HeardAct, ...]:
         Acts whose spans do not overlap; `()` where everything tells.
     """
     rules = rules_for(language)
-    return () if rules is None else read(text, question, rules)
+    if rules is None:
+        return ()
+    return not_said(text, language) or read(text, question, rules)
+
+
+def not_said(text: str, language: str) -> tuple[HeardAct, ...]:
+    """The act of a message without words: a lone question mark asks back, keys struck at random were not meant for us."""
+    if not text or len(text) > LONGEST_NOTHING:
+        return ()
+    if set(text) <= set("?؟!. \n") and set(text) & set("?؟"):
+        return (HeardAct(act="asks_back", start=0, end=len(text)),)
+    if unreadable(text, language):
+        return (HeardAct(act="aside", start=0, end=len(text), about="unreadable"),)
+    return ()
 
 
 def read(text: str, question: str, rules: Rules) -> tuple[HeardAct, ...]:
@@ -145,6 +165,7 @@ def _match(rule: Rule, message: _Message, number: int) -> re.Match[str] | None:
     if (
         (spec.first and number != message.said[0])
         or (spec.last and number != message.said[-1])
+        or (spec.late and number not in message.said[-LATE:])
         or (spec.alone and len(message.said) > 1)
         or (spec.words is not None and message.words > spec.words)
         or (spec.question is not None and spec.question != clause.asks)
@@ -169,9 +190,16 @@ def _extend(clauses: Sequence[Clause], found: list[HeardAct | None], taken: dict
             if wanted and 0 <= other < len(clauses) and found[other] is None and not clauses[other].filler:
                 heard = found[number]
                 assert heard is not None
+                if heard.act == "asks_back" and _answers(clauses[number], clauses[other]):
+                    continue
                 found[other] = heard.model_copy(
                     update={"start": clauses[other].start, "end": clauses[other].end, "details": {}}
                 )
+
+
+def _answers(question: Clause, after: Clause) -> bool:
+    """Whether a clause after a question back answers what was asked: "You mean the call? I didn't want to go."."""
+    return question.asks and not after.asks and after.start > question.start and len(after.text.split()) >= ANSWERS
 
 
 def joined(clauses: Sequence[Clause], found: Sequence[HeardAct | None]) -> tuple[HeardAct, ...]:

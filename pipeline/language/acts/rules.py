@@ -32,6 +32,7 @@ class RuleSpec(BaseModel):
     alone: bool = Field(default=False, description="Only where the message has nothing but this act and fillers.")
     first: bool = Field(default=False, description="Only in the first clause.")
     last: bool = Field(default=False, description="Only in the last clause.")
+    late: bool = Field(default=False, description="Only in one of the last three clauses.")
     question: bool | None = Field(default=None, description="Only in clauses that end with a question mark, or do not.")
     unless: str | None = Field(default=None, description="Not where this is found in the clause.")
     unless_around: str | None = Field(default=None, description="Not where this is found anywhere in the message.")

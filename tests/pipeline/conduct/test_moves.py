@@ -535,3 +535,42 @@ def test_correction_that_only_the_reader_hears_asks_for_nothing() -> None:
     move = move_for(replace(moment(no), acts=(heard_no,)))
     assert move is not None
     assert (move.then, move.asks) == ("engine", "")
+
+
+def test_who_says_only_to_go_on_gets_the_next_question_and_is_not_thanked_for_it() -> None:
+    move = whole("go on please", "wants_topic", about="next")
+    assert (move.then, move.counts, move.leaves_focus, move.text) == ("engine", True, True, policy().texts.next)
+
+
+def test_keys_struck_at_random_are_asked_again_once() -> None:
+    move = whole("asdf", "aside", about="unreadable")
+    assert (move.then, move.text) == ("again", policy().texts.unreadable)
+    second = whole("asdf", "aside", about="unreadable", conduct=ConductState(repairs_in_a_row=1))
+    assert (second.then, second.counts) == ("engine", True)
+
+
+def test_what_follows_a_wish_to_finish_telling_is_listened_to() -> None:
+    text = "No wait, I had not finished. It smells of rain."
+    acts = ("No wait, ", "wants_topic"), ("I had not finished. ", "wants_topic"), ("It smells of rain.", "tells")
+    found = heard(text, *acts)
+    found = (found[0], found[1].model_copy(update={"about": "going_on"}), found[2])
+    move = move_for(replace(moment(text), acts=found))
+    assert move is not None and (move.then, move.text) == ("engine", policy().texts.cut_in)
+
+
+def test_who_takes_leave_after_being_asked_whether_to_stop_has_stopped() -> None:
+    asked = ConductState(asked="stop", offers=("stop", "carry_on"))
+    text = "That was a pleasure, good-bye."
+    move = move_for(moment(text, (text, "thanks_greets"), conduct=asked))
+    assert move is not None and move.then == "stop"
+    unsure = moment("I see the bus, the next one is in an hour.", conduct=asked)
+    acts = (HeardAct(act="wants_stop", start=0, end=13, sure=False),)
+    assert [act.sure for act in meant(unsure, acts)] == [True]
+
+
+def test_who_was_misunderstood_and_wants_to_tell_on_is_let_tell() -> None:
+    text = "No, nobody is in danger. I'd like to go on telling it."
+    asked = ConductState(asked="risk", offers=("yes", "no"))
+    told_on = moment(text, ("I'd like to go on telling it.", "wants_topic"), about="going_on", conduct=asked)
+    move = move_for(told_on)
+    assert move is not None and move.then == "stands" and move.text.endswith(policy().texts.go_on)

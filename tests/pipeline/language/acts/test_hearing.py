@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.acts import ACTS, Act, HeardAct, heeded
+from pipeline.acts import ACTS, Act, HeardAct, heeded, told
 from pipeline.language.acts import hearing
 from pipeline.language.acts.hearing import ActHearing
 from pipeline.language.acts.reading import acts_of
@@ -180,3 +180,46 @@ def test_what_is_only_told_with_a_no_corrects_nothing(trained: ActHearing, text:
 def test_correction_of_two_words_is_heard(trained: ActHearing) -> None:
     found = trained.read_sync("Not my mother, my aunt.", "What was it like with your mother?", "en")
     assert "corrects" in {one.act for one in found}
+
+
+STORY_TOLD = "We carried him up the hill in the rain, all four of us, and at the top he laughed and asked for his tea. "
+
+
+@pytest.mark.parametrize(
+    ("end", "act"),
+    [
+        ("Sorry. Give me a second.", "wants_pause"),
+        ("Hold on, there's someone at the door.", "wants_pause"),
+        ("Oh, I think my train is coming.", "wants_stop"),
+    ],
+)
+def test_a_story_that_ends_with_a_wish_is_not_asked_on(trained: ActHearing, end: str, act: Act) -> None:
+    text = STORY_TOLD + end
+    assert act in {one.act for one in heeded(text, trained.read_sync(text, "What happened then?", "en"))}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm a bit worn out today but we can carry on.",
+        "I said his name and the dog came back, and I just said her name too.",
+        "At first a machine is speaking and it takes ages until a man picks up.",
+        "We stood there a minute and then he said give me a second and went in.",
+        "Next? Then we drove home and that was it.",
+        "Right, I'm fine. I haven't told my brother about the paint yet.",
+    ],
+)
+def test_what_only_sounds_like_an_act_is_told(trained: ActHearing, text: str) -> None:
+    assert heeded(text, trained.read_sync(text, "What happened then?", "en")) == ()
+
+
+def test_keys_struck_at_random_are_no_words_and_words_are_no_such_keys(trained: ActHearing) -> None:
+    assert [one.about for one in trained.read_sync("qwer sdf", "Why?", "en")] == ["unreadable"]
+    for text in ("Lavazza", "hmmm", "BMW", "xyz", "👍", "1234", "Krk", "property"):
+        assert "unreadable" not in {one.about for one in trained.read_sync(text, "Why?", "en")}
+
+
+def test_answer_after_a_question_back_is_no_part_of_it(trained: ActHearing) -> None:
+    text = "You mean the walk? I went because the house was too loud."
+    acts = heeded(text, trained.read_sync(text, "What made you do that?", "en"))
+    assert told(text, acts) == "I went because the house was too loud."
