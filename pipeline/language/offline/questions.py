@@ -12,6 +12,7 @@ from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.ranking import LATELY, Moment, bare, ranked, shipped
+from pipeline.language.offline.telling import STORY, Telling, fit, telling_of
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
@@ -279,11 +280,29 @@ def _best(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | 
     found = list(_ranked(_forms(request, speaking, about), request, speaking, about))
     if about is None or request.focus_is_jump or request.complained or shipped() is None:
         return found
+    told = _telling(request, speaking)
     lately = (request.all_questions or request.recent_questions)[-LATELY:]
-    asked = sum(any(was_asked(probe, question) for probe in speaking.probes) for question in lately)
-    probes = _turned(speaking.probes, request, "probe")
-    plainest = [(FLOOR * (1 - asked) - TIE * place, probe) for place, probe in enumerate(probes)]
+    plainest = []
+    for kind, texts in (("probe", speaking.probes), ("story probe", speaking.story_probes if told.happening else ())):
+        asked = sum(any(was_asked(probe, question) for probe in texts) for question in lately)
+        asked = asked if kind == "probe" else sum(was_asked(probe, lately[-1]) for probe in texts) if lately else 0
+        if kind == "story probe" and not _has_stories(request):
+            continue
+        for place, probe in enumerate(_turned(texts, request, kind)):
+            value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
+            plainest.append((value, probe))
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
+
+
+def _telling(request: QuestionRequest, speaking: LanguagePhrasing) -> Telling:
+    told = [line.text for line in request.lines if line.speaker == "respondent"]
+    return telling_of(told, speaking, request.focus_label or "")
+
+
+def _has_stories(request: QuestionRequest) -> bool:
+    """Whether the methodology asks for stories."""
+    forms = (form for own in request.methodology.strategies for form in own.templates.get(_language(request), ()))
+    return any(STORY.search(form.ask) for form in forms)
 
 
 def _ranked(
@@ -326,6 +345,7 @@ def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> M
         answer=_last_answer(request) or "",
         recent=request.all_questions or request.recent_questions,
         complained=request.complained,
+        told=_telling(request, phrasing(request.language)),
         bare=bare(request.all_questions, [line.text for line in request.lines if line.speaker == "respondent"]),
     )
 

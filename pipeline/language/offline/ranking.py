@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from pipeline.language.offline.telling import NOTHING, Telling, fit
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance, Time
 from pipeline.question.phrases import Phrase
@@ -85,6 +86,7 @@ class Moment:
         recent: the questions of the interview, the last at the end.
         bare: whether the latest of them took up no word of what was told.
         complained: whether somebody has just complained about one.
+        told: how the last answer is told.
     """
 
     type: str | None
@@ -97,6 +99,7 @@ class Moment:
     recent: tuple[str, ...] = ()
     bare: bool = False
     complained: bool = False
+    told: Telling = NOTHING
 
 
 def features(wording: Wording, moment: Moment) -> dict[str, float]:
@@ -198,7 +201,7 @@ def ranked(wordings: Sequence[Wording], moment: Moment, chance: Sequence[float])
     ranker = shipped()
     scores = ranker.scores(wordings, moment) if ranker else [0.0] * len(wordings)
     scored = [
-        (score + JITTER * luck - _worn(wording, moment) + _taken_up(wording, moment), wording)
+        (score + JITTER * luck - _worn(wording, moment) + _taken_up(wording, moment) + _fit(wording, moment), wording)
         for score, wording, luck in zip(scores, wordings, chance, strict=True)
     ]
     return sorted(scored, key=lambda pair: -pair[0])
@@ -223,6 +226,11 @@ def _worn(wording: Wording, moment: Moment) -> float:
         + ALIKE * max(0, alike - sum(asked[-LATELY:]))
         + max((jaccard(wording.text, question) for question in lately), default=0.0)
     )
+
+
+def _fit(wording: Wording, moment: Moment) -> float:
+    """What a wording gains or loses by how the answer was told."""
+    return fit(wording.text, named=wording.naming != "unnamed", told=moment.told)
 
 
 def _taken_up(wording: Wording, moment: Moment) -> float:

@@ -52,6 +52,12 @@ class LanguagePhrasing(BaseModel):
     loss: str = "(?!)"
     turning: str = "(?!)"
     contradicts: str = "(?!)"
+    story_probes: tuple[str, ...] = ()
+    past: str = ""
+    over: str = "(?!)"
+    felt: str = "(?!)"
+    figures: str = "(?!)"
+    slips: str = "(?!)"
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
         """Sentences that take up a phrase of that kind."""

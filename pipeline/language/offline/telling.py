@@ -1,0 +1,140 @@
+"""How somebody tells: what of an answer speaks for or against a wording, whatever the wording is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.language.offline.phrasings import LanguagePhrasing
+from pipeline.question.text import sentences
+
+MUCH = 15
+"""Words from which on an answer of two sentences says several things."""
+LATEST = 2
+"""Sentences at the end of an answer in which a feeling is fresh."""
+UNCLEAR_FOR = 3
+"""Answers for which somebody who had to ask what was meant is not left to guess again."""
+ASKED_BACK_WORDS = 9
+"""Most words of a first sentence with a question mark that asks what was meant."""
+SLIPS = 2
+"""Slips of grammar from which on somebody is taken to be learning the language."""
+BARE = re.compile(r"\b(?:that|there|it)\b", re.IGNORECASE)
+"""What stands for something in a question that does not name it."""
+STORY = re.compile(
+    r"\b(?:what happened (?:then|next)|and then|go on from there|(?:what )?did you do(?: then)?)\b", re.IGNORECASE
+)
+"""Asks how it went on."""
+ASKS_FEELING = re.compile(
+    r"\b(?:(?:that|it) like|how was (?:that|it)|feel|do to you|went through your mind|mean (?:to|for) you)\b",
+    re.IGNORECASE,
+)
+"""Asks what it was like."""
+IDIOM = re.compile(
+    r"\b(?:do (?:to|for) you|come from|go about|see it that way|taken? from|make of|went through your mind"
+    r"|difference does|get to you|gets to you|out of (?:it|that)|behind (?:that|it)|what is it (?:about|that)"
+    r"|come to (?:do|see|feel))\b",
+    re.IGNORECASE,
+)
+"""Turns of phrase that people who learn the language do not know."""
+MORE = re.compile(r"\b(?:more|a little) about that\b|\bmore about it\b", re.IGNORECASE)
+"""The plainest of all questions."""
+
+SEVERAL_BARE, UNCLEAR_BARE = 0.35, 0.8
+"""What a wording loses that says “that” of an answer with several things, or to somebody who had to ask what is meant."""
+SEVERAL_MORE = 0.5
+"""What asking for more of “that” loses besides, where much was said."""
+NAMED = 0.25
+"""What a wording gains there that says what it means."""
+GOES_ON, IS_OVER, PAST_FEELING = 0.5, 1.2, 0.7
+"""What asking how it went on gains in the middle of a story, and loses at its end and after a feeling."""
+TOLD_FEELING = 0.5
+"""What asking for a feeling loses where it was just told."""
+FACTS = 1.0
+"""What asking for a feeling loses about figures."""
+UNKNOWN_IDIOM = 1.2
+"""What an idiom loses with somebody who learns the language."""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How an answer is told.
+
+    Attributes:
+        several: it says more than one thing.
+        unclear: the respondent had to ask lately what was meant.
+        happening: it ends with something that happened, so that the story may go on.
+        over: it ends in the present, or says that this was all.
+        felt: it ends with a feeling, told by name.
+        figures: it ends with nothing but figures, or is asked about them.
+        learning: the respondent seems to be learning the language.
+    """
+
+    several: bool = False
+    unclear: bool = False
+    happening: bool = False
+    over: bool = False
+    felt: bool = False
+    figures: bool = False
+    learning: bool = False
+
+
+NOTHING = Telling()
+
+
+def telling_of(answers: Sequence[str], speaking: LanguagePhrasing, focus: str = "") -> Telling:
+    """How the last of some answers is told; nothing is known of it in a language without such patterns.
+
+    Args:
+        answers: all of the interview, the last at the end.
+        speaking: the patterns of the language.
+        focus: what is asked about, in their words.
+    """
+    if not answers or not speaking.past:
+        return NOTHING
+    last = answers[-1].casefold()
+    said = [sentence for sentence in sentences(last) if sentence.strip()]
+    if not said:
+        return NOTHING
+    end = " ".join(said[-LATEST:])
+    over = re.search(speaking.over, said[-1]) is not None
+    felt = re.search(speaking.felt, end) is not None
+    return Telling(
+        several=len(said) > 1 and len(last.split()) >= MUCH,
+        unclear=any(_asks_what(answer) for answer in answers[-UNCLEAR_FOR:]),
+        happening=not over and re.search(speaking.past, said[-1]) is not None,
+        over=over,
+        felt=felt,
+        figures=not felt and any(re.search(speaking.figures, text) for text in (said[-1], focus.casefold()) if text),
+        learning=sum(len(re.findall(speaking.slips, answer.casefold())) for answer in answers) >= SLIPS,
+    )
+
+
+def _asks_what(answer: str) -> bool:
+    """Whether an answer begins with a question about the question: “About the bread, you mean?”"""
+    first = next(iter(sentences(answer)), "")
+    return first.rstrip(" \"'”’)").endswith("?") and len(first.split()) <= ASKED_BACK_WORDS
+
+
+def fit(text: str, *, named: bool, told: Telling) -> float:
+    """What a wording gains or loses by how the answer was told.
+
+    Args:
+        text: of the wording.
+        named: whether it says what it means.
+        told: how.
+    """
+    if told == NOTHING:
+        return 0.0
+    value = 0.0
+    story, bare = STORY.search(text) is not None, not named and BARE.search(text) is not None
+    if story:
+        value += GOES_ON * told.happening - IS_OVER * told.over - PAST_FEELING * told.felt
+    elif bare:
+        value -= SEVERAL_BARE * told.several + UNCLEAR_BARE * told.unclear
+        value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
+    elif named:
+        value += NAMED * (told.several or told.unclear)
+    if ASKS_FEELING.search(text):
+        value -= TOLD_FEELING * told.felt * (not named) + FACTS * told.figures
+    return value - UNKNOWN_IDIOM * (told.learning and IDIOM.search(text) is not None)
