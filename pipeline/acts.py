@@ -76,7 +76,8 @@ ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back"
 def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
     """Whether an act stands among so much telling that it is taken as a part of it.
 
-    What the reader has heard, it has heard in the whole message. Who wants to stop or needs a moment says so at the end.
+    What the reader has heard, it has heard in the whole message. Who wants to stop or needs a moment says so at the
+    end.
 
     Args:
         heard: the act.

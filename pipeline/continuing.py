@@ -3,13 +3,53 @@
 from __future__ import annotations
 
 from pipeline.context import TurnContext
-from pipeline.contracts import ContextOutput, ContinuationOutput, StateOutput, StrategyOutput
+from pipeline.contracts import (
+    ContextOutput,
+    ContinuationOutput,
+    GraphOutput,
+    StateOutput,
+    StrategyOutput,
+    UtteranceOutput,
+)
+from pipeline.engines.base import Decision
 from pipeline.focus import Focus
+from pipeline.focusing import focus_of
 from pipeline.guide import asked_for, given_up
 from pipeline.threads import left
 
 SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
 """The focus of `focus_mode: summary`, by language."""
+
+FOLLOWED_UP_FROM = 6
+"""Words of an answer to the closing question from which on it may be asked about once more."""
+
+
+def follows_up(context: TurnContext) -> bool:
+    """Whether the closing question brought something new, and a turn is left to ask about it."""
+    start, question = context.get(ContextOutput), context.state.question
+    return (
+        start.closing
+        and not start.correcting
+        and start.turn_number < start.max_turns
+        and question is not None
+        and question.kind == "closing_question"
+        and len(context.get(UtteranceOutput).content.split()) >= FOLLOWED_UP_FROM
+        and bool(context.get(GraphOutput).gained)
+    )
+
+
+def followed_up(context: TurnContext, decision: Decision) -> ContinuationOutput | None:
+    """The question about what the closing question brought: the engine's best one about it; None where it has none."""
+    graph, tracker = context.get(GraphOutput).graph, context.get(StrategyOutput).tracker
+    turn = context.get(ContextOutput).turn_number
+    for candidate in decision.candidates:
+        known = context.strategies.find(candidate.strategy)
+        if candidate.is_ruled_out or known is None or known.generates_closing_question or candidate.target is None:
+            continue
+        focus = focus_of(candidate.target, tracker, graph, turn)
+        if focus is not None and focus.mentioned_turn == turn:
+            return continued(context, "", strategy=candidate.strategy, focus=focus)
+    return None
 
 
 def continued(

@@ -114,10 +114,13 @@ def phrase(
     if noun is not None:
         text, plural = noun
         back = said_back or f"{text[:1].upper()}{text[1:]}."
+        back = back if _stands(back) else ""
         return Phrase(kind="noun", label=label, text=text, plural=plural, said_back=back, whole=True, rendering=told)
     if told.clause:
         back = f"{told.clause[:1].upper()}{told.clause[1:]}."
+        back = back if _stands(back) else ""
         return Phrase(kind="clause", label=label, text=told.clause, said_back=back, whole=True, rendering=told)
+    said_back = said_back if _stands(said_back) else ""
     return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, whole=whole, rendering=told)
 
 
@@ -187,6 +190,20 @@ def _is_left_out(word: str) -> bool:
 def _holds(text: list[str], wanted: list[str]) -> bool:
     size = len(wanted)
     return any(text[at : at + size] == wanted for at in range(len(text) - size + 1))
+
+
+_LEADING = word_set("about at by for from in of on to with because so than like")
+"""Words at the beginning of what is no sentence by itself."""
+_IMAGINED = re.compile(
+    r"\b(?:would|could|might)\b|\w'd (?:be|have|go|get|sit|stand|say|do|like|want|need|find|see)\b", re.I
+)
+"""Words of what only would be: said back, it sounds as if it were so."""
+
+
+def _stands(sentence: str) -> bool:
+    """Whether a sentence can be said back by itself: it is no single word, no end of another, and of what is so."""
+    low = words(sentence)
+    return len(low) > 1 and low[0] not in _LEADING and not _IMAGINED.search(sentence)
 
 
 def _said_back(clause: str) -> str:

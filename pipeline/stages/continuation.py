@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
-from pipeline.continuing import continued
+from pipeline.continuing import continued, followed_up, follows_up
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
@@ -21,6 +21,9 @@ from pipeline.strategies import Strategies
 MAXIMUM_TURNS = "Maximum turns reached"
 CLOSING_STRATEGY = "Closing strategy selected"
 CLOSING_ANSWERED = "Closing question answered"
+FEW_TURNS_LEFT = "Few turns left"
+LONG = 8
+"""Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
 GUIDE_FINISHED = "guide_finished"
 MODERATOR = "moderator"
 MUST_ASK = "must_ask"
@@ -59,6 +62,11 @@ def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
     return strategies.topics or MUST_ASK, demanded
 
 
+def _last_chance(start: ContextOutput) -> bool:
+    """Whether the closing question has to come now for one more question to be left after it."""
+    return start.turn_number == start.max_turns - 2
+
+
 class ContinuationStage:
     """Applies the rules of continuation in order, and sets the focus of the next question in the tracker."""
 
@@ -74,15 +82,17 @@ class ContinuationStage:
 
         0. The interviewer replies to an act, and no new question follows: nothing changes here.
         1. A correction of the answer to the closing question: the closing question again, if turns are left.
-        2. The closing question was answered, or this was the last turn: the end.
+        2. The closing question was answered, or this was the last turn: the end; but what it brought that is new is
+           asked about once, if a turn is left.
         3. A moderator's question: go on with it.
         4. What the concept demands is still open, and the interview would close or its turns are only just enough:
            that question.
         5. The engine chose the closing strategy: the closing question.
-        6. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
+        6. Only one turn more is left than the closing question needs, in a long interview: the closing question.
+        7. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
            on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
            While topics of a guide are open, only answers that bring nothing saturate.
-        7. Otherwise: the next question of the chosen strategy.
+        8. Otherwise: the next question of the chosen strategy.
         """
         start = context.get(ContextOutput)
         chosen = context.get(StrategyOutput)
@@ -93,6 +103,10 @@ class ContinuationStage:
         if start.closing and start.correcting and turn < start.max_turns:
             closing = context.strategies.closing
             return continued(context, "", strategy=closing.name if closing else MODERATOR, closing=True)
+        if start.closing and decision is not None and follows_up(context):
+            more = followed_up(context, decision)
+            if more is not None:
+                return more
         if start.closing or turn >= start.max_turns:
             reason = MAXIMUM_TURNS if turn >= start.max_turns else CLOSING_ANSWERED
             return continued(context, reason, complete=True)
@@ -102,6 +116,8 @@ class ContinuationStage:
         agenda = agenda_of(context.configuration, context.state.language)
         demanded = agenda.must_ask(guide)
         reason_to_end = CLOSING_STRATEGY if decision.close else self._reason_to_end(context, decision, agenda)
+        if reason_to_end is None and chosen.directive is None and start.max_turns >= LONG and _last_chance(start):
+            reason_to_end = FEW_TURNS_LEFT if context.strategies.closing is not None else None
         pressing = agenda.demanded(guide) >= start.max_turns - turn - 1
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
             asking, target = _asking(context.strategies, demanded)

@@ -166,7 +166,7 @@ class QuestionStage:
             focus_is_jump=focus.is_jump if focus else False,
             focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
             focus_is_last_said=self._is_last_said(context, focus),
-            unheard=self._is_unheard(context, going),
+            unheard=self._is_unheard(context, going) or (start.closing and not going.ask_closing),
             complained=chosen.move is not None and chosen.move.act == "complains",
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,

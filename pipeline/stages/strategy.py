@@ -9,6 +9,7 @@ from typing import ClassVar
 from pipeline.conduct.moment import move_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
+from pipeline.continuing import follows_up
 from pipeline.contracts import (
     ContextOutput,
     Contract,
@@ -91,7 +92,7 @@ class StrategyStage:
         )
         if move is not None and move.then != "engine":
             return undecided
-        if start.closing or start.turn_number >= start.max_turns:
+        if start.turn_number >= start.max_turns or (start.closing and not follows_up(context)):
             return undecided
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":

@@ -50,14 +50,40 @@ def test_saturation_reason_rules_in_order(
 async def test_interview_with_news_closes_late_and_completes_once_after_the_closing_answer() -> None:
     interview = Interview()
     seen = []
-    for turn in range(1, 16):
+    for turn in range(1, 15):
         outcome = await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
         seen.append(interview.state.status)
-    assert seen == ["active"] * 13 + ["closing", "completed"]
-    assert "thing 15 x" in {node.label for node in interview.state.nodes}
+    assert seen == ["active"] * 12 + ["closing", "completed"]
+    assert "thing 14 x" in {node.label for node in interview.state.nodes}
     kinds = [event["type"] for event in outcome.events]
     assert kinds == ["question.completed", "turn.completed", "session.state"]
     assert outcome.events[0]["text"] == "Thank you very much for your time." and interview.state.question is None
+
+
+async def closing_interview() -> Interview:
+    """An interview whose closing question waits for an answer, with a turn left after that."""
+    interview = Interview()
+    for turn in range(1, 14):
+        await interview.say(f"turn {turn}", concepts((f"thing {turn} x", "attribute")))
+    assert interview.state.status == "closing" and interview.state.question is not None
+    assert interview.state.question.kind == "closing_question"
+    return interview
+
+
+async def test_what_the_closing_question_brings_is_asked_about_once() -> None:
+    interview = await closing_interview()
+    more = "Oh, there was one thing more that I never told anybody."
+    await interview.say(more, concepts(("one thing more", "attribute")))
+    assert interview.state.status == "closing" and interview.state.question is not None
+    assert interview.state.question.kind == "question" and interview.state.question.focus_label == "one thing more"
+    await interview.say("And there was yet another thing that I kept.", concepts(("yet another thing", "attribute")))
+    assert interview.state.status == "completed"
+
+
+async def test_thanks_follow_a_closing_answer_that_brings_nothing_new() -> None:
+    interview = await closing_interview()
+    await interview.say("No, I think that was really all I have got.", concepts())
+    assert interview.state.status == "completed"
 
 
 async def test_saturation_before_the_end_asks_the_closing_question_first() -> None:

@@ -81,6 +81,8 @@ ASKED_BACK = BOTH | {"risk"}
 DOUBTED = ASKED_BACK | {"distress"}
 """Acts that are asked back where the reader alone hears them."""
 ENDS: frozenset[Act] = frozenset({"wants_stop", "wants_pause"})
+CLOSER = 6
+"""Words of a clause up to which the rules alone hear that a subject is closed."""
 FEW_WORDS = 2
 """Words of a clause that is too short for the reader alone, unless it is all but certain."""
 CERTAIN = 0.9
@@ -111,10 +113,13 @@ SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
 """What respondents say of themselves against what the reader alone would hear."""
 GOES_ON = re.compile(
     r"\b(?:we|i|you|u) (?:can|could|will|'ll)(?: still| just| happily| gladly)? (?:go|carry|keep)(?: going)? on\b"
-    r"|\b(?:we|i) can (?:keep going|continue)\b|\blet'?s (?:go|carry) on\b|[,.;] (?:so )?(?:carry|go) on\b[\w ,.]{0,10}$"
-    r"|\bi(?:'?d| would)? (?:like|want) to (?:go|carry|keep) (?:on|going)\b|\bi'?m (?:all ?right|ok(?:ay)?|fine)(?: now| again)\b"
-    r"|^(?:\W|\w+ ){0,3}(?:all right|ok|okay|yes),? i'?m (?:all ?right|ok(?:ay)?|fine)\b|\b(?:fine|happy|ok|okay|good|glad) to (?:go|carry|keep) (?:on|going)\b|\b(?:don'?t|do not) (?:need|want) (?:a|to) "
-    r"(?:break|stop|pause)\b",
+    r"|\b(?:we|i) can (?:keep going|continue)\b|\blet'?s (?:go|carry) on\b"
+    r"|[,.;] (?:so )?(?:carry|go) on\b[\w ,.]{0,10}$"
+    r"|\bi(?:'?d| would)? (?:like|want) to (?:go|carry|keep) (?:on|going)\b"
+    r"|\bi'?m (?:all ?right|ok(?:ay)?|fine)(?: now| again)\b"
+    r"|^(?:\W|\w+ ){0,3}(?:all right|ok|okay|yes),? i'?m (?:all ?right|ok(?:ay)?|fine)\b"
+    r"|\b(?:fine|happy|ok|okay|good|glad) to (?:go|carry|keep) (?:on|going)\b"
+    r"|\b(?:don'?t|do not) (?:need|want) (?:a|to) (?:break|stop|pause)\b",
     re.IGNORECASE,
 )
 """Words of somebody who goes on: a wish to stop or to pause that is not sure counts for nothing beside them."""
@@ -218,6 +223,8 @@ class ActHearing:
 
 def _is_to_us(heard: HeardAct, clause: Clause) -> bool:
     """Whether a wish to go on, or a complaint that something was said before, can only be meant for the interviewer."""
+    if heard.about == "enough" and len(clause.text.split()) <= CLOSER:
+        return True
     return heard.about == "next" or (
         heard.about in ("told", "going_on", "enough") and TO_US.search(clause.text) is not None
     )

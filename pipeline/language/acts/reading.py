@@ -99,7 +99,7 @@ def acts_of(text: str, question: str, language: str) -> tuple[HeardAct, ...]:
 
 
 def not_said(text: str, language: str) -> tuple[HeardAct, ...]:
-    """The act of a message without words: a lone question mark asks back, keys struck at random were not meant for us."""
+    """The act of a message without words: a lone question mark asks back, keys struck at random are no answer."""
     if not text or len(text) > LONGEST_NOTHING:
         return ()
     if set(text) <= set("?؟!. \n") and set(text) & set("?؟"):

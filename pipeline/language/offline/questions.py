@@ -40,10 +40,15 @@ BEHIND, LEAST_GAIN, AWAY = 0.25, 0.15, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
 be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows.
 Going back to something is the engine's to choose: only what was said just now is preferred."""
+PEAK = 0.6
+"""What a candidate gains that is about what weighs most, such as guilt, a promise, a decision; and loses that is
+about a date or a figure."""
 MUCH = 15
 """Words of an answer after which the last question does not come without a word of thanks."""
 TIE = 0.01
 """By how much a probe is worth less than the one before it, so that each has its turn."""
+LEFT = 0.0
+"""What a wording must be worth after a complaint; else the subject is left for the topic."""
 FLOOR = 1.3
 """What the plainest probe is worth: where the ranker expects less of the best wording, it is asked."""
 RANKED = 1 << 20
@@ -73,12 +78,12 @@ class OfflineQuestionWriter:
         """Which question the ranker expects a moderator to prefer, weighed against what the engine thinks."""
         if shipped() is None:
             return 0
-        least = _promise(choices[0]) + (AWAY if _leaves(choices[0]) else 0.0) + LEAST_GAIN
+        least = _promise(choices[0]) + _weight(choices[0]) + (AWAY if _leaves(choices[0]) else 0.0) + LEAST_GAIN
         taken = 0
         for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
             if index == 0 or choice.focus_said_earlier_turns:
                 continue
-            value = _promise(choice) - BEHIND * lag
+            value = _promise(choice) + _weight(choice) - BEHIND * lag
             if value > least:
                 taken, least = index, value
         return taken
@@ -148,6 +153,17 @@ def _promise(request: QuestionRequest) -> float:
     return max((value for value, _ in _best(request, speaking, about)), default=FLOOR)
 
 
+def _weight(request: QuestionRequest) -> float:
+    """What a question gains or loses by the weight of what it is about, where that was told just now."""
+    label = (request.focus_label or "").casefold()
+    if not label or request.focus_said_earlier_turns:
+        return 0.0
+    speaking = phrasing(request.language)
+    if re.search(speaking.peak, label):
+        return PEAK
+    return -PEAK if re.search(speaking.figures, label) or re.search(speaking.dates, label) else 0.0
+
+
 def _closes(request: QuestionRequest) -> bool:
     """Whether a question is the last one."""
     return request.kind == "closing" or bool(request.strategy and request.strategy.generates_closing_question)
@@ -208,8 +224,11 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         yield from _asked(_turned(easier, request, "easier"), request, speaking, about)
     elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or ""):
         before = _fresh_acknowledgement(request, speaking)
-    best = [text for _, text in _best(request, speaking, about)]
-    if request.unheard:
+    ranking = _best(request, speaking, about)
+    best = [text for _, text in ranking]
+    if request.complained and (not ranking or ranking[0][0] < LEFT):
+        best = [*_asked(_turned(speaking.any_topic, request, "any"), request, speaking, None), *best]
+    if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     if _closes(request) and len((answer or "").split()) >= MUCH and not plain:
         before = _pick(speaking.thanks, request, "thanks")
@@ -281,9 +300,11 @@ def _best(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | 
     if about is None or request.focus_is_jump or request.complained or shipped() is None:
         return found
     told = _telling(request, speaking)
+    goes_on = told.happening and not told.felt and not told.peak
     lately = (request.all_questions or request.recent_questions)[-LATELY:]
     plainest = []
-    for kind, texts in (("probe", speaking.probes), ("story probe", speaking.story_probes if told.happening else ())):
+    probes = speaking.probes if request.focus_is_last_said else ()
+    for kind, texts in (("probe", probes), ("story probe", speaking.story_probes if goes_on else ())):
         asked = sum(any(was_asked(probe, question) for probe in texts) for question in lately)
         asked = asked if kind == "probe" else sum(was_asked(probe, lately[-1]) for probe in texts) if lately else 0
         if kind == "story probe" and not _has_stories(request):
@@ -346,6 +367,7 @@ def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> M
         recent=request.all_questions or request.recent_questions,
         complained=request.complained,
         told=_telling(request, phrasing(request.language)),
+        jump=request.focus_is_jump,
         bare=bare(request.all_questions, [line.text for line in request.lines if line.speaker == "respondent"]),
     )
 
@@ -373,10 +395,19 @@ def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
     return (*speaking.acknowledgements, *speaking.acknowledgements_hard, *speaking.acknowledgements_loss)
 
 
+LOSS_IN = 2
+"""Sentences at the end of an answer in which a death is answered for every time that it is told."""
+
+
 def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
-    """Whether somebody's death was told of in the last sentence of an answer."""
-    last = " ".join(sentences(answer.casefold())[-1:])
-    return bool(_loss(request.language).search(last)) and not _relief(request.language).search(last)
+    """Whether somebody's death was told of at the end of an answer, or for the first time."""
+    loss, relief = _loss(request.language), _relief(request.language)
+    said = sentences(answer.casefold())
+    if any(loss.search(sentence) and not relief.search(sentence) for sentence in said[-LOSS_IN:]):
+        return True
+    before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]
+    first = not any(loss.search(text) for text in before)
+    return first and any(loss.search(sentence) and not relief.search(sentence) for sentence in said)
 
 
 def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:

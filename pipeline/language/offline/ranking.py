@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from pipeline.language.offline.telling import NOTHING, Telling, fit
+from pipeline.language.offline.telling import BARE, NOTHING, STORY, Telling, fit
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance, Time
 from pipeline.question.phrases import Phrase
@@ -56,11 +56,11 @@ ONCE, ROOTS = re.compile(r"\bcome from\b", re.I), 3.0
 """What is asked once in an interview, and what it loses after that."""
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
-STORY = re.compile(r"\b(?:then|next|from there|did you do)\b", re.I)
-"""Forms that ask how it went on: what they follow is not said back."""
+RUN, THIRD = 2, 0.8
+"""What asking how it went on loses after so many questions in a row that asked just that."""
 TAKEN_UP = 0.6
-"""What a wording gains that says what it is about, where the last `BARE` questions did not take up a word."""
-BARE = 2
+"""What a wording gains that says what it is about, where the last `UNNAMED` questions did not take up a word."""
+UNNAMED = 2
 LONG_WORD = 4
 """Letters of a word beyond which it says something."""
 TERSE, SHORT = 5, 15
@@ -87,6 +87,7 @@ class Moment:
         bare: whether the latest of them took up no word of what was told.
         complained: whether somebody has just complained about one.
         told: how the last answer is told.
+        jump: whether the question leads back to something from before.
     """
 
     type: str | None
@@ -100,6 +101,7 @@ class Moment:
     bare: bool = False
     complained: bool = False
     told: Telling = NOTHING
+    jump: bool = False
 
 
 def features(wording: Wording, moment: Moment) -> dict[str, float]:
@@ -229,8 +231,17 @@ def _worn(wording: Wording, moment: Moment) -> float:
 
 
 def _fit(wording: Wording, moment: Moment) -> float:
-    """What a wording gains or loses by how the answer was told."""
-    return fit(wording.text, named=wording.naming != "unnamed", told=moment.told)
+    """What a wording gains or loses by how the answer was told, and by what was asked just before."""
+    about = moment.about
+    quoted = wording.naming == "sentence" and not moment.jump
+    quoted = quoted and about is not None and about.kind == "quote"
+    value = fit(wording.text, named=wording.naming != "unnamed", told=moment.told, quoted=quoted)
+    run = [STORY.search(question) is not None for question in moment.recent[-RUN:]]
+    if len(run) == RUN and all(run) and STORY.search(wording.text):
+        value -= THIRD
+    if moment.complained and wording.naming == "unnamed" and BARE.search(wording.text):
+        value -= COMPLAINED
+    return value
 
 
 def _taken_up(wording: Wording, moment: Moment) -> float:
@@ -249,5 +260,5 @@ def bare(questions: Sequence[str], told: Sequence[str]) -> bool:
         told: what the respondent said.
     """
     said = {word for text in told for word in words(text) if len(word) > LONG_WORD}
-    latest = questions[-BARE:]
-    return len(latest) == BARE and not any(said & {w for w in words(q) if len(w) > LONG_WORD} for q in latest)
+    latest = questions[-UNNAMED:]
+    return len(latest) == UNNAMED and not any(said & {w for w in words(q) if len(w) > LONG_WORD} for q in latest)

@@ -13,6 +13,8 @@ MUCH = 15
 """Words from which on an answer of two sentences says several things."""
 LATEST = 2
 """Sentences at the end of an answer in which a feeling is fresh."""
+PEAK_IN = 3
+"""Sentences at the end of an answer in which what weighs most is not passed over."""
 UNCLEAR_FOR = 3
 """Answers for which somebody who had to ask what was meant is not left to guess again."""
 ASKED_BACK_WORDS = 9
@@ -37,21 +39,36 @@ IDIOM = re.compile(
     re.IGNORECASE,
 )
 """Turns of phrase that people who learn the language do not know."""
+INSIGHT = re.compile(
+    r"\b(?:differently since|(?:have you|did you) taken? from|happened again|advise|in hindsight|looking back)\b",
+    re.IGNORECASE,
+)
+"""Asks what is left of it: for the end of a story."""
 MORE = re.compile(r"\b(?:more|a little) about that\b|\bmore about it\b", re.IGNORECASE)
 """The plainest of all questions."""
 
 SEVERAL_BARE, UNCLEAR_BARE = 0.35, 0.8
-"""What a wording loses that says “that” of an answer with several things, or to somebody who had to ask what is meant."""
+"""What a wording loses that says “that” of several things, or to somebody who had to ask what is meant."""
 SEVERAL_MORE = 0.5
 """What asking for more of “that” loses besides, where much was said."""
 NAMED = 0.25
 """What a wording gains there that says what it means."""
-GOES_ON, IS_OVER, PAST_FEELING = 0.5, 1.2, 0.7
+GOES_ON, IS_OVER, PAST_FEELING = 0.5, 1.2, 1.2
 """What asking how it went on gains in the middle of a story, and loses at its end and after a feeling."""
 TOLD_FEELING = 0.5
 """What asking for a feeling loses where it was just told."""
 FACTS = 1.0
-"""What asking for a feeling loses about figures."""
+"""What a question loses about figures that asks for more than how it went on."""
+PASSES_PEAK = 0.9
+"""What asking how it went on loses after what weighs most."""
+LASTS = 0.5
+"""What asking how it went on loses after how things are."""
+TOO_SOON = 0.8
+"""What asking what is left of a story loses in the middle of it."""
+QUOTES = 1.0
+"""What a wording loses that puts what was said just now in quotation marks."""
+CLOSED = 1.0
+"""What asking on loses where the subject was closed."""
 UNKNOWN_IDIOM = 1.2
 """What an idiom loses with somebody who learns the language."""
 
@@ -65,8 +82,11 @@ class Telling:
         unclear: the respondent had to ask lately what was meant.
         happening: it ends with something that happened, so that the story may go on.
         over: it ends in the present, or says that this was all.
+        lasting: it ends with how things are.
         felt: it ends with a feeling, told by name.
         figures: it ends with nothing but figures, or is asked about them.
+        closed: it closes the subject.
+        peak: it says something that weighs more than how it went on.
         learning: the respondent seems to be learning the language.
     """
 
@@ -74,8 +94,11 @@ class Telling:
     unclear: bool = False
     happening: bool = False
     over: bool = False
+    lasting: bool = False
     felt: bool = False
     figures: bool = False
+    closed: bool = False
+    peak: bool = False
     learning: bool = False
 
 
@@ -104,8 +127,11 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing, focus: str = 
         unclear=any(_asks_what(answer) for answer in answers[-UNCLEAR_FOR:]),
         happening=not over and re.search(speaking.past, said[-1]) is not None,
         over=over,
+        lasting=re.search(speaking.past, said[-1]) is None and re.search(speaking.present, said[-1]) is not None,
         felt=felt,
         figures=not felt and any(re.search(speaking.figures, text) for text in (said[-1], focus.casefold()) if text),
+        closed=re.search(speaking.closed, last) is not None,
+        peak=re.search(speaking.peak, " ".join(said[-PEAK_IN:])) is not None,
         learning=sum(len(re.findall(speaking.slips, answer.casefold())) for answer in answers) >= SLIPS,
     )
 
@@ -116,25 +142,30 @@ def _asks_what(answer: str) -> bool:
     return first.rstrip(" \"'”’)").endswith("?") and len(first.split()) <= ASKED_BACK_WORDS
 
 
-def fit(text: str, *, named: bool, told: Telling) -> float:
+def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float:
     """What a wording gains or loses by how the answer was told.
 
     Args:
         text: of the wording.
         named: whether it says what it means.
         told: how.
+        quoted: whether it does so in quotation marks, of what was said just now.
     """
     if told == NOTHING:
         return 0.0
-    value = 0.0
+    value = -QUOTES * quoted
     story, bare = STORY.search(text) is not None, not named and BARE.search(text) is not None
     if story:
-        value += GOES_ON * told.happening - IS_OVER * told.over - PAST_FEELING * told.felt
+        value += GOES_ON * told.happening - IS_OVER * told.over - LASTS * told.lasting
+        value -= PAST_FEELING * told.felt + PASSES_PEAK * (told.peak and not told.felt)
     elif bare:
         value -= SEVERAL_BARE * told.several + UNCLEAR_BARE * told.unclear
         value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
     elif named:
-        value += NAMED * (told.several or told.unclear)
+        value += NAMED * (told.several or told.unclear) * (not quoted)
+    value -= TOO_SOON * (told.happening and INSIGHT.search(text) is not None)
+    value -= CLOSED * (told.closed and not story)
+    value -= FACTS * (told.figures and not story and MORE.search(text) is None)
     if ASKS_FEELING.search(text):
-        value -= TOLD_FEELING * told.felt * (not named) + FACTS * told.figures
+        value -= TOLD_FEELING * told.felt * (not named)
     return value - UNKNOWN_IDIOM * (told.learning and IDIOM.search(text) is not None)

@@ -156,7 +156,7 @@ export default {
   "blocked.title": "This interview cannot be opened",
   "blocked.home": "To the start page",
 
-  "thanks.title": "All done.",
+  "thanks.title": "All done, and saved.",
   "thanks.text": "Thank you for your time and for what you shared.",
   "thanks.failed.title": "We have to stop here.",
   "thanks.failed.text": "The interview could not be continued. What you said until now is kept. Thank you for your time.",

@@ -54,9 +54,13 @@ class LanguagePhrasing(BaseModel):
     contradicts: str = "(?!)"
     story_probes: tuple[str, ...] = ()
     past: str = ""
+    present: str = "(?!)"
     over: str = "(?!)"
     felt: str = "(?!)"
     figures: str = "(?!)"
+    dates: str = "(?!)"
+    closed: str = "(?!)"
+    peak: str = "(?!)"
     slips: str = "(?!)"
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
