@@ -546,6 +546,9 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
     texts, told_on = moment.texts, moment.told_words >= LONG_TELLING
+    unfinished = next((one for one in moment.acts if one.about == GOING_ON), None)
+    if unfinished is not None:
+        return _wants_topic(moment, unfinished)
     if heard.about in ("told", ENOUGH):
         # Whoever tells something new all the same is listened to; a long apology would be deaf to it.
         answers = moment.told_words >= STORY_WORDS

@@ -36,10 +36,12 @@ TEMPLATE_SKIPS = 2
 FRESH_TRIES = 5
 CLOSE_COSINE = 0.90
 DONT_KNOW_WORDS = 9
-BEHIND, LEAST_GAIN, AWAY = 0.25, 0.15, 0.6
+BEHIND, LEAST_GAIN, AWAY = 0.25, 0.25, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
 be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows.
 Going back to something is the engine's to choose: only what was said just now is preferred."""
+FELT = 0.15
+"""What a candidate gains for each step of feeling in what it is about."""
 PEAK = 0.6
 """What a candidate gains that is about what weighs most, such as guilt, a promise, a decision; and loses that is
 about a date or a figure."""
@@ -159,9 +161,12 @@ def _weight(request: QuestionRequest) -> float:
     if not label or request.focus_said_earlier_turns:
         return 0.0
     speaking = phrasing(request.language)
+    felt = FELT * request.focus_emotion
     if re.search(speaking.peak, label):
-        return PEAK
-    return -PEAK if re.search(speaking.figures, label) or re.search(speaking.dates, label) else 0.0
+        return PEAK + felt
+    return felt - PEAK * (
+        re.search(speaking.figures, label) is not None or re.search(speaking.dates, label) is not None
+    )
 
 
 def _closes(request: QuestionRequest) -> bool:
