@@ -24,6 +24,18 @@ FOLLOWED_UP_FROM = 6
 """Words of an answer to the closing question from which on it may be asked about once more."""
 
 
+FLOW = 30
+"""Words of an answer from which on, with strong feeling in it, the closing question can wait for another turn."""
+STRONG = 2
+
+
+def in_flow(context: TurnContext) -> bool:
+    """Whether somebody is in the middle of telling something that moves them."""
+    graph, turn = context.get(GraphOutput).graph, context.get(ContextOutput).turn_number
+    moved = any((node.emotion or 0) >= STRONG for node in graph.nodes.values() if node.last_mention_turn == turn)
+    return moved and len(context.get(UtteranceOutput).content.split()) >= FLOW
+
+
 def follows_up(context: TurnContext) -> bool:
     """Whether the closing question brought something new, and a turn is left to ask about it."""
     start, question = context.get(ContextOutput), context.state.question

@@ -26,6 +26,8 @@ BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resum
 """Offers that are chosen by their label among other words, too: choosing them by mistake does no harm."""
 SMALL_TALK: frozenset[Act] = frozenset({"dont_know", "aside", "thanks_greets"})
 """Sure or not, these wait until it is clear that nobody wants to stop, or is in need."""
+BESIDE = "beside"
+"""What narrows a complaint down to that the question was about the wrong thing."""
 ENOUGH = "enough"
 """What narrows a complaint down to that there is no more to say."""
 A_STORY = 25
@@ -565,6 +567,8 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
             leaves_thread=True,
             leaves_answer=not answers,
         )
+    if heard.about == BESIDE:
+        return Move("complains", texts.corrected_plain, "engine", counts=told_on, leaves_focus=True)
     text = texts.complained_blame if heard.about == "blame" else moment.variant(texts.complained)
     return Move("complains", text, "engine", counts=told_on, leaves_focus=True)
 

@@ -192,6 +192,11 @@ def _holds(text: list[str], wanted: list[str]) -> bool:
     return any(text[at : at + size] == wanted for at in range(len(text) - size + 1))
 
 
+_UNSAID = re.compile(
+    r"\b(?:not|never|nothing|nobody|\w+n't|sort of|kind of|i suppose|maybe|perhaps|like so|this (?:big|small|much))\b",
+    re.I,
+)
+"""Words of what was denied, softened or shown: said back, it sounds like a reproach, or as if it were certain."""
 _LEADING = word_set("about at by for from in of on to with because so than like")
 """Words at the beginning of what is no sentence by itself."""
 _IMAGINED = re.compile(
@@ -201,9 +206,9 @@ _IMAGINED = re.compile(
 
 
 def _stands(sentence: str) -> bool:
-    """Whether a sentence can be said back by itself: it is no single word, no end of another, and of what is so."""
+    """Whether a sentence can be said back by itself: no single word, no end of another, and of what is certain."""
     low = words(sentence)
-    return len(low) > 1 and low[0] not in _LEADING and not _IMAGINED.search(sentence)
+    return len(low) > 1 and low[0] not in _LEADING and not _IMAGINED.search(sentence) and not _UNSAID.search(sentence)
 
 
 def _said_back(clause: str) -> str:

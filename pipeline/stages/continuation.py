@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pipeline.concept import PipelineSettings
 from pipeline.context import TurnContext
-from pipeline.continuing import continued, followed_up, follows_up
+from pipeline.continuing import continued, followed_up, follows_up, in_flow
 from pipeline.contracts import ContextOutput, ContinuationOutput, Contract, StateOutput, StrategyOutput
 from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
@@ -62,9 +62,11 @@ def _asking(strategies: Strategies, demanded: Target) -> tuple[str, Target]:
     return strategies.topics or MUST_ASK, demanded
 
 
-def _last_chance(start: ContextOutput) -> bool:
-    """Whether the closing question has to come now for one more question to be left after it."""
-    return start.turn_number == start.max_turns - 2
+def _last_chance(context: TurnContext) -> bool:
+    """Whether the closing question has to come now: for one more to be left after it, or, in flow, for any to be."""
+    start = context.get(ContextOutput)
+    left = start.max_turns - start.turn_number
+    return left == 1 or (left == 2 and not in_flow(context))
 
 
 class ContinuationStage:
@@ -116,7 +118,7 @@ class ContinuationStage:
         agenda = agenda_of(context.configuration, context.state.language)
         demanded = agenda.must_ask(guide)
         reason_to_end = CLOSING_STRATEGY if decision.close else self._reason_to_end(context, decision, agenda)
-        if reason_to_end is None and chosen.directive is None and start.max_turns >= LONG and _last_chance(start):
+        if reason_to_end is None and chosen.directive is None and start.max_turns >= LONG and _last_chance(context):
             reason_to_end = FEW_TURNS_LEFT if context.strategies.closing is not None else None
         pressing = agenda.demanded(guide) >= start.max_turns - turn - 1
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):

@@ -96,7 +96,7 @@ LEAST_ALONE: dict[Act, float] = {
 """Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
 IN_A_STORY = 25
 """Words from which on a message tells a story, in which …"""
-LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.8, "minor": 0.7, "distress": 0.8}
+LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.8, "minor": 0.7, "distress": 0.8, "wants_stop": 0.85}
 """… the reader alone needs these, and …"""
 UNSHARED = 0.005
 """… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
@@ -201,6 +201,8 @@ class ActHearing:
                 # Who turns to somebody at the door needs a moment for it.
                 chance += float(chances[ACTS.index("aside")])
             agrees = chance >= threshold.agrees
+            if heard.about == "plainly" and heard.sure:
+                return heard
             if heard.act in BOTH:
                 return heard.model_copy(update={"sure": agrees and (heard.sure or chance >= CONFIRMS)})
             return heard.model_copy(update={"sure": heard.sure or agrees})

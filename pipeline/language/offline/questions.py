@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
-from pipeline.language.offline.ranking import LATELY, Moment, bare, ranked, shipped
+from pipeline.language.offline.ranking import LATELY, THIRD, Moment, bare, in_a_run, ranked, shipped
 from pipeline.language.offline.telling import STORY, Telling, fit, telling_of
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
 from pipeline.methodology import Form, Stance
@@ -40,6 +40,18 @@ BEHIND, LEAST_GAIN, AWAY = 0.25, 0.25, 0.6
 """What a candidate loses for each point that it scored less than the engine's choice; how much more it must promise to
 be preferred; and what counts for leaving the respondent's words where the engine wants to, which no wording shows.
 Going back to something is the engine's to choose: only what was said just now is preferred."""
+RETURNS, RETURNED, LONGEST_SMALL_WORD = 0.5, 3, 4
+"""What a candidate gains that is about something which so many answers speak of, by a word of more than so many
+letters."""
+COMMON = frozenset(
+    (
+        "about after again always anyway because before being could couldn't didn't doesn't doing don't every "
+        "everything first going having little maybe might never other people really right should something "
+        "still suppose that's their there there's these thing things think thought today until wasn't where "
+        "which while would years yourself "
+    ).split()
+)
+"""Words that come back in anybody's answers."""
 FELT = 0.15
 """What a candidate gains for each step of feeling in what it is about."""
 PEAK = 0.6
@@ -162,11 +174,30 @@ def _weight(request: QuestionRequest) -> float:
         return 0.0
     speaking = phrasing(request.language)
     felt = FELT * request.focus_emotion
-    if re.search(speaking.peak, label):
-        return PEAK + felt
+    if re.search(speaking.peak, _around(request)):
+        felt += PEAK
+    if _returns(request):
+        felt += RETURNS
     return felt - PEAK * (
         re.search(speaking.figures, label) is not None or re.search(speaking.dates, label) is not None
     )
+
+
+def _around(request: QuestionRequest) -> str:
+    """The sentence of the last answer that what is asked about stands in; its label where it is in none."""
+    label = (request.focus_label or "").casefold()
+    wanted = (request.focus_quote or label).casefold()
+    said = sentences((_last_answer(request) or "").casefold())
+    return next((sentence for sentence in said if wanted in sentence), label)
+
+
+def _returns(request: QuestionRequest) -> bool:
+    """Whether what is asked about is something that the respondent comes back to and nobody has asked about."""
+    answers = [set(words(line.text.casefold())) for line in request.lines if line.speaker == "respondent"]
+    asked = {word for question in request.all_questions for word in words(question.casefold())}
+    topic = set(words(request.topic.casefold()))
+    own = {word for word in words((request.focus_label or "").casefold()) if len(word) > LONGEST_SMALL_WORD}
+    return any(sum(word in answer for answer in answers) >= RETURNED for word in own - asked - topic - COMMON)
 
 
 def _closes(request: QuestionRequest) -> bool:
@@ -235,8 +266,10 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         best = [*_asked(_turned(speaking.any_topic, request, "any"), request, speaking, None), *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    if _closes(request) and len((answer or "").split()) >= MUCH and not plain:
+    if _closes(request) and len((answer or "").split()) >= MUCH and not plain and not request.complained:
         before = _pick(speaking.thanks, request, "thanks")
+    if answer and _tells_of_loss(request, answer) and before:
+        best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     if before:
         yield from (f"{before} {text}" for text in best[:6])
     yield from best
@@ -316,6 +349,7 @@ def _best(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | 
             continue
         for place, probe in enumerate(_turned(texts, request, kind)):
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
+            value -= THIRD * (kind == "story probe" and in_a_run(lately))
             plainest.append((value, probe))
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
 

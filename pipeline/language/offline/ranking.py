@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from pipeline.language.embedder import known_words
 from pipeline.language.offline.telling import BARE, NOTHING, STORY, Telling, fit
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance, Time
@@ -56,7 +57,9 @@ ONCE, ROOTS = re.compile(r"\bcome from\b", re.I), 3.0
 """What is asked once in an interview, and what it loses after that."""
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
-RUN, THIRD = 2, 0.8
+MIMICRY = 1.0
+"""What a wording loses that says back words of somebody who learns the language, or in dialect."""
+RUN, THIRD = 2, 1.5
 """What asking how it went on loses after so many questions in a row that asked just that."""
 TAKEN_UP = 0.6
 """What a wording gains that says what it is about, where the last `UNNAMED` questions did not take up a word."""
@@ -236,12 +239,24 @@ def _fit(wording: Wording, moment: Moment) -> float:
     quoted = wording.naming == "sentence" and not moment.jump
     quoted = quoted and about is not None and about.kind == "quote"
     value = fit(wording.text, named=wording.naming != "unnamed", told=moment.told, quoted=quoted)
-    run = [STORY.search(question) is not None for question in moment.recent[-RUN:]]
-    if len(run) == RUN and all(run) and STORY.search(wording.text):
-        value -= THIRD
+    value -= THIRD * (STORY.search(wording.text) is not None and in_a_run(moment.recent))
+    if wording.naming == "echo":
+        value -= MIMICRY * (moment.told.learning or not all(word in known_words() for word in _echoed(wording)))
     if moment.complained and wording.naming == "unnamed" and BARE.search(wording.text):
         value -= COMPLAINED
     return value
+
+
+def in_a_run(questions: Sequence[str]) -> bool:
+    """Whether the latest questions all asked how it went on."""
+    latest = questions[-RUN:]
+    return len(latest) == RUN and all(STORY.search(question) for question in latest)
+
+
+def _echoed(wording: Wording) -> list[str]:
+    """The words of what a wording says back, without endings that a list of words does not have."""
+    said = wording.text.split(".")[0]
+    return [word.split("'")[0] for word in words(said) if word.split("'")[0].isalpha()]
 
 
 def _taken_up(wording: Wording, moment: Moment) -> float:

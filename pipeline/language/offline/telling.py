@@ -15,6 +15,8 @@ LATEST = 2
 """Sentences at the end of an answer in which a feeling is fresh."""
 PEAK_IN = 3
 """Sentences at the end of an answer in which what weighs most is not passed over."""
+CLOSING_WORDS = 10
+"""Most words of an answer that closes a subject."""
 UNCLEAR_FOR = 3
 """Answers for which somebody who had to ask what was meant is not left to guess again."""
 ASKED_BACK_WORDS = 9
@@ -130,7 +132,7 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing, focus: str = 
         lasting=re.search(speaking.past, said[-1]) is None and re.search(speaking.present, said[-1]) is not None,
         felt=felt,
         figures=not felt and any(re.search(speaking.figures, text) for text in (said[-1], focus.casefold()) if text),
-        closed=re.search(speaking.closed, last) is not None,
+        closed=len(last.split()) <= CLOSING_WORDS and re.search(speaking.closed, last) is not None,
         peak=re.search(speaking.peak, " ".join(said[-PEAK_IN:])) is not None,
         learning=sum(len(re.findall(speaking.slips, answer.casefold())) for answer in answers) >= SLIPS,
     )

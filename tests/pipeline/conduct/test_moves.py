@@ -574,3 +574,11 @@ def test_who_was_misunderstood_and_wants_to_tell_on_is_let_tell() -> None:
     told_on = moment(text, ("I'd like to go on telling it.", "wants_topic"), about="going_on", conduct=asked)
     move = move_for(told_on)
     assert move is not None and move.then == "stands" and move.text.endswith(policy().texts.go_on)
+
+
+def test_complaint_comes_before_a_question_back_and_a_wrong_subject_is_owned() -> None:
+    text = "Which day? I told you already."
+    both = move_for(moment(text, ("Which day? ", "asks_back"), ("I told you already.", "complains")))
+    assert both is not None and both.act == "complains"
+    beside = whole("That's not the point, the point is the smell.", "complains", about="beside")
+    assert (beside.text, beside.leaves_focus, beside.leaves_answer) == (policy().texts.corrected_plain, True, False)

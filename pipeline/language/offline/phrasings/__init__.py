@@ -24,6 +24,7 @@ class LanguagePhrasing(BaseModel):
     acknowledgements: tuple[str, ...] = ()
     acknowledgements_hard: tuple[str, ...] = ()
     acknowledgements_loss: tuple[str, ...] = ()
+    after_loss: tuple[str, ...] = ()
     thanks: tuple[str, ...] = ()
     mention_object: tuple[str, ...] = ()
     mention_quote: tuple[str, ...] = Field(min_length=1)

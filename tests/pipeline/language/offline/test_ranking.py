@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.language.offline import ranking
 from pipeline.language.offline.ranking import Moment, Ranker, ranked
+from pipeline.language.offline.telling import Telling
 from pipeline.language.offline.wording import Wording
 from pipeline.language.training import ranker as training
 from pipeline.methodology import Form
@@ -105,3 +106,34 @@ def test_moderators_mostly_agree_on_blind_moments(name: str, pairs: float, gain:
     found = training.figures(shipped, list(training.read(path)))
     assert found.pairs >= pairs
     assert found.mean >= found.by_chance + gain
+
+
+def scored(wordings: list[Wording], moment: Moment) -> list[str]:
+    return [wording.text for _, wording in ranked(wordings, moment, [0.5] * len(wordings))]
+
+
+def test_how_it_went_on_is_not_asked_a_third_time_in_a_row(file: Path) -> None:
+    then, mind = "What happened then?", "What went through your mind at that moment?"
+    wordings = [Wording(text, Form(ask=text)) for text in (then, mind)]
+    going = replace(MOMENT, told=Telling(happening=True))
+    assert scored(wordings, going)[0] == then
+    twice = replace(going, recent=("And what happened next?", "How did it go on from there?"))
+    assert scored(wordings, twice)[0] == mind
+
+
+def test_words_of_learners_and_dialect_are_not_said_back(file: Path) -> None:
+    echo = Wording("She don't say owt. Why is that?", Form(ask="Why is that?"), "echo")
+    plain = Wording("You took the car. Why is that?", Form(ask="Why is that?"), "echo")
+    several = replace(MOMENT, told=Telling(several=True))
+    assert scored([echo, plain], several)[0] == plain.text
+    learner = replace(MOMENT, told=Telling(several=True, learning=True))
+    bare = Wording("Why is that?", Form(ask="Why is that?"))
+    assert scored([plain, bare], learner)[0] == bare.text
+
+
+def test_after_a_complaint_nothing_points_at_what_was_left(file: Path) -> None:
+    bare, named = (
+        Wording("Why is that?", Form(ask="Why is that?")),
+        Wording("Who was with you?", Form(ask="Who was with you?")),
+    )
+    assert scored([bare, named], replace(MOMENT, complained=True))[0] == named.text

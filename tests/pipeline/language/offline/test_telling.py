@@ -1,0 +1,103 @@
+"""How an answer is told, and what that is worth to a wording."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.language.offline.phrasings import phrasing
+from pipeline.language.offline.telling import NOTHING, Telling, fit, telling_of
+
+ENGLISH = phrasing("en")
+
+
+def told(*answers: str, focus: str = "") -> Telling:
+    return telling_of(answers, ENGLISH, focus)
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        ("We drove up to the lake in my uncle's van. Then the engine coughed and died on the bridge.", "happening"),
+        ("It rained and we walked back anyway. Nowadays I take the car there.", "over"),
+        ("We sold the boat in the end. That's it really.", "over"),
+        ("He kept the key for years. He doesn't open the door to anybody.", "lasting"),
+        ("I stood in the hall with the letter. I was so ashamed.", "felt"),
+        ("My sister drove, and I slept. I had promised her I would stay awake, you see.", "peak"),
+        ("We went for the small one. Two hundred pounds.", "figures"),
+        ("It's fine, honestly.", "closed"),
+        ("The colour didn't matter.", "closed"),
+        ("There was bread on the table and a note. My aunt had written it before she left for the market.", "several"),
+        ("About the note, you mean? It said where the spare key was.", "unclear"),
+    ],
+)
+def test_how_an_answer_is_told(answer: str, what: str) -> None:
+    assert getattr(told(answer), what)
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        ("I like the handle.", "several"),
+        ("It keeps the soup warm until noon.", "happening"),
+        ("We laughed all the way home.", "over"),
+        ("It was late. We had twelve miles to go and the lights were out.", "figures"),
+        ("It's fine for soup but for coffee I take the other one.", "happening"),
+        ("Why not? Because it leaks.", "felt"),
+    ],
+)
+def test_what_an_answer_does_not_show(answer: str, what: str) -> None:
+    assert not getattr(told(answer), what)
+
+
+def test_who_had_to_ask_what_was_meant_is_spared_three_answers_long() -> None:
+    asked, plain = "About what? The oven?", "It bakes evenly."
+    assert told(asked, plain, plain).unclear
+    assert not told(asked, plain, plain, plain).unclear
+
+
+def test_two_slips_show_a_learner_and_one_does_not() -> None:
+    one, two = "My brother help me with the bag.", "She don't like the noise, is very loud."
+    assert not told(one).learning
+    assert told(one, two).learning
+    assert not told("He helps me, and it doesn't cost much.", "She likes it. It's very quiet.").learning
+
+
+@pytest.mark.parametrize("answer", ["", "   ", "…", "👍", "?", "a" * 8000, "no. " * 2000])
+def test_odd_answers_do_no_harm(answer: str) -> None:
+    telling = told(answer)
+    assert isinstance(fit("What happened then?", named=False, told=telling), float)
+
+
+def test_nothing_is_known_in_a_language_without_patterns() -> None:
+    assert telling_of(["Wir fuhren los. Dann hielt er an."], phrasing("de")) == NOTHING
+    assert fit("Und dann?", named=False, told=NOTHING) == 0.0
+
+
+def test_a_story_that_goes_on_is_asked_on_and_not_past_a_feeling() -> None:
+    going, over = Telling(several=True, happening=True), Telling(several=True, over=True)
+    felt = Telling(several=True, happening=True, felt=True)
+    then, more = "What happened then?", "Tell me more about that."
+    assert fit(then, named=False, told=going) > 0 > fit(more, named=False, told=going)
+    assert fit(then, named=False, told=over) < 0
+    assert fit(then, named=False, told=felt) < fit("What made you feel sad?", named=True, told=felt)
+
+
+def test_what_is_meant_is_named_after_several_things() -> None:
+    several, single = Telling(several=True), Telling(felt=True)
+    bare, named = "What does that mean to you?", "You took the key. What does that mean to you?"
+    assert fit(named, named=True, told=several) > fit(bare, named=False, told=several)
+    assert fit("Why is that?", named=False, told=single) == 0.0
+    quoted = "You said “in the hall”. Tell me more about that."
+    assert fit(quoted, named=True, told=several, quoted=True) < fit(bare, named=False, told=several)
+
+
+def test_learners_get_no_idioms_and_figures_no_feelings() -> None:
+    idiom, plain = "Where does that come from, for you?", "Why is that important to you?"
+    learner, price = Telling(learning=True), Telling(figures=True)
+    assert fit(idiom, named=False, told=learner) < fit(plain, named=False, told=learner)
+    assert fit("What is that like for you?", named=False, told=price) < fit("And then?", named=False, told=price)
+
+
+def test_what_nobody_can_match_in_reasonable_time_is_not_tried() -> None:
+    for text in ("no. " * 2000, "well really " * 600, "a hundred and " * 500, "he " * 2700):
+        assert told(text).closed is False
