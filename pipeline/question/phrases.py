@@ -193,7 +193,8 @@ def _holds(text: list[str], wanted: list[str]) -> bool:
 
 
 _UNSAID = re.compile(
-    r"\b(?:not|never|nothing|nobody|\w+n't|sort of|kind of|i suppose|maybe|perhaps|like so|this (?:big|small|much))\b",
+    r"\b(?:sorry|not|never|nothing|nobody|\w+n't|sort of|kind of|i suppose|maybe|perhaps|like so"
+    r"|this (?:big|small|much))\b",
     re.I,
 )
 """Words of what was denied, softened or shown: said back, it sounds like a reproach, or as if it were certain."""

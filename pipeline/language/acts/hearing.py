@@ -94,7 +94,7 @@ LEAST_ALONE: dict[Act, float] = {
     "wants_stop": 0.5,
 }
 """Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
-IN_A_STORY = 25
+IN_A_STORY = 20
 """Words from which on a message tells a story, in which …"""
 LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.8, "minor": 0.7, "distress": 0.8, "wants_stop": 0.85}
 """… the reader alone needs these, and …"""

@@ -173,6 +173,8 @@ def _weight(request: QuestionRequest) -> float:
     if not label or request.focus_said_earlier_turns:
         return 0.0
     speaking = phrasing(request.language)
+    if _loss(request.language).search(label) or re.search(r"\bdead\b", label):
+        return -PEAK
     felt = FELT * request.focus_emotion
     if re.search(speaking.peak, _around(request)):
         felt += PEAK
