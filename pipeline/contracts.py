@@ -180,6 +180,8 @@ class StrategyOutput(Contract):
     """With this answer, and with why they ended."""
     topic: Target | None = None
     """The topic of the guide that would be asked for next."""
+    topics_open: int = 0
+    """The topics that have to be asked for."""
     closeness: Mapping[str, float] = field(default_factory=dict)
     """As of `DecisionInputs`."""
     phase: str = "early"
@@ -257,6 +259,7 @@ class StoredInputs(Record):
     momentum: MomentumState = MomentumState()
     threads: tuple[Thread, ...] = ()
     topic: Target | None = None
+    topics_open: int = 0
     engine_state: dict[str, Any] = {}
     closeness: dict[str, float] = {}
 

@@ -16,6 +16,7 @@ from pipeline.graph.surface import KGNode, label_key
 from pipeline.methodology import Spec
 from pipeline.ports import QualitativeSignals
 from pipeline.question.text import words
+from pipeline.threads import salience_of
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def facts_of(inputs: DecisionInputs) -> tuple[NodeFacts, ...]:
                 mentions=sum(node.mention_count for node in members),
                 asked=max(asked[key], asked[label_key(label)]),
                 relations=sum(relations[node.id] for node in members),
-                salience=max((_salience(node) for node in members), default=1),
+                salience=max((salience_of(node) for node in members), default=0),
                 emotion=max((node.emotion or 0 for node in members), default=0),
                 terminal=kind in terminal,
             )
@@ -72,10 +73,6 @@ def latest_first(nodes: Sequence[NodeFacts], turn: int) -> tuple[NodeFacts, ...]
     """Those of this answer first, then what was said before it; the weightiest first, then the latest."""
     order = sorted(nodes, key=lambda node: (-node.salience, -node.mention_sequence))
     return tuple(sorted(order, key=lambda node: node.last_mention_turn < turn))
-
-
-def _salience(node: KGNode) -> int:
-    return 1 if node.salience is None else node.salience
 
 
 def about(target: Target | None, key: str, label: str) -> tuple[str, ...]:

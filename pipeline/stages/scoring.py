@@ -126,6 +126,7 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         momentum=measured.momentum,
         threads=context.get(StrategyOutput).threads,
         topic=context.get(StrategyOutput).topic,
+        topics_open=context.get(StrategyOutput).topics_open,
         engine_state=state.engine_state,
         closeness=dict(context.get(StrategyOutput).closeness),
     )

@@ -28,7 +28,7 @@ from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.guide import agenda_of
 from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal, Embedder
-from pipeline.signals.base import SignalContext, SignalMatrix
+from pipeline.signals.base import SignalContext
 from pipeline.signals.registry import SIGNALS, detect
 from pipeline.state import AppliedDirective, answered, asked_texts
 from pipeline.threads import Thread, judged
@@ -84,10 +84,19 @@ class StrategyStage:
         matrix = detect(
             self._signal_context(context, tracker, methodology, threads), (*methodology.signal_names, *_needed(engine))
         )
-        topic = agenda_of(context.configuration, context.state.language).next_target(measured.guide, start.turn_number)
+        agenda = agenda_of(context.configuration, context.state.language)
         before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
         undecided = StrategyOutput(
-            None, matrix, tracker, depths, None, move=move, threads=threads, topic=topic, phase=before or matrix.phase
+            None,
+            matrix,
+            tracker,
+            depths,
+            None,
+            move=move,
+            threads=threads,
+            topic=agenda.next_target(measured.guide, start.turn_number),
+            topics_open=agenda.to_ask(measured.guide),
+            phase=before or matrix.phase,
         )
         if move is not None and move.then != "engine":
             return undecided
@@ -96,7 +105,7 @@ class StrategyStage:
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
             return replace(undecided, injected=directive.question, directive=directive)
-        inputs = self._inputs(context, matrix, directive, threads, topic)
+        inputs = self._inputs(context, undecided, directive)
         inputs = await with_closeness(engine, inputs, self._embedder)
         decision = engine.decide(inputs)
         return replace(
@@ -113,10 +122,8 @@ class StrategyStage:
     def _inputs(
         self,
         context: TurnContext,
-        matrix: SignalMatrix,
+        measures: StrategyOutput,
         directive: AppliedDirective | None,
-        threads: tuple[Thread, ...],
-        topic: Target | None,
     ) -> DecisionInputs:
         measured = context.get(StateOutput)
         state, configuration = context.state, context.configuration
@@ -124,7 +131,7 @@ class StrategyStage:
         key = directive.node_key if directive is not None else None
         return DecisionInputs(
             methodology=configuration.methodology,
-            signals=matrix,
+            signals=measures.signals,
             strategies=context.strategies,
             strategy=directive.strategy if directive is not None else None,
             target=Target.node(key, "") if key is not None else None,
@@ -136,8 +143,9 @@ class StrategyStage:
             tensions=tuple(graph.tensions),
             momentum=measured.momentum,
             qualitative=measured.qualities,
-            threads=threads,
-            topic=topic,
+            threads=measures.threads,
+            topic=measures.topic,
+            topics_open=measures.topics_open,
             settings=configuration.settings,
             engine_file=configuration.engine_file,
             subject=configuration.concept.name,

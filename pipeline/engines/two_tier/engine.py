@@ -28,6 +28,7 @@ from pipeline.engines.base import (
 from pipeline.engines.two_tier.file import NODE_SOURCES, PhaseRule, Rule, TwoTierFile, TwoTierStrategy
 from pipeline.engines.two_tier.focuses import focuses_of, steered
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
+from pipeline.engines.two_tier.phases import phase_of
 from pipeline.engines.two_tier.scorers import NEUTRAL, SCORERS, Scorer
 from pipeline.engines.two_tier.vetoes import VETOES, KnowledgeCeiling, RecentRedundancy, Veto
 from pipeline.methodology import FocusMode, Strategy
@@ -40,10 +41,6 @@ SCORE_DIGITS = 9
 """Scores are compared after rounding, so that the order of summation can't break a tie."""
 STORED_DIGITS = 4
 """Digits that the scores of all candidates are stored with."""
-LEFT_FOR_CLOSING = 2
-"""Turns before the last one at which the last phase begins at the latest: its question needs an answer."""
-LAST_PHASE = 5
-"""Turns that the last phase has in an interview with more turns than the phases before it."""
 MARGIN = 0.15
 """How much less a candidate may score and still be as good: what one scorer in full makes of it."""
 EXPLAINED = 3
@@ -250,24 +247,6 @@ class TwoTier:
             scores=scores.model_copy(update={"of_others": ((closing.id, (), 0.0), *scores.of_others)}),
             engine_state=state,
         )
-
-
-def phase_of(file: TwoTierFile, inputs: DecisionInputs, left: Iterable[str] = ()) -> PhaseRule:
-    """The phase of a turn, by the turns that were completed before it.
-
-    Where the interview has more turns than the phases and `LAST_PHASE` after them, the phases are that much longer;
-    where it has too few, the last phase begins early. A phase in `left` ended early.
-    """
-    done, gone, begins = inputs.turn_count - 1, frozenset(left), 0
-    if inputs.max_turns and done >= inputs.max_turns - LEFT_FOR_CLOSING:
-        return file.phases[-1]
-    planned = sum(phase.turns or 0 for phase in file.phases)
-    longer = max(1.0, ((inputs.max_turns or 0) - LAST_PHASE) / planned) if planned else 1.0
-    for phase in file.phases[:-1]:
-        begins += phase.turns or 0
-        if done < begins * longer and phase.name not in gone:
-            return phase
-    return file.phases[-1]
 
 
 def candidates(made: Compiled, moment: Moment, phase: PhaseRule) -> Iterator[tuple[TwoTierStrategy, PossibleFocus]]:

@@ -39,11 +39,15 @@ def _fit(rule: FocusRule, node: NodeFacts) -> bool:
 
 
 def _recent_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
+    """The freshest concept of this answer, else the latest one. Surer the fresher it is."""
     wanted = steered(moment)
     if wanted is not None:
         yield _of_node(wanted)
         return
-    yield from (_of_node(node) for node in [node for node in moment.recent if _fit(rule, node)][:1])
+    found = [node for node in moment.recent if _fit(rule, node)]
+    if found:
+        freshest = max(found, key=moment.freshness)
+        yield _of_node(freshest, moment.freshness(freshest))
 
 
 def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
@@ -53,7 +57,7 @@ def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]
         yield _of_node(wanted)
         return
     others = [n for n in moment.nodes if n.last_mention_turn < moment.inputs.turn_count and _fit(rule, n)]
-    if others:
+    if others and len(moment.nodes) > 1:
         found = min(others, key=lambda node: (node.relations, -node.salience))
         yield _of_node(found, 1 / (1 + found.relations))
 

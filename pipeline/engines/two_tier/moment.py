@@ -9,9 +9,11 @@ from functools import cached_property
 from pipeline.coverage import ElementCoverage, gaps_of
 from pipeline.engines.base import DecisionInputs
 from pipeline.engines.two_tier.file import TwoTierFile, TwoTierStrategy
+from pipeline.engines.two_tier.phases import questions_before_last
 from pipeline.focus import Target
 from pipeline.ports import QualitativeSignals
-from pipeline.subjects import Ceiling, NodeFacts, facts_of, latest_first, quality_of
+from pipeline.subjects import Ceiling, NodeFacts, ceiling_on, facts_of, latest_first, quality_of
+from pipeline.threads import BEGINS_A_THREAD
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class PossibleFocus:
         focus_type: as the rule calls it.
         target: what a question would be about; None for nothing in particular.
         focus_description: in words, in the language of the interview.
-        confidence: how sure it is that there is something to ask, in [0, 1].
+        confidence: how sure it is that there is something to find out by it, in [0, 1].
     """
 
     focus_type: str
@@ -69,6 +71,31 @@ class Moment:
     def recent(self) -> tuple[NodeFacts, ...]:
         """The same, those of this answer first, then what was said before it, the weightiest first, then the latest."""
         return latest_first(self.nodes, self.inputs.turn_count)
+
+    def freshness(self, node: NodeFacts) -> float:
+        """How much a concept asks to be followed, in [0, 1]: its salience, or the feeling in it, over BEGINS_A_THREAD.
+
+        0 but for what this answer brought up for the first time, nobody asked about, and does not end a chain.
+        """
+        old = node.last_mention_turn < self.inputs.turn_count or node.mentions > 1
+        if old or node.asked or node.terminal or ceiling_on(Target.node(node.key, node.label), self.ceilings):
+            return 0.0
+        return min(1.0, max(node.salience, node.emotion) / BEGINS_A_THREAD)
+
+    @cached_property
+    def lead(self) -> float:
+        """How much there is to follow in what was just said: the greatest freshness of a concept, 0 without any."""
+        return max(map(self.freshness, self.nodes), default=0.0)
+
+    @property
+    def pressure(self) -> float:
+        """The open topics of the guide over the questions until the last phase, in [0, 1]."""
+        return min(1.0, self.inputs.topics_open / max(1, questions_before_last(self.file, self.inputs)))
+
+    @property
+    def turns_left(self) -> int | None:
+        """Questions that can be answered after the next one; None without a limit."""
+        return max(0, self.inputs.max_turns - self.inputs.turn_count - 1) if self.inputs.max_turns else None
 
     @cached_property
     def coverage(self) -> dict[str, ElementCoverage]:

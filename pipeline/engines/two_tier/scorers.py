@@ -58,17 +58,35 @@ def _of(table: Table, category: str, default: float) -> float:
     return table.get(category, table.get(OTHER, default))
 
 
+def _followed(focus: PossibleFocus, moment: Moment) -> float:
+    """How fresh what a candidate follows is, in [0, 1]; 0 where it is about nothing that was just said."""
+    node = moment.by_key.get(focus.node_ids[0]) if len(focus.node_ids) == 1 else None
+    return focus.confidence if node is not None and node.last_mention_turn == moment.inputs.turn_count else 0.0
+
+
+def _led(strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> float:
+    """How fresh what a candidate follows is, or what it would leave behind."""
+    follows = any(rule.source == "recent_node" for rule in strategy.focuses)
+    return _followed(focus, moment) if follows else moment.lead
+
+
 class CoverageParams(Spec):
-    """What elements to ask about do to each category."""
+    """What elements and topics to ask about do to each category."""
 
     per_gap: dict[str, Amount] = Field(
-        default={"coverage": 0.3, "breadth": 0.1, "other": -0.2}, description="Added for each element, by category."
+        default={"coverage": 0.3, "breadth": 0.1, "other": -0.2},
+        description="Added for each element, by category; what is taken is not taken from the following of a lead.",
     )
     counted: int = Field(default=2, ge=1, description="Elements that count at the most.")
+    topic: Amount = Field(
+        default=0.6,
+        description="Added to the asking for a topic of the guide, once the open ones would take all turns that are "
+        "left for them; less in proportion before.",
+    )
 
 
 class CoverageGap(Scorer[CoverageParams]):
-    """`1 + per_gap[category] × min(uncovered elements, counted)`."""
+    """`1 + per_gap[category] × min(uncovered elements, counted)`, and `topic × pressure` for a topic of the guide."""
 
     params = CoverageParams
 
@@ -76,6 +94,12 @@ class CoverageGap(Scorer[CoverageParams]):
         """As of the base."""
         count = len(moment.uncovered)
         effect = _of(self.given.per_gap, strategy.type_category, 0.0) * min(count, self.given.counted)
+        if effect < 0:
+            effect *= 1 - _followed(focus, moment)
+        if focus.target is not None and focus.target.kind == "topic":
+            pressure = moment.pressure
+            told = f"{moment.inputs.topics_open} topics of the guide are open"
+            return self._output(NEUTRAL + effect + self.given.topic * pressure, told, pressure=round(pressure, 4))
         said = f"{count} elements were not covered yet" if count != 1 else "one element was not covered yet"
         return self._output(NEUTRAL + effect, said if count else "no element is waiting", uncovered=count)
 
@@ -95,10 +119,17 @@ class AmbiguityParams(Spec):
         default={"depth": 0.6, "contrast": 0.6, "easing": 1.4, "other": 1.0},
         description="Raw score after an uncertainty that leads nowhere.",
     )
+    unexplained: dict[str, Amount] = Field(
+        default={"depth": 1.4, "contrast": 1.0, "other": 0.8},
+        description="Raw score after a clear answer with a lead, the more so the fresher it is.",
+    )
 
 
 class Ambiguity(Scorer[AmbiguityParams]):
-    """By category from the table that fits: the answer contradicts, is stuck, is unclear; 1 where it is clear."""
+    """By category from the table that fits: the answer contradicts, is stuck, is unclear, leaves a lead unexplained.
+
+    1 where it is clear and leaves nothing unexplained.
+    """
 
     params = AmbiguityParams
 
@@ -112,9 +143,14 @@ class Ambiguity(Scorer[AmbiguityParams]):
         elif uncertainty == "productive":
             table, said = self.given.unclear, "the answer was not clear"
         else:
-            table, said = {}, "the answer was clear"
+            return self._unexplained(strategy, focus, moment)
         raw = _of(table, strategy.type_category, NEUTRAL)
         return self._output(raw, said, contradiction=contradicts, uncertainty=uncertainty)
+
+    def _unexplained(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
+        lead = _led(strategy, focus, moment)
+        raw = NEUTRAL + lead * (_of(self.given.unexplained, strategy.type_category, NEUTRAL) - NEUTRAL)
+        return self._output(raw, "what was just said is not explained yet" if lead else "the answer was clear")
 
     def _clarity(self, moment: Moment) -> tuple[bool, str]:
         """Whether the answer contradicts something, and how uncertain it is."""
@@ -147,12 +183,28 @@ class BalanceParams(Spec):
     concrete: dict[str, Amount] = Field(
         default={"depth": 0.2, "other": 0.0}, description="Added where a language model finds it on the surface."
     )
+    lead: dict[str, Amount] = Field(
+        default={"depth": 1.0, "contrast": -0.2, "transition": -0.2, "closing": 0.0, "other": -1.0},
+        description="Added where something fresh was just said, in proportion to its freshness, and less with every "
+        "one of the latest questions that went deeper.",
+    )
+    apart: Amount = Field(
+        default=0.6, description="Added for going to a concept that nobody linked to any other; half of it with one link."
+    )
+    due: Amount = Field(
+        default=0.4, description="Added for putting together what was said, where that has not been done lately."
+    )
+    unfinished: Amount = Field(
+        default=-0.8, description="Added for closing, where that would be due and a turn is left for it."
+    )
 
 
 class DepthBreadthBalance(Scorer[BalanceParams]):
     """For a side with share s of the latest questions: `1 − over × (s − ½)` above a half, else `1 + under × (½ − s)`.
 
-    For what puts together: `min(1, concepts / enough_concepts)`. To that comes what the abstraction of the answer adds.
+    For what puts together: `min(1, concepts / enough_concepts)`, and `due`. To that comes what the abstraction of the
+    answer adds, and what something fresh in it does: `lead[category] × freshness × (1 − deeper questions / window)`;
+    and for what goes to the periphery `apart / (1 + relations)`.
     """
 
     params = BalanceParams
@@ -161,20 +213,45 @@ class DepthBreadthBalance(Scorer[BalanceParams]):
         """As of the base."""
         category, given = strategy.type_category, self.given
         added, reached = self._abstraction(category, moment)
+        raw, said, share = self._balance(category, moment)
+        lead = _led(strategy, focus, moment) * self._left_to_deepen(moment)
+        added += lead * _of(given.lead, category, 0.0)
+        if lead and category in given.depth:
+            said = f"something new was just said, and {said}"
+        if category == "peripheral":
+            added += given.apart * focus.confidence
+            said = f"it stands apart, and {said}" if focus.confidence == 1 else said
+        return self._output(raw + added, said, share=share, lead=round(lead, 4), abstraction=reached)
+
+    def _balance(self, category: str, moment: Moment) -> tuple[float, str, float]:
+        """The raw score as far as former questions make it, why, and the share of them that went the same way."""
+        given, count = self.given, len(moment.nodes)
         if category in given.integrative:
-            count = len(moment.nodes)
-            raw = min(NEUTRAL, count / given.enough_concepts)
-            return self._output(raw + added, f"{count} concepts to put together", concepts=count, abstraction=reached)
+            due = given.due if self._is_due(moment) else 0.0
+            return min(NEUTRAL, count / given.enough_concepts) + due, f"{count} concepts to put together", 0.0
+        if category == "closing" and self._is_due(moment) and moment.turns_left != 0:
+            return NEUTRAL + given.unfinished, "nobody put together yet what was said", 0.0
         sides = [side for side in (given.depth, given.breadth) if category in side]
         latest = [moment.category_of(name) for name in moment.strategies_asked[-given.window :]]
         counted = [known for known in latest if known in (*given.depth, *given.breadth)]
         if not sides or not counted:
-            return self._output(NEUTRAL + added, "nothing to balance yet", abstraction=reached)
+            return NEUTRAL, "there is nothing to balance yet", 0.0
         own = sum(known in sides[0] for known in counted) / len(counted)
         raw = NEUTRAL - given.over * (own - 0.5) if own > 0.5 else NEUTRAL + given.under * (0.5 - own)
         side = "deeper" if sides[0] is given.depth else "wider"
-        said = f"{round(own * len(counted))} of the last {len(counted)} questions went {side}"
-        return self._output(raw + added, said, share=round(own, 4), abstraction=reached)
+        return raw, f"{round(own * len(counted))} of the last {len(counted)} questions went {side}", round(own, 4)
+
+    def _left_to_deepen(self, moment: Moment) -> float:
+        """The share of the latest questions that did not go deeper, in [0, 1]."""
+        latest = [moment.category_of(name) for name in moment.strategies_asked[-self.given.window :]]
+        return 1 - sum(known in self.given.depth for known in latest) / self.given.window
+
+    def _is_due(self, moment: Moment) -> bool:
+        """Whether there is enough to put together, and that was not done with one of the latest questions."""
+        asked = moment.strategies_asked
+        latest = [moment.category_of(name) for name in asked[-self.given.window :]]
+        enough = len(asked) >= self.given.window and len(moment.nodes) >= self.given.enough_concepts
+        return enough and not any(known in self.given.integrative for known in latest)
 
     def _abstraction(self, category: str, moment: Moment) -> tuple[float, str]:
         """What the abstraction of the answer adds, and what it is; by the latest concept where no model rated it."""
@@ -205,10 +282,14 @@ class EngagementParams(Spec):
         default={"depth": 0.2, "contrast": 0.2, "reflection": 0.2, "other": 0.0},
         description="Added where the respondent reasons: gives causes, weighs what might be, thinks about thinking.",
     )
+    lead: dict[str, Amount] = Field(
+        default={"depth": 0.2, "other": -0.2},
+        description="Added where something fresh was just said, in proportion to its freshness.",
+    )
 
 
 class Engagement(Scorer[EngagementParams]):
-    """The table of the momentum by category, and what reasoning adds."""
+    """The table of the momentum by category, what reasoning adds, and `lead[category] × freshness`."""
 
     params = EngagementParams
 
@@ -219,6 +300,7 @@ class Engagement(Scorer[EngagementParams]):
         raw = _of(table, strategy.type_category, NEUTRAL)
         if reasons:
             raw += _of(self.given.reasoning, strategy.type_category, 0.0)
+        raw += _led(strategy, focus, moment) * _of(self.given.lead, strategy.type_category, 0.0)
         said = f"the respondent's momentum is {level}" + (", and they reason" if reasons else "")
         return self._output(raw, said, momentum=level, reasons=reasons)
 

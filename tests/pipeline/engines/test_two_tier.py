@@ -18,9 +18,10 @@ from pipeline.concept import Element
 from pipeline.coverage import ElementCoverage
 from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate, total
 from pipeline.engines.two_tier import TwoTier
-from pipeline.engines.two_tier.engine import compiled, phase_of
+from pipeline.engines.two_tier.engine import compiled
 from pipeline.engines.two_tier.file import TwoTierFile
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
+from pipeline.engines.two_tier.phases import phase_of
 from pipeline.focus import Target
 from pipeline.graph.surface import KGEdge, KGNode, Mention, SurfaceGraph
 from pipeline.momentum import MomentumState
