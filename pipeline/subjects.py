@@ -12,7 +12,7 @@ from pydantic import Field
 
 from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
-from pipeline.graph.surface import KGNode, label_key
+from pipeline.graph.surface import label_key
 from pipeline.methodology import Spec
 from pipeline.ports import QualitativeSignals
 from pipeline.question.text import words

@@ -63,7 +63,10 @@ def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]
 
 
 def _recent_nodes(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
-    found = moment.recent[: rule.most]
+    """The weightiest concept of each of the latest answers; others of them where there are too few."""
+    first = {node.last_mention_turn: node for node in reversed(moment.recent)}
+    each = sorted(first.values(), key=lambda node: -node.last_mention_turn)
+    found = list(dict.fromkeys((*each, *moment.recent)))[: rule.most]
     if len(found) >= FEWEST_TOGETHER:
         label = together([node.label for node in found], language_of(moment.inputs))
         yield PossibleFocus("", Target(kind="nodes", ids=tuple(node.key for node in found), label=label))

@@ -79,7 +79,7 @@ class CoverageParams(Spec):
     )
     counted: int = Field(default=2, ge=1, description="Elements that count at the most.")
     topic: Amount = Field(
-        default=0.6,
+        default=1.0,
         description="Added to the asking for a topic of the guide, once the open ones would take all turns that are "
         "left for them; less in proportion before.",
     )
@@ -189,7 +189,8 @@ class BalanceParams(Spec):
         "one of the latest questions that went deeper.",
     )
     apart: Amount = Field(
-        default=0.6, description="Added for going to a concept that nobody linked to any other; half of it with one link."
+        default=0.6,
+        description="Added for going to a concept that nobody linked to another; half of it with one link.",
     )
     due: Amount = Field(
         default=0.4, description="Added for putting together what was said, where that has not been done lately."

@@ -29,7 +29,7 @@ from pipeline.ports import QualitativeSignals
 from pipeline.repeating import inputs_of
 from pipeline.signals.base import NodeColumns, SignalMatrix
 from pipeline.state import FocusEntry
-from pipeline.subjects import CeilingRules, ceilings_after
+from pipeline.subjects import Ceiling, CeilingRules, ceilings_after
 from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
 
 TEXT = (files("config") / "engines" / "two_tier.yaml").read_text(encoding="utf-8")
@@ -38,7 +38,15 @@ SHIPPED: dict[str, Any] = FILE.model_dump(mode="json", by_alias=True)
 TASTE, TEXTURE = Element(id="taste", label="taste"), Element(id="texture", label="texture")
 
 
-def node(name: str, turn: int = 3, *, mentions: int = 1, emotion: int = 0, kind: str = "attribute") -> KGNode:
+def node(
+    name: str,
+    turn: int = 3,
+    *,
+    mentions: int = 1,
+    emotion: int = 0,
+    salience: int | None = None,
+    kind: str = "attribute",
+) -> KGNode:
     return KGNode(
         id=name,
         label=name,
@@ -46,6 +54,7 @@ def node(name: str, turn: int = 3, *, mentions: int = 1, emotion: int = 0, kind:
         mentions=(Mention(utterance_id=f"u{turn}", quote=name),),
         confidence=0.7,
         emotion=emotion,
+        salience=salience,
         created_turn=1,
         last_mention_turn=turn,
         sequence=turn,
@@ -367,7 +376,7 @@ def test_first_veto_counts_and_stops_the_others() -> None:
 def test_ambiguity_goes_by_the_rating_or_else_by_rules(
     values: dict[str, Any], quality: QualitativeSignals | None, deepen: float, broaden: float
 ) -> None:
-    told = inputs([node("milk", 1)], values=values, answers={1: "Well"}, qualitative=(quality,))
+    told = inputs([node("milk", 1, mentions=2)], values=values, answers={1: "Well"}, qualitative=(quality,))
     decision = TwoTier().decide(told)
     found = [candidate(decision, name).amounts("weighted")[1].value for name in ("deepen", "broaden")]
     assert found == [deepen, broaden]
@@ -379,7 +388,7 @@ def test_answer_that_reached_a_value_speaks_for_breadth() -> None:
     assert candidate(top, "broaden").amounts("weighted")[2].value == pytest.approx(1.1 + 0.2)
     assert candidate(top, "deepen").target == Target.node("milk", "milk")
     surface = QualitativeSignals(concept_depth="surface")
-    rated = decide(nodes=[node("milk", 1)], answers={1: "Milk"}, qualitative=(surface,))
+    rated = decide(nodes=[node("milk", 1, mentions=2)], answers={1: "Milk"}, qualitative=(surface,))
     assert candidate(rated, "deepen").amounts("weighted")[2].value == pytest.approx(1.2)
 
 
@@ -396,7 +405,8 @@ def test_answer_that_reached_a_value_speaks_for_breadth() -> None:
 def test_engagement_goes_by_momentum_and_reasoning(
     momentum: MomentumState, values: dict[str, Any], quality: QualitativeSignals | None, raw: float
 ) -> None:
-    told = inputs([node("milk", 1)], momentum=momentum, values=values, answers={1: "Hm"}, qualitative=(quality,))
+    said = [node("milk", 1, mentions=2)]
+    told = inputs(said, momentum=momentum, values=values, answers={1: "Hm"}, qualitative=(quality,))
     assert candidate(TwoTier().decide(told), "deepen").amounts("weighted")[3].value == pytest.approx(raw)
 
 
@@ -404,6 +414,101 @@ def test_bridge_goes_to_the_concept_with_the_fewest_relations_that_was_not_just_
     nodes = [node("milk", 1), node("foam", 1), node("cup", 2), node("price", 3)]
     told = decide(nodes=nodes, strategies=["deepen"] * 2, edges=[edge("milk", "foam"), edge("milk", "cup")])
     assert candidate(told, "bridge").target == Target.node("foam", "foam")
+
+
+@pytest.mark.parametrize("salience", [2, 3, None])
+def test_rich_concept_that_was_just_said_first_is_followed_before_breadth(salience: int | None) -> None:
+    decision = decide(nodes=[node("morning", 1, salience=salience)], turn_count=1, max_turns=15)
+    assert (decision.phase, decision.strategy) == ("exploratory", "deepen")
+    assert decision.target == Target.node("morning", "morning")
+    assert "something new was just said" in decision.reason
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        [node("morning", 1, salience=0)],
+        [node("morning", 1, mentions=2)],
+        [node("peace", 1, kind="value")],
+        [node("morning", 0)],
+    ],
+)
+def test_breadth_comes_first_where_nothing_rich_was_just_said(said: list[KGNode]) -> None:
+    assert decide(nodes=said, turn_count=1).strategy == "broaden"
+
+
+def test_what_was_just_said_is_followed_before_elements_and_then_they_are_covered() -> None:
+    told = {"elements": (TASTE, TEXTURE)}
+    assert decide(nodes=[node("morning", 1)], **told).strategy == "deepen"
+    asked = FocusEntry(turn=1, strategy="deepen", key="morning", target=Target.node("morning", "morning"))
+    both = [node("morning", 1), node("quiet", 2)]
+    later = decide(nodes=both, questions=(asked,), turn_count=2, **told)
+    assert (later.strategy, later.target) == ("cover_element", Target(kind="element", ids=("taste",), label="taste"))
+
+
+def test_concept_that_was_asked_about_or_is_at_its_ceiling_is_nothing_to_follow() -> None:
+    milk = node("milk", 2)
+    asked = FocusEntry(turn=1, strategy="deepen", key="milk", target=Target.node("milk", "milk"))
+    moments = [
+        Moment(inputs([milk], ["broaden"]), FILE),
+        Moment(inputs([milk], questions=(asked,), turn_count=2), FILE),
+        Moment(inputs([milk], ["broaden"]), FILE, (Ceiling(("milk",), 1),)),
+    ]
+    assert [moment.lead for moment in moments] == [1.0, 0.0, 0.0]
+
+
+def test_latest_concept_is_the_freshest_of_an_answer() -> None:
+    said = [node("known", 2, mentions=2, salience=3), node("new", 2, salience=1)]
+    assert candidate(decide(nodes=said, strategies=["broaden"]), "deepen").target == Target.node("new", "new")
+
+
+def test_bridge_leads_to_what_nobody_linked_where_nothing_new_was_said() -> None:
+    known = [node("milk", 5, mentions=3), node("foam", 4, mentions=2), node("cup", 1)]
+    linked = [edge("milk", "foam"), edge("foam", "milk")]
+    asked = ["deepen", "broaden", "deepen", "deepen", "deepen"]
+    decision = decide(nodes=[*known, node("tea", 6, mentions=3)], strategies=asked, edges=linked)
+    assert (decision.strategy, decision.target) == ("bridge", Target.node("cup", "cup"))
+    assert "it stands apart" in decision.reason
+    apart, joined = (
+        candidate(decide(nodes=known, strategies=asked, edges=edges), "bridge").amounts("weighted")[2].value
+        for edges in (linked, [*linked, edge("milk", "cup"), edge("foam", "milk")])
+    )
+    assert apart == pytest.approx(joined + 0.3)
+    assert "bridge" not in [one.strategy for one in decide(nodes=known[-1:], strategies=asked).candidates]
+
+
+def test_last_phase_puts_together_what_was_said_and_then_closes() -> None:
+    said = [node(f"n{turn}", turn) for turn in range(1, 8)]
+    asked = ["deepen"] * 8 + ["broaden"] * 2
+    first = decide(nodes=said, strategies=asked)
+    assert (first.phase, first.strategy) == ("closing", "synthesis")
+    assert decide(nodes=said, strategies=[*asked, "synthesis"]).strategy == "closing"
+    assert decide(nodes=said[:4], strategies=asked).strategy == "closing"
+    assert decide(nodes=said, strategies=asked, max_turns=12).strategy == "closing"
+
+
+@pytest.mark.parametrize(
+    ("turn", "topics", "raw"), [(1, 1, 1.1), (1, 5, 1.5), (6, 2, 1.4), (9, 2, 2.0), (9, 9, 2.0), (13, 1, 2.0)]
+)
+def test_topic_of_the_guide_presses_the_more_the_fewer_questions_are_left(turn: int, topics: int, raw: float) -> None:
+    topic = Target(kind="topic", ids=("drawback",), label="What is disliked")
+    told = decide(topic=topic, topics_open=topics, turn_count=turn)
+    assert candidate(told, "broaden", topic.label).amounts("weighted")[0].value == pytest.approx(raw)
+
+
+def test_topic_of_the_guide_is_asked_for_before_a_ladder_is_followed_again() -> None:
+    topic = Target(kind="topic", ids=("drawback",), label="What is disliked")
+    told = inputs([node("milk", 6, mentions=2)], ["broaden", *["deepen"] * 4], topic=topic, topics_open=4)
+    decision = TwoTier().decide(told)
+    assert (decision.phase, decision.strategy, decision.target) == ("focused", "broaden", topic)
+
+
+def test_synthesis_takes_the_weightiest_of_each_answer() -> None:
+    said = [node("a", 3, salience=1), node("b", 3, salience=2), node("c", 3, salience=1), node("d", 1)]
+    told = candidate(decide(nodes=said, strategies=["broaden"] * 2), "synthesis")
+    assert told.target is not None
+    assert told.target.ids == ("b", "d", "a")
 
 
 def test_synthesis_is_about_the_latest_concepts_together() -> None:
