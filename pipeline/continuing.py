@@ -20,6 +20,7 @@ def continued(
     focus: Focus | None = None,
     closing: bool = False,
     complete: bool = False,
+    because: str = "",
 ) -> ContinuationOutput:
     """How the interview goes on, with trackers that know of the new focus.
 
@@ -30,6 +31,7 @@ def continued(
         focus: what it is about.
         closing: it is the closing question.
         complete: the interview is over.
+        because: why this is asked, where the engine chose something else.
     """
     start = context.get(ContextOutput)
     tracker = context.get(StrategyOutput).tracker.copy()
@@ -56,6 +58,7 @@ def continued(
         tracker=tracker,
         threads=threads,
         guide=guide,
+        because=because,
     )
 
 

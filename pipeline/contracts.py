@@ -195,7 +195,7 @@ class ContinuationOutput(Contract):
     `should_continue` is false once no further probing question follows; `ask_closing` says that the closing
     question comes next, `complete` that the session is over with this turn. `subject` is what the question is about:
     the focus's wording, else what the strategy's `focus_mode` says. `tracker`, `threads` and `guide` know of the new
-    focus.
+    focus. `reason` says why it ends, `because` why something else is asked than the engine chose.
     """
 
     should_continue: bool
@@ -208,6 +208,7 @@ class ContinuationOutput(Contract):
     tracker: NodeStateTracker
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
+    because: str = ""
 
 
 @dataclass(frozen=True)
@@ -291,7 +292,11 @@ class QuestionMaking(Record):
 
 
 class TurnRecord(Record):
-    """The stored record of one turn: what was decided, from which signals, and how long the stages took."""
+    """The stored record of one turn: what was decided, from which signals, and how long the stages took.
+
+    `strategy`, `target` and `tactic` are those of the question that was asked. `reason` says why: in the engine's words,
+    or by which rule something else was asked than the engine chose; and why the interview ends, where it does.
+    """
 
     turn_number: int
     turn_key: str

@@ -66,7 +66,7 @@ class ScoredCandidate(Record):
     """A strategy for a target, with the whole calculation; `final_score` is the `total` of its terms.
 
     `target` is None for a strategy that is about nothing in particular. `tactic` is how the strategy would ask, where
-    the engine knows several ways.
+    the engine knows several ways. `selected` is the engine's choice, or what was asked where a rule overruled it.
     """
 
     strategy: str
@@ -96,6 +96,18 @@ class ScoredCandidate(Record):
     def amounts(self, *kinds: TermKind) -> tuple[Term, ...]:
         """The terms of these kinds, in their order."""
         return tuple(term for term in self.terms if term.kind in kinds)
+
+
+def as_asked(
+    candidates: Iterable[ScoredCandidate], strategy: str | None, target: Target | None
+) -> tuple[ScoredCandidate, ...]:
+    """Candidates with the one selected that was really asked; none, where it was not among them."""
+    about = (target.kind, target.ids) if target is not None else None
+
+    def is_asked(one: ScoredCandidate) -> bool:
+        return one.strategy == strategy and about == ((one.target.kind, one.target.ids) if one.target else None)
+
+    return tuple(one.model_copy(update={"selected": is_asked(one)}) for one in candidates)
 
 
 def in_terms(stored: Mapping[str, Any]) -> dict[str, Any]:
