@@ -294,8 +294,8 @@ class QuestionMaking(Record):
 class TurnRecord(Record):
     """The stored record of one turn: what was decided, from which signals, and how long the stages took.
 
-    `strategy`, `target` and `tactic` are those of the question that was asked. `reason` says why: in the engine's words,
-    or by which rule something else was asked than the engine chose; and why the interview ends, where it does.
+    `strategy`, `target` and `tactic` are those of the question that was asked. `reason` says why: in the engine's
+    words, or by which rule something else was asked than the engine chose; and why the interview ends, where it does.
     """
 
     turn_number: int

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import structlog
 
+from pipeline.ceilings import ceilings_after, recalled, remembered
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.arbitration.applying import Option, last_resorts, options_of
 from pipeline.engines.arbitration.checking import cautions, problems
@@ -31,7 +32,6 @@ from pipeline.engines.base import (
 from pipeline.methodology import Methodology, Strategy
 from pipeline.signals.registry import Problem
 from pipeline.strategies import Strategies
-from pipeline.subjects import ceilings_after, recalled, remembered
 
 SCORE_DIGITS = 9
 """Scores are compared after rounding, so that the order of multiplication can't break a tie."""

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pipeline.ceilings import Ceiling
 from pipeline.coverage import ElementCoverage, Gap, gaps_of, share
 from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile
 from pipeline.engines.base import DecisionInputs
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
 from pipeline.momentum import Momentum
 from pipeline.question.text import words
-from pipeline.subjects import Ceiling, NodeFacts, about, facts_of, latest_first, quality_of
+from pipeline.subjects import NodeFacts, about, facts_of, latest_first, quality_of
 
 
 def traced(graph: SurfaceGraph, latest: str) -> tuple[str, ...]:

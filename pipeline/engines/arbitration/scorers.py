@@ -9,11 +9,12 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
+from pipeline.ceilings import CeilingRules, ceiling_on
 from pipeline.coverage import GapKind
 from pipeline.engines.arbitration.applying import Option
 from pipeline.engines.arbitration.moment import Moment
 from pipeline.methodology import Spec
-from pipeline.subjects import CeilingRules, ceiling_on, closest, language_of
+from pipeline.subjects import closest, language_of
 
 NEUTRAL = 1.0
 OTHER = "other"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
+from pipeline.ceilings import ceilings_after, recalled, remembered
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import (
     EXPLAINED_CANDIDATES,
@@ -35,7 +36,6 @@ from pipeline.methodology import FocusMode, Strategy
 from pipeline.question.templates import PLACEHOLDERS, placeholders
 from pipeline.signals.registry import Problem
 from pipeline.strategies import Strategies
-from pipeline.subjects import ceilings_after, recalled, remembered
 
 SCORE_DIGITS = 9
 """Scores are compared after rounding, so that the order of summation can't break a tie."""

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pipeline.ceilings import Ceiling, ceiling_on
 from pipeline.coverage import ElementCoverage, gaps_of
 from pipeline.engines.base import DecisionInputs
 from pipeline.engines.two_tier.file import TwoTierFile, TwoTierStrategy
 from pipeline.engines.two_tier.phases import questions_before_last
 from pipeline.focus import Target
 from pipeline.ports import QualitativeSignals
-from pipeline.subjects import Ceiling, NodeFacts, ceiling_on, facts_of, latest_first, quality_of
+from pipeline.subjects import NodeFacts, facts_of, latest_first, quality_of
 from pipeline.threads import BEGINS_A_THREAD
 
 

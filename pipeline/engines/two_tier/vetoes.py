@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
+from pipeline.ceilings import CeilingRules, ceiling_on
 from pipeline.engines.base import Comparison, DecisionInputs
 from pipeline.engines.two_tier.file import TwoTierStrategy
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.methodology import Spec
 from pipeline.signals.base import SignalValue
-from pipeline.subjects import CeilingRules, ceiling_on, closest, language_of
+from pipeline.subjects import closest, language_of
 
 ParamsT = TypeVar("ParamsT", bound=Spec)
 

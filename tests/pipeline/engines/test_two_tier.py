@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from config.enginefiles import read_engine
 from config.yamlfile import ConfigError, parse
+from pipeline.ceilings import Ceiling, CeilingRules, ceilings_after
 from pipeline.concept import Element
 from pipeline.coverage import ElementCoverage
 from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate, total
@@ -29,7 +30,6 @@ from pipeline.ports import QualitativeSignals
 from pipeline.repeating import inputs_of
 from pipeline.signals.base import NodeColumns, SignalMatrix
 from pipeline.state import FocusEntry
-from pipeline.subjects import Ceiling, CeilingRules, ceilings_after
 from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
 
 TEXT = (files("config") / "engines" / "two_tier.yaml").read_text(encoding="utf-8")
