@@ -30,6 +30,15 @@ MARGIN = 1.5
 """How much less than the choice a candidate may score and still be offered to whoever writes, where the engine says
 nothing else."""
 
+SCORE_DIGITS = 9
+"""Scores are compared after rounding, so that the order of an operation can't break a tie."""
+
+STORED_DIGITS = 4
+"""Digits that the scores of all candidates are stored with."""
+
+EXPLAINED = 3
+"""Reasons that the reason of a decision names at most."""
+
 CLOSENESS_DIGITS = 4
 """Cosines are stored, so they are rounded before a decision rests on them."""
 

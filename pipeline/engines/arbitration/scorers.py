@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from pipeline.ceilings import CeilingRules, ceiling_on
 from pipeline.coverage import GapKind
 from pipeline.engines.arbitration.applying import Option
 from pipeline.engines.arbitration.moment import Moment
+from pipeline.engines.shared.rules import Judge, ParamsT
 from pipeline.methodology import Spec
 from pipeline.subjects import closest, language_of
 
@@ -23,8 +24,6 @@ OTHER = "other"
 Factor = Annotated[float, Field(ge=0, le=10)]
 """A multiplier of a table."""
 
-ParamsT = TypeVar("ParamsT", bound=Spec)
-
 
 @dataclass(frozen=True)
 class Multiplier:
@@ -34,15 +33,8 @@ class Multiplier:
     reasoning: str = ""
 
 
-class Scorer(ABC, Generic[ParamsT]):
-    """One scorer, made from its parameters."""
-
-    params: ClassVar[type[Spec]]
-
-    def __init__(self, name: str, given: ParamsT) -> None:
-        """Args: name: the id that the file gives it; given: its parameters."""
-        self.name = name
-        self.given = given
+class Scorer(Judge[ParamsT], ABC):
+    """One scorer."""
 
     @abstractmethod
     def score(self, option: Option, moment: Moment) -> Multiplier:
@@ -121,7 +113,7 @@ class MomentumAlignment(Scorer[MomentumParams]):
 
     def score(self, option: Option, moment: Moment) -> Multiplier:
         """As of the base."""
-        level = moment.momentum
+        level = moment.momentum or "neutral"
         table = {"low": self.given.low, "neutral": self.given.neutral, "high": self.given.high}[level]
         if moment.inputs.momentum.fatigued:
             table = self.given.fatigued

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from pipeline.coverage import GapKind
 from pipeline.engines.base import EngineFile
+from pipeline.engines.shared.rules import IDENTIFIER, Rule
 from pipeline.methodology import Form, Spec
 
 Category = Literal[
@@ -43,7 +44,7 @@ class FocusRule(Spec):
 class TwoTierStrategy(Spec):
     """One way to go on."""
 
-    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    id: str = Field(pattern=IDENTIFIER, description="Identifier, in snake_case.")
     name: str = Field(description="What moderators read.")
     type_category: Category = Field(description="What kind of move it is; scorers go by it.")
     enabled: bool = Field(default=True, description="Whether it is a candidate at all.")
@@ -63,17 +64,6 @@ class TwoTierStrategy(Spec):
         return "required" if all(rule.source in NODE_SOURCES for rule in self.focuses) else "none"
 
 
-class Rule(Spec):
-    """A veto or a scorer: which class, and with what parameters."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
-    kind: str = Field(alias="class", description="Name of the class.")
-    enabled: bool = Field(default=True, description="Whether it is applied.")
-    params: dict[str, Any] = Field(default={}, description="Parameters of the class; unknown ones are errors.")
-
-
 class ScorerRule(Rule):
     """A scorer with its weight."""
 
@@ -85,7 +75,7 @@ class ScorerRule(Rule):
 class PhaseRule(Spec):
     """One phase, and what it prefers."""
 
-    name: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Name of the phase.")
+    name: str = Field(pattern=IDENTIFIER, description="Name of the phase.")
     turns: int | None = Field(default=None, ge=1, le=200, description="Its length; none for the last one.")
     ends_with_strong_emotion: bool = Field(
         default=False, description="Whether it ends early with an answer of strong feeling."

@@ -23,12 +23,6 @@ def focuses_of(strategy: TwoTierStrategy, moment: Moment) -> Iterator[PossibleFo
             yield replace(focus, focus_type=rule.type, focus_description=described(rule.describe, moment.inputs, label))
 
 
-def steered(moment: Moment) -> NodeFacts | None:
-    """The concept that a moderator wants asked about."""
-    wanted = moment.inputs.target
-    return moment.by_key.get(wanted.node_key or "") if wanted is not None else None
-
-
 def _of_node(node: NodeFacts, confidence: float = 1.0) -> PossibleFocus:
     return PossibleFocus("", Target.node(node.key, node.label), confidence=confidence)
 
@@ -40,9 +34,8 @@ def _fit(rule: FocusRule, node: NodeFacts) -> bool:
 
 def _recent_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
     """The freshest concept of this answer, else the latest one. Surer the fresher it is."""
-    wanted = steered(moment)
-    if wanted is not None:
-        yield _of_node(wanted)
+    if moment.wanted is not None:
+        yield _of_node(moment.wanted)
         return
     found = [node for node in moment.recent if _fit(rule, node)]
     if found:
@@ -52,9 +45,8 @@ def _recent_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
 
 def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
     """The concept with the fewest relations; the weightier one of two, then the older one. Surer the fewer it has."""
-    wanted = steered(moment)
-    if wanted is not None:
-        yield _of_node(wanted)
+    if moment.wanted is not None:
+        yield _of_node(moment.wanted)
         return
     others = [n for n in moment.nodes if n.last_mention_turn < moment.inputs.turn_count and _fit(rule, n)]
     if others and len(moment.nodes) > 1:

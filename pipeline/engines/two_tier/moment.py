@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pipeline.ceilings import Ceiling, ceiling_on
-from pipeline.coverage import ElementCoverage, gaps_of
-from pipeline.engines.base import DecisionInputs
+from pipeline.ceilings import ceiling_on
+from pipeline.engines.shared.moment import TurnView
 from pipeline.engines.two_tier.file import TwoTierFile, TwoTierStrategy
 from pipeline.engines.two_tier.phases import questions_before_last
 from pipeline.focus import Target
-from pipeline.ports import QualitativeSignals
-from pipeline.subjects import NodeFacts, facts_of, latest_first, quality_of
+from pipeline.subjects import NodeFacts
 from pipeline.threads import BEGINS_A_THREAD
 
 
@@ -45,33 +43,11 @@ class PossibleFocus:
 
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(TurnView):
     """One turn."""
 
-    inputs: DecisionInputs
     file: TwoTierFile
-    ceilings: Sequence[Ceiling] = ()
     table: Mapping[str, TwoTierStrategy] = field(default_factory=dict)
-
-    @property
-    def quality(self) -> QualitativeSignals | None:
-        """The qualities of this answer; None where it was not rated, or by a rater that doesn't tell them."""
-        return quality_of(self.inputs)
-
-    @cached_property
-    def nodes(self) -> tuple[NodeFacts, ...]:
-        """The concepts that can be asked about, in the order of their creation."""
-        return facts_of(self.inputs)
-
-    @cached_property
-    def by_key(self) -> dict[str, NodeFacts]:
-        """The same by their identity."""
-        return {node.key: node for node in self.nodes}
-
-    @cached_property
-    def recent(self) -> tuple[NodeFacts, ...]:
-        """The same, those of this answer first, then what was said before it, the weightiest first, then the latest."""
-        return latest_first(self.nodes, self.inputs.turn_count)
 
     def freshness(self, node: NodeFacts) -> float:
         """How much a concept asks to be followed, in [0, 1]: its salience, or the feeling in it, over BEGINS_A_THREAD.
@@ -99,30 +75,15 @@ class Moment:
         return max(0, self.inputs.max_turns - self.inputs.turn_count - 1) if self.inputs.max_turns else None
 
     @cached_property
-    def coverage(self) -> dict[str, ElementCoverage]:
-        """By element; only those that there are."""
-        known = {entry.element_id: entry for entry in self.inputs.coverage}
-        return {
-            element.id: known.get(element.id) or ElementCoverage(element_id=element.id)
-            for element in self.inputs.elements
-        }
-
-    @cached_property
     def uncovered(self) -> tuple[str, ...]:
         """Elements to ask about, in the concept's order: with a gap, not exhausted, not declined."""
-        gaps = gaps_of(self.inputs.coverage, self.inputs.elements, self.inputs.graph)
         return tuple(
             name
-            for name, lacking in gaps.items()
+            for name, lacking in self.gaps.items()
             if any(gap.kind in self.file.uncovered for gap in lacking)
             and not self.coverage[name].exhausted
             and not self.coverage[name].declined
         )
-
-    @property
-    def strategies_asked(self) -> tuple[str, ...]:
-        """The strategies of the questions so far, oldest first."""
-        return tuple(entry.strategy for entry in self.inputs.questions)
 
     def category_of(self, strategy: str) -> str:
         """The category of a strategy; empty for one that is not the engine's, such as a moderator's question."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from pipeline.engines.shared.rules import Judge, ParamsT
 from pipeline.engines.two_tier.file import TwoTierStrategy
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.methodology import Spec
@@ -19,7 +20,6 @@ LEAST, NEUTRAL, MOST = 0.0, 1.0, 2.0
 OTHER = "other"
 """In tables by category: what counts for all others."""
 
-ParamsT = TypeVar("ParamsT", bound=Spec)
 Table = Mapping[str, float]
 Amount = Annotated[float, Field(ge=-2, le=2)]
 """A raw score of a table, or what it adds to one."""
@@ -35,15 +35,8 @@ class RawScore:
     signals: Mapping[str, SignalValue] = field(default_factory=dict)
 
 
-class Scorer(ABC, Generic[ParamsT]):
-    """One scorer, made from its parameters."""
-
-    params: ClassVar[type[Spec]]
-
-    def __init__(self, name: str, given: ParamsT) -> None:
-        """Args: name: the id that the file gives it; given: its parameters."""
-        self.name = name
-        self.given = given
+class Scorer(Judge[ParamsT], ABC):
+    """One scorer."""
 
     @abstractmethod
     def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
@@ -306,9 +299,8 @@ class Engagement(Scorer[EngagementParams]):
         return self._output(raw, said, momentum=level, reasons=reasons)
 
     def _level(self, moment: Moment) -> Momentum:
-        levels = moment.inputs.momentum.levels
-        if levels:
-            return levels[-1]
+        if moment.momentum is not None:
+            return moment.momentum
         engagement = moment.number("llm.engagement")
         if engagement is None:
             return "neutral"

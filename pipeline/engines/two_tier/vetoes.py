@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any
 
 from pydantic import Field
 
 from pipeline.ceilings import CeilingRules, ceiling_on
-from pipeline.engines.base import Comparison, DecisionInputs
+from pipeline.engines.shared.rules import Judge, ParamsT
 from pipeline.engines.two_tier.file import TwoTierStrategy
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.methodology import Spec
 from pipeline.signals.base import SignalValue
 from pipeline.subjects import closest, language_of
-
-ParamsT = TypeVar("ParamsT", bound=Spec)
 
 
 @dataclass(frozen=True)
@@ -30,15 +28,8 @@ class VetoResult:
     signals: Mapping[str, SignalValue] = field(default_factory=dict)
 
 
-class Veto(ABC, Generic[ParamsT]):
-    """One veto, made from its parameters."""
-
-    params: ClassVar[type[Spec]]
-
-    def __init__(self, name: str, given: ParamsT) -> None:
-        """Args: name: the id that the file gives it; given: its parameters."""
-        self.name = name
-        self.given = given
+class Veto(Judge[ParamsT], ABC):
+    """One veto."""
 
     @abstractmethod
     def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
@@ -68,7 +59,7 @@ class KnowledgeCeiling(Veto[CeilingParams]):
         if found is None or focus.target is None:
             return self._passes()
         turns = moment.inputs.turn_count - found.turn
-        said = "just now" if not turns else f"{turns} answers ago"
+        said = "just now" if not turns else "one answer ago" if turns == 1 else f"{turns} answers ago"
         return self._stops(f"the respondent knows no more of {focus.target.label}, as they said {said}", turns=turns)
 
 
@@ -113,7 +104,7 @@ class RecentRedundancy(Veto[RedundancyParams]):
     def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
         """As of the base."""
         described = focus.focus_description
-        recent = self.recent(moment.inputs)
+        recent = moment.inputs.question_texts[-self.given.window :]
         if not described or not recent:
             return self._passes()
         cosine = moment.inputs.closeness.get(described, 0.0)
@@ -124,15 +115,6 @@ class RecentRedundancy(Veto[RedundancyParams]):
         if shared >= self.given.jaccard:
             return self._stops(f"“{described}” is nearly what was asked: “{question}”", jaccard=round(shared, 4))
         return self._passes(cosine=cosine, jaccard=round(shared, 4))
-
-    def recent(self, inputs: DecisionInputs) -> tuple[str, ...]:
-        """The latest questions, oldest first."""
-        return inputs.question_texts[-self.given.window :]
-
-    def comparison(self, foci: Sequence[PossibleFocus], inputs: DecisionInputs) -> Comparison:
-        """What has to be compared in meaning."""
-        texts = tuple(focus.focus_description for focus in foci if focus.focus_description)
-        return Comparison(texts, self.recent(inputs))
 
 
 class FatigueParams(Spec):

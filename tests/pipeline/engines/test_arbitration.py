@@ -128,7 +128,7 @@ def factor(one: ScoredCandidate, name: str) -> Any:
 
 
 def moment(*nodes: KGNode, **changes: Any) -> Moment:
-    return Moment(inputs(nodes, **changes), FILE)
+    return Moment(inputs(nodes, **changes), (), FILE)
 
 
 def labels(found: Sequence[Any]) -> list[str]:
@@ -215,7 +215,7 @@ def test_branch_counts_wordings_of_one_concept_once() -> None:
     graph = [node("slot", 3), node("other", 2), node("again", 1)]
     told = inputs(graph[:2], edges=[edge("other", "slot"), edge("again", "other")], members={"slot": ("slot", "again")})
     told = replace(told, graph=SurfaceGraph(graph, [edge("other", "slot"), edge("again", "other")]))
-    assert labels(Moment(told, FILE).views.active_branch) == ["slot", "other"]
+    assert labels(Moment(told, (), FILE).views.active_branch) == ["slot", "other"]
 
 
 def test_coverage_comes_first_and_a_new_element_counts_most() -> None:

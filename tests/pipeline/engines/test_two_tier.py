@@ -235,7 +235,7 @@ def test_focus_that_means_what_was_asked_is_vetoed(described: str, question: str
     told = inputs(question_texts=(question,), closeness={described: cosine})
     for rule, veto in compiled(SHIPPED).vetoes:
         if rule.id == "recent_redundancy":
-            moment = Moment(told, FILE)
+            moment = Moment(told, (), FILE)
             table = compiled(SHIPPED).table
             found = veto.evaluate(table["broaden"], PossibleFocus("breadth", focus_description=described), moment)
             assert (found.scorer_id, found.is_veto, bool(found.reasoning)) == ("recent_redundancy", vetoed, vetoed)
@@ -451,9 +451,9 @@ def test_concept_that_was_asked_about_or_is_at_its_ceiling_is_nothing_to_follow(
     milk = node("milk", 2)
     asked = FocusEntry(turn=1, strategy="deepen", key="milk", target=Target.node("milk", "milk"))
     moments = [
-        Moment(inputs([milk], ["broaden"]), FILE),
-        Moment(inputs([milk], questions=(asked,), turn_count=2), FILE),
-        Moment(inputs([milk], ["broaden"]), FILE, (Ceiling(("milk",), 1),)),
+        Moment(inputs([milk], ["broaden"]), (), FILE),
+        Moment(inputs([milk], questions=(asked,), turn_count=2), (), FILE),
+        Moment(inputs([milk], ["broaden"]), (Ceiling(("milk",), 1),), (), FILE),
     ]
     assert [moment.lead for moment in moments] == [1.0, 0.0, 0.0]
 
