@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from pydantic import field_validator
 
 from pipeline.acts import HeardAct
 from pipeline.conduct.moves import Move
@@ -182,7 +184,7 @@ class StrategyOutput(Contract):
     """The topic of the guide that would be asked for next."""
     topics_open: int = 0
     """The topics that have to be asked for."""
-    closeness: Mapping[str, float] = field(default_factory=dict)
+    closeness: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """As of `DecisionInputs`."""
     phase: str = "early"
     """Of the interview, as the engine sees it; that of before where it was not asked."""
@@ -262,7 +264,15 @@ class StoredInputs(Record):
     topic: Target | None = None
     topics_open: int = 0
     engine_state: dict[str, Any] = {}
-    closeness: dict[str, float] = {}
+    closeness: dict[str, tuple[float, ...]] = {}
+
+    @field_validator("closeness", mode="before")
+    @classmethod
+    def _as_greatest(cls, stored: Any) -> Any:
+        """Of records from when only the greatest of a text's cosines was kept."""
+        if not isinstance(stored, dict):
+            return stored
+        return {text: (known,) if isinstance(known, int | float) else known for text, known in stored.items()}
 
 
 class OfferMade(Record):

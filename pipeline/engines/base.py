@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -224,14 +224,19 @@ class DecisionInputs:
     subject: str = ""
     language: str = "en"
     answers: Mapping[int, str] = field(default_factory=dict)
-    closeness: Mapping[str, float] = field(default_factory=dict)
+    closeness: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def closest(self, text: str, window: int) -> float:
+        """The greatest cosine of a text that was compared to any of so many latest questions; 0 without any."""
+        return max(self.closeness.get(text, ())[-window:], default=0.0)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Texts that an engine wants compared in meaning with questions that were asked.
 
-    What comes of it is `DecisionInputs.closeness`: by text the greatest cosine to any of the questions, in [−1, 1].
+    What comes of it is `DecisionInputs.closeness`: by text the cosine to each of the questions, in their order, each in
+    [−1, 1].
     """
 
     texts: tuple[str, ...] = ()
@@ -292,6 +297,10 @@ class ConfiguredEngine(DecisionEngine, Protocol):
         """What a file may say and probably does not mean."""
         ...
 
+    def left_out(self, file: EngineFile, max_turns: int) -> tuple[str, ...]:
+        """Phases that an interview of so many turns never comes to."""
+        ...
+
 
 async def with_closeness(engine: DecisionEngine, inputs: DecisionInputs, embedder: Embedder) -> DecisionInputs:
     """The inputs with the comparisons that an engine asks for. Raises ProviderError."""
@@ -300,9 +309,13 @@ async def with_closeness(engine: DecisionEngine, inputs: DecisionInputs, embedde
     if not texts or not wanted.questions:
         return inputs
     rows = await embedder.embed([*texts, *wanted.questions])
-    closest = (rows[: len(texts)] @ rows[len(texts) :].T).max(axis=1)
+    cosines = rows[: len(texts)] @ rows[len(texts) :].T
     return replace(
-        inputs, closeness={t: round(float(c), CLOSENESS_DIGITS) for t, c in zip(texts, closest, strict=True)}
+        inputs,
+        closeness={
+            text: tuple(round(float(cosine), CLOSENESS_DIGITS) for cosine in row)
+            for text, row in zip(texts, cosines, strict=True)
+        },
     )
 
 

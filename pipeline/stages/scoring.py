@@ -172,7 +172,7 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         topic=context.get(StrategyOutput).topic,
         topics_open=context.get(StrategyOutput).topics_open,
         engine_state=state.engine_state,
-        closeness=dict(context.get(StrategyOutput).closeness),
+        closeness={text: tuple(found) for text, found in context.get(StrategyOutput).closeness.items()},
     )
 
 

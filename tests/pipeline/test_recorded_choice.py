@@ -9,7 +9,7 @@ import pytest
 
 from config.enginefiles import read_engine
 from pipeline.concept import Element, SessionConfiguration
-from pipeline.contracts import TurnRecord
+from pipeline.contracts import StoredInputs, TurnRecord
 from pipeline.engines.registry import ENGINES
 from tests.support.interview import Interview, concepts, configuration, new_state
 
@@ -81,3 +81,9 @@ async def test_closing_is_recorded_with_the_engines_reason() -> None:
     closing = next(r for r in await records(with_engine("arbitration"), max_turns=8) if not r.should_continue)
     assert closing.reason == "Closing strategy selected: the turns are used; not covered: lid, cup"
     assert selected(closing) == [("closing", None)]
+
+
+def test_cosines_of_records_from_before_are_the_greatest_of_each_text() -> None:
+    stored = StoredInputs.model_validate({"closeness": {"milk": 0.5, "foam": [0.1, 0.9]}})
+    assert stored.closeness == {"milk": (0.5,), "foam": (0.1, 0.9)}
+    assert StoredInputs.model_validate({}).closeness == {}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
+
+from pydantic import ValidationError
 
 from pipeline.engines.arbitration.file import ArbitrationFile
-from pipeline.engines.arbitration.scorers import SCORERS
+from pipeline.engines.arbitration.scorers import SCORERS, MomentumParams, State
 from pipeline.engines.shared.checking import misnamed, twice, unfilled
 from pipeline.signals.registry import Problem
 
@@ -28,6 +31,23 @@ def problems(file: ArbitrationFile) -> Iterator[Problem]:
             if name in names[:number]:
                 yield Problem(("strategies", at, "tactics", number, "id"), f"{name} is there twice")
 
+    yield from _ruled_out(file)
+
+
+def _ruled_out(file: ArbitrationFile) -> Iterator[Problem]:
+    """States of the respondent in which no strategy is left."""
+    phases = {strategy.phase for strategy in file.strategies if strategy.enabled and strategy.applies != "closing"}
+    for at, rule in enumerate(file.scorers):
+        if not rule.enabled or SCORERS.get(rule.kind) is not SCORERS["MomentumAlignment"]:
+            continue
+        try:
+            given = MomentumParams.model_validate(rule.params)
+        except ValidationError:
+            continue
+        for state in get_args(State):
+            if phases and not any(given.of(state, phase) for phase in phases):
+                yield Problem(("scorers", at, "params", state), "rules every strategy out: nothing would be asked")
+
 
 def cautions(file: ArbitrationFile) -> Iterator[Problem]:
     """What a file may say and probably does not mean."""
@@ -36,4 +56,10 @@ def cautions(file: ArbitrationFile) -> Iterator[Problem]:
             path = ("strategies", at, "tactics", number)
             if not tactic.templates and not tactic.wordings_of and strategy.applies != "guide_topic":
                 yield Problem(path, f"{tactic.id} has no questions: general ones are asked")
+            if tactic.gaps and strategy.applies != "coverage_gaps":
+                reason = f"without effect: {strategy.id} is not about elements, which alone have gaps"
+                yield Problem((*path, "gaps"), reason)
             yield from unfilled(path, tactic.templates)
+    if file.ending.fatigue_coverage == 1:
+        reason = "never: no more than everything can be covered, so that a tired respondent is not let go"
+        yield Problem(("ending", "fatigue_coverage"), reason)

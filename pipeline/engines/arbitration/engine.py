@@ -148,6 +148,10 @@ class Arbitration:
         assert isinstance(file, ArbitrationFile)
         return list(cautions(file))
 
+    def left_out(self, file: EngineFile, max_turns: int) -> tuple[str, ...]:
+        """None: phases emerge."""
+        return ()
+
     def _closing(
         self, file: Compiled, moment: Moment, reason: str, listed: Sequence[Scored], state: dict[str, Any]
     ) -> Decision:

@@ -12,6 +12,8 @@ from pipeline.engines.shared.rules import IDENTIFIER, Rule
 from pipeline.methodology import Form, Spec
 
 Phase = Literal["coverage", "structure", "depth", "breadth", "seeding", "closing"]
+PhaseOrOther = Literal[Phase, "other"]
+"""A key of tables by phase; `other` is what counts for all that are not named."""
 Applies = Literal[
     "coverage_gaps",
     "ambiguous_nodes",

@@ -11,7 +11,7 @@ from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFil
 from pipeline.engines.shared.moment import TurnView
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
 from pipeline.question.text import words
-from pipeline.subjects import NodeFacts, about
+from pipeline.subjects import NodeFacts, about, language_of
 
 
 def traced(graph: SurfaceGraph, latest: str) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class Moment(TurnView):
     def views(self) -> Views:
         """The graph as it is now."""
         rules, inputs = self.file.views, self.inputs
-        vague = {word for listed in rules.vague.values() for word in listed}
+        vague = set(rules.vague.get(language_of(inputs), ()))
         quality = self.quality
         unsure = quality is not None and quality.uncertainty == "productive"
         latest = [entry for entry in inputs.questions if entry.target is not None][-rules.focused_lately :]

@@ -26,7 +26,7 @@ from pipeline.engines.two_tier.checking import cautions, problems
 from pipeline.engines.two_tier.file import NODE_SOURCES, PhaseRule, ScorerRule, TwoTierFile, TwoTierStrategy
 from pipeline.engines.two_tier.focuses import focuses_of
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
-from pipeline.engines.two_tier.phases import phase_of
+from pipeline.engines.two_tier.phases import left_out, phase_of
 from pipeline.engines.two_tier.scorers import NEUTRAL, SCORERS, Scorer
 from pipeline.engines.two_tier.vetoes import VETOES, KnowledgeCeiling, RecentRedundancy, Veto
 from pipeline.methodology import FocusMode, Strategy
@@ -151,6 +151,11 @@ class TwoTier:
         """What a file may say and probably does not mean."""
         assert isinstance(file, TwoTierFile)
         return list(cautions(file))
+
+    def left_out(self, file: EngineFile, max_turns: int) -> tuple[str, ...]:
+        """Phases that begin too late for so few turns."""
+        assert isinstance(file, TwoTierFile)
+        return left_out(file, max_turns)
 
 
 def _moment(file: Compiled, inputs: DecisionInputs) -> tuple[Moment, frozenset[str]]:

@@ -14,6 +14,8 @@ from pipeline.methodology import Form, Spec
 Category = Literal[
     "depth", "contrast", "breadth", "coverage", "peripheral", "easing", "transition", "reflection", "closing"
 ]
+CategoryOrOther = Literal[Category, "other"]
+"""A key of tables by category; `other` is what counts for all that are not named."""
 FocusSource = Literal["recent_node", "peripheral_node", "recent_nodes", "uncovered_elements", "guide_topic", "open"]
 NODE_SOURCES: frozenset[FocusSource] = frozenset({"recent_node", "peripheral_node"})
 """Sources that give one concept, so that the question is about what the respondent said."""

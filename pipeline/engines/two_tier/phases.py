@@ -36,6 +36,16 @@ def questions_before_last(file: TwoTierFile, inputs: DecisionInputs) -> int:
     return max(0, int(begins) - (inputs.turn_count - 1))
 
 
+def left_out(file: TwoTierFile, max_turns: int) -> tuple[str, ...]:
+    """The phases that an interview of so many turns never comes to, unless those before them end early."""
+    last, begins, names = max_turns - LEFT_FOR_CLOSING, 0.0, []
+    for phase, end in ends_of(file, max_turns):
+        if begins >= last:
+            names.append(phase.name)
+        begins = end
+    return tuple(names)
+
+
 def ends_of(file: TwoTierFile, max_turns: int) -> Iterator[tuple[PhaseRule, float]]:
     """Each phase but the last, with the completed turns at which it ends in an interview of so many (0: no limit)."""
     planned = sum(phase.turns or 0 for phase in file.phases)

@@ -10,17 +10,15 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.engines.shared.rules import Judge, ParamsT
-from pipeline.engines.two_tier.file import TwoTierStrategy
+from pipeline.engines.shared.wording import counted
+from pipeline.engines.two_tier.file import Category, CategoryOrOther, TwoTierStrategy
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.methodology import Spec
 from pipeline.momentum import LITTLE, MUCH, Momentum
 from pipeline.signals.base import SignalValue
 
 LEAST, NEUTRAL, MOST = 0.0, 1.0, 2.0
-OTHER = "other"
-"""In tables by category: what counts for all others."""
-
-Table = Mapping[str, float]
+Table = Mapping[CategoryOrOther, float]
 Amount = Annotated[float, Field(ge=-2, le=2)]
 """A raw score of a table, or what it adds to one."""
 
@@ -47,8 +45,8 @@ class Scorer(Judge[ParamsT], ABC):
         return RawScore(self.name, round(min(MOST, max(LEAST, raw)), 6), reasoning, signals)
 
 
-def _of(table: Table, category: str, default: float) -> float:
-    return table.get(category, table.get(OTHER, default))
+def _of(table: Table, category: Category, default: float) -> float:
+    return table.get(category, table.get("other", default))
 
 
 def _followed(focus: PossibleFocus, moment: Moment) -> float:
@@ -66,7 +64,7 @@ def _led(strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> flo
 class CoverageParams(Spec):
     """What elements and topics to ask about do to each category."""
 
-    per_gap: dict[str, Amount] = Field(
+    per_gap: dict[CategoryOrOther, Amount] = Field(
         default={"coverage": 0.3, "breadth": 0.1, "other": -0.2},
         description="Added for each element, by category; what is taken is not taken from the following of a lead.",
     )
@@ -91,28 +89,28 @@ class CoverageGap(Scorer[CoverageParams]):
             effect *= 1 - _followed(focus, moment)
         if focus.target is not None and focus.target.kind == "topic":
             pressure = moment.pressure
-            told = f"{moment.inputs.topics_open} topics of the guide are open"
+            told = f"the guide has {counted(moment.inputs.topics_open, 'open topic')}"
             return self._output(NEUTRAL + effect + self.given.topic * pressure, told, pressure=round(pressure, 4))
-        said = f"{count} elements were not covered yet" if count != 1 else "one element was not covered yet"
-        return self._output(NEUTRAL + effect, said if count else "no element is waiting", uncovered=count)
+        said = f"{counted(count, 'element')} to ask about" if count else "no element is waiting"
+        return self._output(NEUTRAL + effect, said, uncovered=count)
 
 
 class AmbiguityParams(Spec):
     """What an unclear answer does to each category."""
 
     use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
-    contradicts: dict[str, Amount] = Field(
+    contradicts: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 1.6, "contrast": 1.6, "other": 0.8}, description="Raw score after a contradiction."
     )
-    unclear: dict[str, Amount] = Field(
+    unclear: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 1.4, "contrast": 1.4, "easing": 1.2, "other": 0.8},
         description="Raw score after an answer that is thinking aloud or hedges a lot.",
     )
-    stuck: dict[str, Amount] = Field(
+    stuck: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 0.6, "contrast": 0.6, "easing": 1.4, "other": 1.0},
         description="Raw score after an uncertainty that leads nowhere.",
     )
-    unexplained: dict[str, Amount] = Field(
+    unexplained: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 1.4, "contrast": 1.0, "other": 0.8},
         description="Raw score after a clear answer with a lead, the more so the fresher it is.",
     )
@@ -158,25 +156,25 @@ class BalanceParams(Spec):
     """How depth and breadth are kept in balance."""
 
     use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
-    depth: tuple[str, ...] = Field(default=("depth", "contrast"), description="Categories that go deeper.")
-    breadth: tuple[str, ...] = Field(
+    depth: tuple[Category, ...] = Field(default=("depth", "contrast"), description="Categories that go deeper.")
+    breadth: tuple[Category, ...] = Field(
         default=("breadth", "coverage", "peripheral"), description="Categories that go wider."
     )
     window: int = Field(default=6, ge=1, description="Latest questions that count.")
     over: float = Field(default=0.8, ge=0, le=2, description="Taken for what has more than half of them, per share.")
     under: float = Field(default=0.2, ge=0, le=2, description="Added for what has less than half of them, per share.")
-    integrative: tuple[str, ...] = Field(
+    integrative: tuple[Category, ...] = Field(
         default=("transition", "reflection"), description="Categories that put together what was said."
     )
     enough_concepts: int = Field(default=5, ge=1, description="Concepts from which on there is enough for that.")
-    top: dict[str, Amount] = Field(
+    top: dict[CategoryOrOther, Amount] = Field(
         default={"depth": -0.4, "contrast": -0.2, "breadth": 0.2, "other": 0.0},
         description="Added where the answer has reached what it is all for.",
     )
-    concrete: dict[str, Amount] = Field(
+    concrete: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 0.2, "other": 0.0}, description="Added where a language model finds it on the surface."
     )
-    lead: dict[str, Amount] = Field(
+    lead: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 1.0, "contrast": -0.2, "transition": -0.2, "closing": 0.0, "other": -1.0},
         description="Added where something fresh was just said, in proportion to its freshness, and less with every "
         "one of the latest questions that went deeper.",
@@ -217,23 +215,26 @@ class DepthBreadthBalance(Scorer[BalanceParams]):
             said = f"it stands apart, and {said}" if focus.confidence == 1 else said
         return self._output(raw + added, said, share=share, lead=round(lead, 4), abstraction=reached)
 
-    def _balance(self, category: str, moment: Moment) -> tuple[float, str, float]:
+    def _balance(self, category: Category, moment: Moment) -> tuple[float, str, float]:
         """The raw score as far as former questions make it, why, and the share of them that went the same way."""
         given, count = self.given, len(moment.nodes)
         if category in given.integrative:
-            due = given.due if self._is_due(moment) else 0.0
-            return min(NEUTRAL, count / given.enough_concepts) + due, f"{count} concepts to put together", 0.0
+            raw = min(NEUTRAL, count / given.enough_concepts) + (given.due if self._is_due(moment) else 0.0)
+            return raw, f"{counted(count, 'concept')} to put together", 0.0
         if category == "closing" and self._is_due(moment) and moment.turns_left != 0:
             return NEUTRAL + given.unfinished, "nobody put together yet what was said", 0.0
         sides = [side for side in (given.depth, given.breadth) if category in side]
-        latest = [moment.category_of(name) for name in moment.strategies_asked[-given.window :]]
-        counted = [known for known in latest if known in (*given.depth, *given.breadth)]
-        if not sides or not counted:
+        asked = [moment.category_of(name) for name in moment.strategies_asked[-given.window :]]
+        latest = [known for known in asked if known in (*given.depth, *given.breadth)]
+        if not sides or not latest:
             return NEUTRAL, "there is nothing to balance yet", 0.0
-        own = sum(known in sides[0] for known in counted) / len(counted)
+        own = sum(known in sides[0] for known in latest) / len(latest)
         raw = NEUTRAL - given.over * (own - 0.5) if own > 0.5 else NEUTRAL + given.under * (0.5 - own)
         side = "deeper" if sides[0] is given.depth else "wider"
-        return raw, f"{round(own * len(counted))} of the last {len(counted)} questions went {side}", round(own, 4)
+        said = f"{round(own * len(latest))} of the last {len(latest)} questions went {side}"
+        if len(latest) == 1:
+            said = f"the last question {'went' if own else 'did not go'} {side}"
+        return raw, said, round(own, 4)
 
     def _left_to_deepen(self, moment: Moment) -> float:
         """The share of the latest questions that did not go deeper, in [0, 1]."""
@@ -247,7 +248,7 @@ class DepthBreadthBalance(Scorer[BalanceParams]):
         enough = len(asked) >= self.given.window and len(moment.nodes) >= self.given.enough_concepts
         return enough and not any(known in self.given.integrative for known in latest)
 
-    def _abstraction(self, category: str, moment: Moment) -> tuple[float, str]:
+    def _abstraction(self, category: Category, moment: Moment) -> tuple[float, str]:
         """What the abstraction of the answer adds, and what it is; by the latest concept where no model rated it."""
         quality = moment.quality if self.given.use_llm_signals else None
         if quality is not None:
@@ -263,20 +264,20 @@ class EngagementParams(Spec):
     """What each category asks of a respondent with so much momentum."""
 
     use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
-    low: dict[str, Amount] = Field(
+    low: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 0.8, "contrast": 0.8, "easing": 1.6, "other": 1.2}, description="Raw score at low momentum."
     )
-    neutral: dict[str, Amount] = Field(
+    neutral: dict[CategoryOrOther, Amount] = Field(
         default={"easing": 0.4, "reflection": 0.8, "other": 1.0}, description="Raw score at neutral momentum."
     )
-    high: dict[str, Amount] = Field(
+    high: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 1.2, "contrast": 1.2, "easing": 0.2, "other": 1.0}, description="Raw score at high momentum."
     )
-    reasoning: dict[str, Amount] = Field(
+    reasoning: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 0.2, "contrast": 0.2, "reflection": 0.2, "other": 0.0},
         description="Added where the respondent reasons: gives causes, weighs what might be, thinks about thinking.",
     )
-    lead: dict[str, Amount] = Field(
+    lead: dict[CategoryOrOther, Amount] = Field(
         default={"depth": 0.2, "other": -0.2},
         description="Added where something fresh was just said, in proportion to its freshness.",
     )
@@ -328,7 +329,7 @@ class StrategyDiversity(Scorer[DiversityParams]):
     def score(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> RawScore:
         """As of the base."""
         uses = moment.strategies_asked[-self.given.window :].count(strategy.id)
-        said = "it was not used lately" if not uses else f"it was used {uses} times lately" if uses > 1 else "used once"
+        said = f"used for {counted(uses, 'question')} lately" if uses else "it was not used lately"
         return self._output(NEUTRAL - self.given.per_use * uses, said, uses=uses)
 
 
@@ -356,7 +357,8 @@ class Novelty(Scorer[NoveltyParams]):
         else:
             return self._output(NEUTRAL, "it is about nothing in particular")
         raw = self.given.fresh - self.given.per_mention * mentions - self.given.per_question * asked
-        said = f"spoken of in {mentions} answers, asked about {asked} times" if mentions else "nobody spoke of it yet"
+        told, by = counted(mentions, "answer"), counted(asked, "question")
+        said = f"{told} spoke of it, and {by} asked about it" if mentions else "nobody spoke of it yet"
         return self._output(raw, said, mentions=mentions, asked=asked)
 
 

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from pipeline.ceilings import CeilingRules, ceiling_on
 from pipeline.engines.shared.rules import Judge, ParamsT
+from pipeline.engines.shared.wording import counted
 from pipeline.engines.two_tier.file import TwoTierStrategy
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.methodology import Spec
@@ -59,7 +60,7 @@ class KnowledgeCeiling(Veto[CeilingParams]):
         if found is None or focus.target is None:
             return self._passes()
         turns = moment.inputs.turn_count - found.turn
-        said = "just now" if not turns else "one answer ago" if turns == 1 else f"{turns} answers ago"
+        said = f"{counted(turns, 'answer')} ago" if turns else "just now"
         return self._stops(f"the respondent knows no more of {focus.target.label}, as they said {said}", turns=turns)
 
 
@@ -81,7 +82,8 @@ class ElementExhausted(Veto[ExhaustedParams]):
             return self._passes()
         count = entry.mentioned_since_new
         if count >= self.given.mentions:
-            return self._stops(f"{count} answers about it in a row brought nothing new", mentions=count)
+            reason = f"{counted(count, 'answer')} about it in a row brought nothing new"
+            return self._stops(reason, mentions=count)
         return self._passes(mentions=count)
 
 
@@ -89,8 +91,8 @@ class RedundancyParams(Spec):
     """When a focus is too close to something that was asked."""
 
     window: int = Field(default=6, ge=1, le=50, description="Latest questions that it is compared with.")
-    cosine: float = Field(default=0.80, ge=0, le=1, description="Closeness in meaning that makes it the same.")
-    jaccard: float = Field(default=0.6, ge=0, le=1, description="Share of content words that makes it the same.")
+    cosine: float = Field(default=0.80, gt=0, le=1, description="Closeness in meaning that makes it the same.")
+    jaccard: float = Field(default=0.6, gt=0, le=1, description="Share of content words that makes it the same.")
     plain_words: dict[str, tuple[str, ...]] = Field(
         default={}, description="Per language: words that say nothing of a subject and don't count."
     )
@@ -107,7 +109,7 @@ class RecentRedundancy(Veto[RedundancyParams]):
         recent = moment.inputs.question_texts[-self.given.window :]
         if not described or not recent:
             return self._passes()
-        cosine = moment.inputs.closeness.get(described, 0.0)
+        cosine = moment.inputs.closest(described, self.given.window)
         plain = self.given.plain_words.get(language_of(moment.inputs), ())
         shared, question = closest(described, recent, plain)
         if cosine >= self.given.cosine:

@@ -197,6 +197,17 @@ def test_ambiguous_is_what_has_only_vague_words_or_is_said_thinking_aloud() -> N
     assert labels(thinking.views.ambiguous) == ["new"]
 
 
+@pytest.mark.parametrize(
+    ("language", "unclear"),
+    [("en", ["good stuff"]), ("de", ["gute Sache"]), ("de-AT", ["gute Sache"]), ("ar", ["شيء جيد"]), ("fr", [])],
+)
+def test_vague_words_are_those_of_the_language_of_the_interview(language: str, unclear: list[str]) -> None:
+    views = {**SHIPPED["views"], "vague": {**SHIPPED["views"]["vague"], "de": ["gute", "sache"]}}
+    file = ArbitrationFile.model_validate(changed(views=views))
+    said = [node("n", label="good stuff"), node("m", label="gute Sache"), node("o", label="شيء جيد")]
+    assert labels(Moment(inputs(said, language=language), (), file).views.ambiguous) == unclear
+
+
 def test_active_branch_goes_back_along_the_newest_sources() -> None:
     nodes = [node("a", 1), node("b", 2), node("c", 3), node("d", 4)]
     edges = [edge("a", "d"), edge("c", "d"), edge("b", "c")]
@@ -338,7 +349,7 @@ def test_question_that_was_asked_counts_little(question: str, closeness: float, 
     told = decide(
         node("foam", label="creamy foam"),
         question_texts=(question,),
-        closeness={"Deepen: why creamy foam matters": closeness},
+        closeness={"Deepen: why creamy foam matters": (closeness,)},
     )
     assert factor(candidate(told, "deepen_branch"), "redundancy") == value
 
@@ -462,6 +473,23 @@ def test_phases_emerge_from_what_applies() -> None:
     assert phases == ["coverage", "depth", "breadth", "seeding", "closing"]
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"strategy": "no_such"},
+        {"strategy": "ensure_coverage"},
+        {"target": Target.node("gone", "gone")},
+        {"strategy": "no_such", "target": Target.node("gone", "gone")},
+    ],
+)
+def test_wish_that_restricts_nothing_does_not_keep_an_interview_from_its_end(wish: dict[str, Any]) -> None:
+    nodes = [node("milk"), node("foam")]
+    assert decide(*nodes, turn_count=19, **wish).close
+    assert decide(*nodes, turn_count=19, target=Target.node("milk", "")).target == Target.node("milk", "milk")
+    seeded = ["introduce_seed"] * 3
+    assert decide(strategies=seeded, **wish).reason == "nothing is left to ask"
+
+
 def test_moderator_gets_what_they_ask_for_where_it_applies() -> None:
     nodes = [node("milk"), node("foam")]
     assert decide(*nodes, strategy="deepen_branch", turn_count=19).strategy == "deepen_branch"
@@ -517,6 +545,13 @@ def broken(change: Any) -> list[str]:
         (lambda d: d["strategies"][0].update({"applies": "sometimes"}), "input should be"),
         (lambda d: d["strategies"][0].update({"tactics": []}), "at least 1 item"),
         (lambda d: d["strategies"][0]["tactics"].append(d["strategies"][0]["tactics"][0]), "probe is there twice"),
+        (lambda d: d["scorers"][0]["params"].update({"threshold": 0}), "greater than 0"),
+        (lambda d: d["scorers"][2].update({"params": {"low": {"deph": 1.0}}}), "'depth'"),
+        (lambda d: d["scorers"][2].update({"params": {"neutral": {"other": 0}}}), "rules every strategy out"),
+        (
+            lambda d: [one.update({"enabled": one["id"] == "closing"}) for one in d["strategies"]],
+            "nothing to choose from but closing",
+        ),
     ],
 )
 def test_mistake_in_the_file_is_reported(change: Any, words: str) -> None:
@@ -532,6 +567,21 @@ def test_file_that_comes_along_names_every_scorer_and_gives_no_cause_for_caution
     assert caution.reason == "unknown placeholder {gadget}: it stays empty"
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d["strategies"][1]["tactics"][0].update({"gaps": ["no_reaction"]}), "without effect"),
+        (lambda d: d["ending"].update({"fatigue_coverage": 1}), "a tired respondent is not let go"),
+    ],
+)
+def test_odd_thing_in_the_file_gives_cause_for_caution(change: Any, words: str) -> None:
+    data = parse(TEXT, "arbitration.yaml").data
+    change(data)
+    file, _ = read_engine(yaml.safe_dump(data, allow_unicode=True), "arbitration.yaml", "arbitration")
+    (caution,) = Arbitration().cautions(file)
+    assert words in caution.reason
+
+
 def test_strategy_asks_by_its_tactic() -> None:
     table = Arbitration().strategies(configuration().model_copy(update={"engine_file": SHIPPED}))
     assert (table.elements, table.topics) == ("ensure_coverage", "follow_guide")
@@ -539,7 +589,7 @@ def test_strategy_asks_by_its_tactic() -> None:
     assert asked is not None
     assert asked.name == "ensure_coverage"
     assert "How do you feel about {element}?" in [form.ask for form in asked.templates["en"]]
-    assert "Let's turn to {element}. What do you make of it?" not in [form.ask for form in asked.templates["en"]]
+    assert "Let's turn to {element}. What do you make of that?" not in [form.ask for form in asked.templates["en"]]
     assert table.by_tactic("ensure_coverage", "unknown") == table["ensure_coverage"]
     assert table.by_tactic("nothing", "") is None
 

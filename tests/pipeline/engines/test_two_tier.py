@@ -232,7 +232,7 @@ REDUNDANT = [
 
 @pytest.mark.parametrize(("described", "question", "cosine", "vetoed"), REDUNDANT)
 def test_focus_that_means_what_was_asked_is_vetoed(described: str, question: str, cosine: float, vetoed: bool) -> None:
-    told = inputs(question_texts=(question,), closeness={described: cosine})
+    told = inputs(question_texts=(question,), closeness={described: (cosine,)})
     for rule, veto in compiled(SHIPPED).vetoes:
         if rule.id == "recent_redundancy":
             moment = Moment(told, (), FILE)
@@ -241,6 +241,37 @@ def test_focus_that_means_what_was_asked_is_vetoed(described: str, question: str
             assert (found.scorer_id, found.is_veto, bool(found.reasoning)) == ("recent_redundancy", vetoed, vetoed)
             return
     raise AssertionError("the veto is not there")
+
+
+def vetoes_with(*redundancy: dict[str, Any]) -> list[dict[str, Any]]:
+    """The redundancy veto as it comes along, once for each of these parameters, and no other."""
+    (shipped,) = [rule for rule in SHIPPED["vetoes"] if rule["class"] == "RecentRedundancy"]
+    return [
+        {**shipped, "id": f"redundancy_{at}", "params": {**shipped["params"], **params}}
+        for at, params in enumerate(redundancy)
+    ]
+
+
+def test_all_questions_that_any_redundancy_veto_looks_at_are_compared() -> None:
+    questions = tuple(f"Question {number}?" for number in range(9))
+    vetoes = vetoes_with({"window": 2}, {"window": 7})
+    told = inputs([node("milk", 9)], question_texts=questions, engine_file=changed(vetoes=vetoes))
+    assert TwoTier().compared(told).questions == questions[-7:]
+    assert TwoTier().compared(replace(told, engine_file=changed(vetoes=[]))).questions == ()
+
+
+@pytest.mark.parametrize(("ago", "vetoed"), [(1, ["redundancy_0"]), (2, ["redundancy_1"]), (5, [])])
+def test_redundancy_veto_looks_at_no_more_questions_than_it_says(ago: int, vetoed: list[str]) -> None:
+    cosines = tuple(0.9 if place == ago else 0.1 for place in range(6, 0, -1))
+    vetoes = vetoes_with({"window": 1}, {"window": 3})
+    told = inputs(
+        [node("milk", 6)],
+        question_texts=tuple(f"Question {number}?" for number in range(6)),
+        closeness={"Deepen: why milk matters": cosines},
+        engine_file=changed(vetoes=vetoes),
+    )
+    one = candidate(TwoTier().decide(told), "deepen")
+    assert [term.name for term in one.terms if term.kind == "veto"] == vetoed
 
 
 async def test_examples_of_redundancy_hold_with_the_embedder_that_is_used() -> None:
@@ -318,6 +349,32 @@ def test_opening_that_nobody_can_answer_is_a_ceiling_of_what_was_said() -> None:
     rules = CeilingRules(dont_know={"en": ("no idea",)})
     (found,) = ceilings_after((), inputs([node("milk", 1)], answers={1: "Milk? No idea."}), rules)
     assert found.about == ("milk",)
+
+
+@pytest.mark.parametrize(
+    ("turn", "said"), [(2, "as they said just now"), (3, "said one answer ago"), (4, "said 2 answers ago")]
+)
+def test_ceiling_says_when_it_was_reached(turn: int, said: str) -> None:
+    known = {"ceilings": [[["milk"], 2]], "left": []}
+    one = candidate(decide(nodes=[node("milk", 1)], turn_count=turn, engine_state=known), "deepen")
+    assert one.terms[0].reason.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("mentions", "asked", "said"),
+    [
+        (1, 0, "one answer spoke of it, and no questions asked about it"),
+        (2, 1, "2 answers spoke of it, and one question asked about it"),
+    ],
+)
+def test_reasons_count_in_good_english(mentions: int, asked: int, said: str) -> None:
+    questions = tuple(
+        FocusEntry(turn=at, strategy="deepen", key="milk", target=Target.node("milk", "milk")) for at in range(asked)
+    )
+    told = inputs([node("milk", 9, mentions=mentions)], questions=questions, turn_count=9)
+    reasons = [term.reason for term in candidate(TwoTier().decide(told), "deepen").terms]
+    assert said in reasons
+    assert ("the last question went deeper" in reasons) is (asked == 1)
 
 
 @pytest.mark.parametrize(("answers", "vetoed"), [(2, False), (3, True)])
@@ -453,7 +510,7 @@ def test_concept_that_was_asked_about_or_is_at_its_ceiling_is_nothing_to_follow(
     moments = [
         Moment(inputs([milk], ["broaden"]), (), FILE),
         Moment(inputs([milk], questions=(asked,), turn_count=2), (), FILE),
-        Moment(inputs([milk], ["broaden"]), (Ceiling(("milk",), 1),), (), FILE),
+        Moment(inputs([milk], ["broaden"]), (Ceiling(("milk",), 1),), FILE),
     ]
     assert [moment.lead for moment in moments] == [1.0, 0.0, 0.0]
 
@@ -471,7 +528,7 @@ def test_bridge_leads_to_what_nobody_linked_where_nothing_new_was_said() -> None
     assert (decision.strategy, decision.target) == ("bridge", Target.node("cup", "cup"))
     assert "it stands apart" in decision.reason
     apart, joined = (
-        candidate(decide(nodes=known, strategies=asked, edges=edges), "bridge").amounts("weighted")[2].value
+        raws(candidate(decide(nodes=known, strategies=asked, edges=edges), "bridge"))[2]
         for edges in (linked, [*linked, edge("milk", "cup"), edge("foam", "milk")])
     )
     assert apart == pytest.approx(joined + 0.3)
@@ -598,10 +655,54 @@ def all_weights(value: float) -> Any:
             lambda d: d["phases"][0].update({"multipliers": {one["id"]: 0 for one in d["strategies"]}}),
             "leaves no strategy to choose from",
         ),
+        (
+            lambda d: [one.update({"enabled": one["id"] == "closing"}) for one in d["strategies"]],
+            "nothing to choose from but closing",
+        ),
+        (
+            lambda d: d["vetoes"][0]["params"].update({"strategies": ["deepen", "contrats"]}),
+            "there is no strategy contrats; did you mean contrast?",
+        ),
+        (
+            lambda d: d["vetoes"][0]["params"].update({"strategies": [one["id"] for one in d["strategies"]]}),
+            "vetoes every strategy",
+        ),
+        (lambda d: d["vetoes"][2]["params"].update({"cosine": 0}), "greater than 0"),
+        (lambda d: d["vetoes"][2]["params"].update({"jaccard": 0}), "greater than 0"),
+        (lambda d: d["scorers"][0]["params"].update({"per_gap": {"coverag": 0.3}}), "'coverage'"),
+        (lambda d: d["scorers"][2].update({"params": {"depth": ["deep"]}}), "'depth'"),
+        (lambda d: d["scorers"][3].update({"params": {"low": {"dept": 1.0}}}), "'depth'"),
     ],
 )
 def test_mistake_in_the_file_is_reported(change: Any, words: str) -> None:
     assert any(words in reason for reason in broken(change)), broken(change)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda d: [one.update({"spared_from": []}) for one in d["strategies"] if one["id"] != "closing"],
+            "tired respondents are let go at once",
+        ),
+        (lambda d: d["vetoes"][0]["params"].update({"strategies": []}), "it vetoes nothing"),
+        (lambda d: d.update({"uncovered": []}), "cover_element is never about an element"),
+        (lambda d: [one["multipliers"].update({"ease": 0}) for one in d["phases"]], "ease as a candidate"),
+        (lambda d: d["phases"][-1]["multipliers"].update({"closing": 0}), "the last phase never closes"),
+        (lambda d: d["phases"][0].update({"turns": 199}), "never comes: interviews have 200 turns at the most"),
+    ],
+)
+def test_odd_thing_in_the_file_gives_cause_for_caution(change: Any, words: str) -> None:
+    data = parse(TEXT, "two_tier.yaml").data
+    change(data)
+    file, _ = read_engine(yaml.safe_dump(data, allow_unicode=True), "two_tier.yaml", "two_tier")
+    (caution,) = TwoTier().cautions(file)
+    assert words in caution.reason
+
+
+@pytest.mark.parametrize(("turns", "names"), [(3, ("focused",)), (6, ("focused",)), (7, ()), (15, ()), (200, ())])
+def test_phase_that_begins_too_late_is_left_out(turns: int, names: tuple[str, ...]) -> None:
+    assert TwoTier().left_out(FILE, turns) == names
 
 
 def test_file_of_no_engine_is_reported() -> None:
