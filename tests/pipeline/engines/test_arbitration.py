@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -24,15 +23,14 @@ from pipeline.engines.arbitration.moment import Moment, traced
 from pipeline.engines.arbitration.scorers import SCORERS
 from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate, total
 from pipeline.focus import Target
-from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SchemaTension, SurfaceGraph
+from pipeline.graph.surface import KGNode, SchemaTension, SurfaceGraph
 from pipeline.momentum import MomentumState
 from pipeline.ports import QualitativeSignals
-from pipeline.repeating import inputs_of
-from pipeline.signals.base import NodeColumns, SignalMatrix
 from pipeline.state import FocusEntry
-from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
+from tests.support.engine_turns import candidate, edge, lead, mistakes, node, shipped_text, turn_of
+from tests.support.interview import Interview, configuration, new_state, small_methodology
 
-TEXT = (files("config") / "engines" / "arbitration.yaml").read_text(encoding="utf-8")
+TEXT = shipped_text("arbitration")
 FILE = ArbitrationFile.model_validate(parse(TEXT, "arbitration.yaml").data)
 SHIPPED: dict[str, Any] = FILE.model_dump(mode="json", by_alias=True)
 TASTE, PRICE = Element(id="taste", label="the taste"), Element(id="price", label="the price")
@@ -44,63 +42,9 @@ COVERED = tuple(
 )
 
 
-def node(name: str, turn: int = 1, *, kind: str = "attribute", mentions: int = 1, label: str = "") -> KGNode:
-    return KGNode(
-        id=name,
-        label=label or name,
-        node_type=kind,
-        mentions=(Mention(utterance_id=f"u{turn}", quote=name),),
-        confidence=0.7,
-        created_turn=1,
-        last_mention_turn=turn,
-        sequence=turn,
-        mention_sequence=turn,
-        mention_count=mentions,
-    )
-
-
-def edge(source: str, target: str, basis: Basis = "stated") -> KGEdge:
-    return KGEdge(
-        id=f"{source}-{target}",
-        source_id=source,
-        target_id=target,
-        edge_type="leads_to",
-        mentions=(),
-        confidence=0.7,
-        basis=basis,
-        created_turn=1,
-        sequence=1,
-    )
-
-
-def inputs(
-    nodes: Sequence[KGNode] = (),
-    strategies: Sequence[str] = (),
-    *,
-    edges: Sequence[KGEdge] = (),
-    members: Mapping[str, tuple[str, ...]] | None = None,
-    **changes: Any,
-) -> DecisionInputs:
-    """A turn after these questions, with these concepts."""
-    columns = NodeColumns(
-        keys=tuple(one.id for one in nodes),
-        labels=tuple(one.label for one in nodes),
-        node_types=tuple(one.node_type for one in nodes),
-        sequence=tuple(one.sequence for one in nodes),
-        mention_sequence=tuple(one.mention_sequence for one in nodes),
-        members=dict(members or {}),
-    )
-    fields: dict[str, Any] = {
-        "methodology": small_methodology(),
-        "signals": SignalMatrix(nodes=columns),
-        "graph": SurfaceGraph(nodes, edges),
-        "questions": tuple(FocusEntry(turn=at, strategy=name) for at, name in enumerate(strategies, start=1)),
-        "turn_count": len(strategies) + 1,
-        "max_turns": 20,
-        "subject": "coffee",
-        "engine_file": SHIPPED,
-    }
-    return DecisionInputs(**{**fields, **changes})
+def inputs(*parts: Any, **changes: Any) -> DecisionInputs:
+    """A turn with the file as it comes along; `turn_of` tells the rest."""
+    return turn_of(changes.pop("engine_file", SHIPPED), *parts, **{"max_turns": 20, **changes})
 
 
 def decide(*nodes: KGNode, **changes: Any) -> Decision:
@@ -113,14 +57,6 @@ def changed(**parts: Any) -> dict[str, Any]:
 
 def scorer(kind: str, name: str, weight: float = 1.0, **params: Any) -> dict[str, Any]:
     return {"id": name, "class": kind, "weight": weight, "params": params}
-
-
-def candidate(decision: Decision, strategy: str, label: str | None = None) -> ScoredCandidate:
-    return next(
-        one
-        for one in decision.candidates
-        if one.strategy == strategy and (label is None or (one.target is not None and one.target.label == label))
-    )
 
 
 def factor(one: ScoredCandidate, name: str) -> Any:
@@ -520,14 +456,6 @@ def test_decision_never_fails_and_its_scores_are_the_totals_of_their_terms(
     assert len(decision.scores.of_others) == decision.candidate_count
 
 
-def broken(change: Any) -> list[str]:
-    data = parse(TEXT, "arbitration.yaml").data
-    change(data)
-    with pytest.raises(ConfigError) as caught:
-        read_engine(yaml.safe_dump(data, allow_unicode=True), "arbitration.yaml", "arbitration")
-    return [problem.reason for problem in caught.value.problems]
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -555,7 +483,8 @@ def broken(change: Any) -> list[str]:
     ],
 )
 def test_mistake_in_the_file_is_reported(change: Any, words: str) -> None:
-    assert any(words in reason for reason in broken(change)), broken(change)
+    found = mistakes("arbitration", change)
+    assert any(words in reason for reason in found), found
 
 
 def test_file_that_comes_along_names_every_scorer_and_gives_no_cause_for_caution() -> None:
@@ -594,18 +523,14 @@ def test_strategy_asks_by_its_tactic() -> None:
     assert table.by_tactic("nothing", "") is None
 
 
-async def test_interview_is_led_to_its_end_and_every_choice_can_be_made_again() -> None:
+async def test_interview_is_led_to_its_end() -> None:
     plain = configuration()
     concept = plain.concept.model_copy(update={"elements": (TASTE, PRICE), "engine": "arbitration"})
     interview = Interview(
         configuration=plain.model_copy(update={"concept": concept, "engine_file": SHIPPED}),
         state=new_state(engine="arbitration", max_turns=12),
     )
-    said = ["sweet", "bitter", "cheap", "strong", "warm", "dark", "fresh", "mild", "rich", "thin", "old", "new"]
-    for text in said:
-        if interview.state.status == "completed":
-            break
-        await interview.say(text, concepts((text, "attribute")))
+    await lead(interview)
     assert interview.state.status == "completed"
     asked = [entry.strategy for entry in interview.state.focus_history]
     assert {"ensure_coverage", "deepen_branch", "explore_breadth", "closing"} <= set(asked)
@@ -613,10 +538,3 @@ async def test_interview_is_led_to_its_end_and_every_choice_can_be_made_again() 
     request = next(one for one in interview.writer.requests if one.strategy and one.strategy.name == "ensure_coverage")
     assert request.strategy is not None
     assert request.strategy.description == "Ask openly about this part of the concept."
-    table = Arbitration().strategies(interview.configuration)
-    for outcome in interview.outcomes:
-        record = outcome.record
-        assert record is not None
-        if record.candidates:
-            again = Arbitration().decide(inputs_of(interview.state, record, interview.configuration, table))
-            assert (again.candidates, again.scores) == (record.candidates, record.scores)

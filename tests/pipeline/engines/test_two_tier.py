@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -24,85 +22,22 @@ from pipeline.engines.two_tier.file import TwoTierFile
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.engines.two_tier.phases import phase_of
 from pipeline.focus import Target
-from pipeline.graph.surface import KGEdge, KGNode, Mention, SurfaceGraph
+from pipeline.graph.surface import KGNode, SurfaceGraph
 from pipeline.momentum import MomentumState
 from pipeline.ports import QualitativeSignals
-from pipeline.repeating import inputs_of
-from pipeline.signals.base import NodeColumns, SignalMatrix
 from pipeline.state import FocusEntry
-from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
+from tests.support.engine_turns import candidate, edge, lead, mistakes, node, shipped_text, turn_of
+from tests.support.interview import Interview, configuration, new_state, small_methodology
 
-TEXT = (files("config") / "engines" / "two_tier.yaml").read_text(encoding="utf-8")
+TEXT = shipped_text("two_tier")
 FILE = TwoTierFile.model_validate(parse(TEXT, "two_tier.yaml").data)
 SHIPPED: dict[str, Any] = FILE.model_dump(mode="json", by_alias=True)
 TASTE, TEXTURE = Element(id="taste", label="taste"), Element(id="texture", label="texture")
 
 
-def node(
-    name: str,
-    turn: int = 3,
-    *,
-    mentions: int = 1,
-    emotion: int = 0,
-    salience: int | None = None,
-    kind: str = "attribute",
-) -> KGNode:
-    return KGNode(
-        id=name,
-        label=name,
-        node_type=kind,
-        mentions=(Mention(utterance_id=f"u{turn}", quote=name),),
-        confidence=0.7,
-        emotion=emotion,
-        salience=salience,
-        created_turn=1,
-        last_mention_turn=turn,
-        sequence=turn,
-        mention_sequence=turn,
-        mention_count=mentions,
-    )
-
-
-def edge(source: str, target: str) -> KGEdge:
-    return KGEdge(
-        id=f"{source}-{target}",
-        source_id=source,
-        target_id=target,
-        edge_type="leads_to",
-        mentions=(),
-        confidence=0.7,
-        created_turn=1,
-        sequence=1,
-    )
-
-
-def inputs(
-    nodes: Sequence[KGNode] = (),
-    strategies: Sequence[str] = (),
-    *,
-    edges: Sequence[KGEdge] = (),
-    values: Mapping[str, Any] | None = None,
-    **changes: Any,
-) -> DecisionInputs:
-    """A turn after these questions, with these concepts."""
-    columns = NodeColumns(
-        keys=tuple(one.id for one in nodes),
-        labels=tuple(one.label for one in nodes),
-        node_types=tuple(one.node_type for one in nodes),
-        sequence=tuple(one.sequence for one in nodes),
-        mention_sequence=tuple(one.mention_sequence for one in nodes),
-    )
-    fields: dict[str, Any] = {
-        "methodology": small_methodology(),
-        "signals": SignalMatrix(nodes=columns, values=dict(values or {})),
-        "graph": SurfaceGraph(nodes, edges),
-        "questions": tuple(FocusEntry(turn=at, strategy=name) for at, name in enumerate(strategies, start=1)),
-        "turn_count": len(strategies) + 1,
-        "max_turns": 15,
-        "subject": "coffee",
-        "engine_file": SHIPPED,
-    }
-    return DecisionInputs(**{**fields, **changes})
+def inputs(*parts: Any, **changes: Any) -> DecisionInputs:
+    """A turn with the file as it comes along; `turn_of` tells the rest."""
+    return turn_of(changes.pop("engine_file", SHIPPED), *parts, **{"max_turns": 15, **changes})
 
 
 def decide(**changes: Any) -> Decision:
@@ -112,14 +47,6 @@ def decide(**changes: Any) -> Decision:
 def changed(**parts: Any) -> dict[str, Any]:
     """The shipped file with other parts."""
     return {**SHIPPED, **parts}
-
-
-def candidate(decision: Decision, strategy: str, label: str | None = None) -> ScoredCandidate:
-    return next(
-        one
-        for one in decision.candidates
-        if one.strategy == strategy and (label is None or (one.target is not None and one.target.label == label))
-    )
 
 
 def raws(one: ScoredCandidate) -> list[Any]:
@@ -616,14 +543,6 @@ def test_decision_never_fails_and_its_scores_are_the_totals_of_their_terms(
     assert len(decision.scores.of_others) == decision.candidate_count
 
 
-def broken(change: Any) -> list[str]:
-    data = parse(TEXT, "two_tier.yaml").data
-    change(data)
-    with pytest.raises(ConfigError) as caught:
-        read_engine(yaml.safe_dump(data, allow_unicode=True), "two_tier.yaml", "two_tier")
-    return [problem.reason for problem in caught.value.problems]
-
-
 def all_weights(value: float) -> Any:
     def change(data: dict[str, Any]) -> None:
         for rule in data["scorers"]:
@@ -675,7 +594,8 @@ def all_weights(value: float) -> Any:
     ],
 )
 def test_mistake_in_the_file_is_reported(change: Any, words: str) -> None:
-    assert any(words in reason for reason in broken(change)), broken(change)
+    found = mistakes("two_tier", change)
+    assert any(words in reason for reason in found), found
 
 
 @pytest.mark.parametrize(
@@ -741,29 +661,16 @@ def test_strategy_asks_as_the_methodology_does_where_it_has_the_same() -> None:
     assert [form.ask for form in lent["de"]] == [form.ask for form in table["deepen"].templates["de"]]
 
 
-async def test_interview_is_led_to_its_end_and_every_choice_can_be_made_again() -> None:
+async def test_interview_is_led_to_its_end() -> None:
     plain = configuration()
     concept = plain.concept.model_copy(update={"elements": (TASTE, TEXTURE), "engine": "two_tier"})
     interview = Interview(
         configuration=plain.model_copy(update={"concept": concept, "engine_file": SHIPPED}),
         state=new_state(engine="two_tier"),
     )
-    said = ["sweet", "bitter", "cheap", "strong", "warm", "dark", "fresh", "mild", "rich", "thin", "old", "new", "hot"]
-    for text in said:
-        if interview.state.status == "completed":
-            break
-        await interview.say(text, concepts((text, "attribute")))
+    await lead(interview)
     assert interview.state.status == "completed"
     asked = [entry.strategy for entry in interview.state.focus_history]
     assert {"cover_element", "deepen", "closing"} <= set(asked)
     assert asked[-1] == "closing"
     assert interview.state.phase == "closing"
-    for outcome in interview.outcomes:
-        record = outcome.record
-        assert record is not None
-        if not record.candidates:
-            continue
-        table = TwoTier().strategies(interview.configuration)
-        again = TwoTier().decide(inputs_of(interview.state, record, interview.configuration, table))
-        assert again.candidates == record.candidates
-        assert again.scores == record.scores
