@@ -249,13 +249,17 @@ class ResponseOutput(Contract):
 class StoredInputs(Record):
     """What a decision rested on besides the signals, as far as the state after the turn does not tell it later.
 
-    `nodes` and `edges` are the creation orders (`sequence`) of those that counted then; `rated` is the number of
-    answers rated by then. `engine_state` is what the engine remembered from before.
+    `nodes` and `edges` are the creation orders (`sequence`) of those that counted then; `weights` are, for each of the
+    nodes, the answers that had mentioned it, the turn of the latest, its salience and emotion; `ends`, for each of the
+    edges, those of its source and target, and whether it was merely inferred; both empty in records from before they
+    were kept. `rated` is the number of answers rated by then. `engine_state` is what the engine remembered from before.
     """
 
     max_turns: int = 0
     nodes: tuple[int, ...] = ()
+    weights: tuple[tuple[int, int, int | None, int | None], ...] = ()
     edges: tuple[int, ...] = ()
+    ends: tuple[tuple[int, int, bool], ...] = ()
     tensions: int = 0
     rated: int = 0
     coverage: tuple[ElementCoverage, ...] = ()

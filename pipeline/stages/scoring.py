@@ -23,6 +23,7 @@ from pipeline.contracts import (
 )
 from pipeline.engines.base import CandidateScores, Decision, ScoredCandidate, as_asked
 from pipeline.focus import Target
+from pipeline.graph.surface import GUESSED
 from pipeline.state import FocusEntry
 
 
@@ -160,10 +161,13 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         return StoredInputs()
     state, measured = context.state, context.get(StateOutput)
     graph = context.get(GraphOutput).graph
+    nodes, edges, place = list(graph.live_nodes()), graph.live_edges(), graph.nodes
     return StoredInputs(
         max_turns=state.max_turns,
-        nodes=tuple(node.sequence for node in graph.live_nodes()),
-        edges=tuple(edge.sequence for edge in graph.live_edges()),
+        nodes=tuple(node.sequence for node in nodes),
+        weights=tuple((n.mention_count, n.last_mention_turn, n.salience, n.emotion) for n in nodes),
+        edges=tuple(edge.sequence for edge in edges),
+        ends=tuple((place[e.source_id].sequence, place[e.target_id].sequence, e.basis == GUESSED) for e in edges),
         tensions=len(graph.tensions),
         rated=len(measured.qualities),
         coverage=measured.coverage,
