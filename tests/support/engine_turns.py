@@ -11,13 +11,14 @@ import yaml
 
 from config.enginefiles import read_engine
 from config.yamlfile import ConfigError, parse
+from pipeline.concept import SessionConfiguration
 from pipeline.contracts import TurnRecord
-from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate
+from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate, as_asked
 from pipeline.engines.registry import ENGINES
 from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SurfaceGraph
 from pipeline.repeating import inputs_of
 from pipeline.signals.base import NodeColumns, SignalMatrix
-from pipeline.state import FocusEntry
+from pipeline.state import FocusEntry, InterviewState
 from tests.support.interview import Interview, concepts, small_methodology
 
 Change = Callable[[dict[str, Any]], Any]
@@ -134,8 +135,26 @@ async def lead(interview: Interview) -> None:
         await interview.say(text, concepts((text, "attribute")))
 
 
-def again(interview: Interview, record: TurnRecord) -> Decision:
-    """The decision of a turn, made once more from what was stored of it."""
-    engine = ENGINES[interview.state.engine]
-    strategies = engine.strategies(interview.configuration)
-    return engine.decide(inputs_of(interview.state, record, interview.configuration, strategies))
+def differences(state: InterviewState, record: TurnRecord, configuration: SessionConfiguration) -> list[str]:
+    """What of a stored choice does not come out when it is made again from what was stored; nothing where it does.
+
+    Args:
+        state: of the session after that turn or any later one.
+        record: of the turn, with candidates.
+        configuration: that the session is pinned to.
+    """
+    engine = ENGINES[state.engine]
+    again = engine.decide(inputs_of(state, record, configuration, engine.strategies(configuration)))
+    overruled = not record.candidates[0].selected
+    candidates = as_asked(again.candidates, record.strategy, record.target) if overruled else again.candidates
+    found = []
+    if candidates != record.candidates:
+        found.append("the decomposition can't be recomputed")
+    if (again.scores, again.candidate_count) != (record.scores, record.candidate_count):
+        found.append("the scores of all candidates can't be recomputed")
+    stands = not overruled and not record.question.taken
+    if stands and (again.strategy, again.node_key) != (record.strategy, record.node_key):
+        found.append(f"{record.strategy} was stored, {again.strategy} comes out")
+    if stands and not record.reason.endswith(again.reason):
+        found.append(f"it was asked because {record.reason!r}, and {again.reason!r} comes out")
+    return found
