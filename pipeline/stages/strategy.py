@@ -84,19 +84,12 @@ class StrategyStage:
         matrix = detect(
             self._signal_context(context, tracker, methodology, threads), (*methodology.signal_names, *_needed(engine))
         )
-        agenda = agenda_of(context.configuration, context.state.language)
         before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
-        undecided = StrategyOutput(
-            None,
-            matrix,
-            tracker,
-            depths,
-            None,
-            move=move,
-            threads=threads,
-            topic=agenda.next_target(measured.guide, start.turn_number),
-            topics_open=agenda.to_ask(measured.guide),
-            phase=before or matrix.phase,
+        undecided = self._with_topics(
+            context,
+            StrategyOutput(
+                None, matrix, tracker, depths, None, move=move, threads=threads, phase=before or matrix.phase
+            ),
         )
         if move is not None and move.then != "engine":
             return undecided
@@ -118,6 +111,12 @@ class StrategyStage:
             directive=directive,
             closeness=inputs.closeness,
         )
+
+    def _with_topics(self, context: TurnContext, output: StrategyOutput) -> StrategyOutput:
+        """The output with what of the guide has to be asked for."""
+        agenda, guide = agenda_of(context.configuration, context.state.language), context.get(StateOutput).guide
+        topic = agenda.next_target(guide, context.get(ContextOutput).turn_number)
+        return replace(output, topic=topic, topics_open=agenda.to_ask(guide))
 
     def _inputs(
         self,

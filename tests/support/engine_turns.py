@@ -22,7 +22,7 @@ from pipeline.state import FocusEntry, InterviewState
 from tests.support.interview import Interview, concepts, small_methodology
 
 Change = Callable[[dict[str, Any]], Any]
-SAID = ("sweet", "bitter", "cheap", "strong", "warm", "dark", "fresh", "mild", "rich", "thin", "old", "new", "hot")
+SAID = "sweet bitter cheap strong warm dark fresh mild rich thin old new hot soft loud".split()
 
 
 def shipped_text(engine: str) -> str:

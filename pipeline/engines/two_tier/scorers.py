@@ -180,7 +180,7 @@ class BalanceParams(Spec):
         "one of the latest questions that went deeper.",
     )
     apart: Amount = Field(
-        default=0.6,
+        default=0.8,
         description="Added for going to a concept that nobody linked to another; half of it with one link.",
     )
     due: Amount = Field(
