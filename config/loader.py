@@ -17,7 +17,7 @@ from typing import Self
 
 from config.cautions import cautions, repeated_synonyms
 from config.conduct import ConductFiles, replaced_wrongly
-from config.enginefiles import EngineFiles, unread
+from config.enginefiles import EngineFiles, rushed, unlent, unread
 from config.files import (
     Folder,
     Texts,
@@ -334,7 +334,10 @@ class Library:
             if document is not None:
                 found += [document.problem(path, reason) for path, reason in cautions(methodology)]
         documents = [(concept, self._concepts.document(name)) for name, concept in self._concepts.values().items()]
-        return tuple(sorted([*found, *self.engine_files.cautions(), *unread(documents)]))
+        found += [*self.engine_files.cautions(), *unread(documents)]
+        found += unlent(self.engine_files, self._methodologies.values().values())
+        found += rushed(self.engine_files, documents, self._max_turns)
+        return tuple(sorted(found))
 
     def _unspoken(self, concept: Concept) -> Iterator[str]:
         """Languages of a concept in which no interview can be held."""

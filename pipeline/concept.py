@@ -9,6 +9,8 @@ from pydantic import Field, field_validator, model_validator
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.methodology import Methodology, Phases, Spec
 
+MOST_TURNS = 200
+"""Turns that an interview can have at the most."""
 EngineName = Literal["signal_pools", "two_tier", "arbitration"]
 Patience = Literal["quick", "normal", "patient"]
 ProviderName = Literal["offline", "anthropic", "openai", "kimi", "deepseek", "openai_compatible"]
@@ -171,7 +173,7 @@ class Concept(Spec):
     objective: str = Field(default="", description="What the research wants to know, for the interviewer.")
     context: ConceptContext | None = Field(default=None, description="Nested form of the objective.")
     languages: tuple[str, ...] = Field(default=("en",), min_length=1, description="Languages, the default first.")
-    max_turns: int | None = Field(default=None, ge=3, le=200, description="Turns at the most.")
+    max_turns: int | None = Field(default=None, ge=3, le=MOST_TURNS, description="Turns at the most.")
     opening_question: str | dict[str, str] | None = Field(
         default=None, description="The first question, verbatim; one text or one per language."
     )

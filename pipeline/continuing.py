@@ -60,7 +60,9 @@ def followed_up(context: TurnContext, decision: Decision) -> ContinuationOutput 
             continue
         focus = focus_of(candidate.target, tracker, graph, turn)
         if focus is not None and focus.mentioned_turn == turn:
-            return continued(context, "", strategy=candidate.strategy, focus=focus)
+            return continued(
+                context, "", strategy=candidate.strategy, focus=focus, because="the closing question brought it"
+            )
     return None
 
 
@@ -72,6 +74,7 @@ def continued(
     focus: Focus | None = None,
     closing: bool = False,
     complete: bool = False,
+    because: str = "",
 ) -> ContinuationOutput:
     """How the interview goes on, with trackers that know of the new focus.
 
@@ -82,6 +85,7 @@ def continued(
         focus: what it is about.
         closing: it is the closing question.
         complete: the interview is over.
+        because: why this is asked, where the engine chose something else.
     """
     start = context.get(ContextOutput)
     tracker = context.get(StrategyOutput).tracker.copy()
@@ -108,6 +112,7 @@ def continued(
         tracker=tracker,
         threads=threads,
         guide=guide,
+        because=because,
     )
 
 

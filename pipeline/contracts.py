@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from pydantic import field_validator
 
 from pipeline.acts import HeardAct
 from pipeline.conduct.moves import Move
@@ -180,7 +182,9 @@ class StrategyOutput(Contract):
     """With this answer, and with why they ended."""
     topic: Target | None = None
     """The topic of the guide that would be asked for next."""
-    closeness: Mapping[str, float] = field(default_factory=dict)
+    topics_open: int = 0
+    """The topics that have to be asked for."""
+    closeness: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """As of `DecisionInputs`."""
     phase: str = "early"
     """Of the interview, as the engine sees it; that of before where it was not asked."""
@@ -193,7 +197,7 @@ class ContinuationOutput(Contract):
     `should_continue` is false once no further probing question follows; `ask_closing` says that the closing
     question comes next, `complete` that the session is over with this turn. `subject` is what the question is about:
     the focus's wording, else what the strategy's `focus_mode` says. `tracker`, `threads` and `guide` know of the new
-    focus.
+    focus. `reason` says why it ends, `because` why something else is asked than the engine chose.
     """
 
     should_continue: bool
@@ -206,6 +210,7 @@ class ContinuationOutput(Contract):
     tracker: NodeStateTracker
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
+    because: str = ""
 
 
 @dataclass(frozen=True)
@@ -244,21 +249,34 @@ class ResponseOutput(Contract):
 class StoredInputs(Record):
     """What a decision rested on besides the signals, as far as the state after the turn does not tell it later.
 
-    `nodes` and `edges` are the creation orders (`sequence`) of those that counted then; `rated` is the number of
-    answers rated by then. `engine_state` is what the engine remembered from before.
+    `nodes` and `edges` are the creation orders (`sequence`) of those that counted then; `weights` are, for each of the
+    nodes, the answers that had mentioned it, the turn of the latest, its salience and emotion; `ends`, for each of the
+    edges, those of its source and target, and whether it was merely inferred; both empty in records from before they
+    were kept. `rated` is the number of answers rated by then. `engine_state` is what the engine remembered from before.
     """
 
     max_turns: int = 0
     nodes: tuple[int, ...] = ()
+    weights: tuple[tuple[int, int, int | None, int | None], ...] = ()
     edges: tuple[int, ...] = ()
+    ends: tuple[tuple[int, int, bool], ...] = ()
     tensions: int = 0
     rated: int = 0
     coverage: tuple[ElementCoverage, ...] = ()
     momentum: MomentumState = MomentumState()
     threads: tuple[Thread, ...] = ()
     topic: Target | None = None
+    topics_open: int = 0
     engine_state: dict[str, Any] = {}
-    closeness: dict[str, float] = {}
+    closeness: dict[str, tuple[float, ...]] = {}
+
+    @field_validator("closeness", mode="before")
+    @classmethod
+    def _as_greatest(cls, stored: Any) -> Any:
+        """Of records from when only the greatest of a text's cosines was kept."""
+        if not isinstance(stored, dict):
+            return stored
+        return {text: (known,) if isinstance(known, int | float) else known for text, known in stored.items()}
 
 
 class OfferMade(Record):
@@ -288,7 +306,11 @@ class QuestionMaking(Record):
 
 
 class TurnRecord(Record):
-    """The stored record of one turn: what was decided, from which signals, and how long the stages took."""
+    """The stored record of one turn: what was decided, from which signals, and how long the stages took.
+
+    `strategy`, `target` and `tactic` are those of the question that was asked. `reason` says why: in the engine's
+    words, or by which rule something else was asked than the engine chose; and why the interview ends, where it does.
+    """
 
     turn_number: int
     turn_key: str

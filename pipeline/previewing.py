@@ -92,7 +92,8 @@ async def _choice(
     strategies = engine.strategies(configuration)
     graph, canonical = state.surface_graph(), state.canonical_graph()
     wanted = graph.nodes.get(wish.node_id) if wish.node_id is not None else None
-    topic = agenda_of(configuration, state.language).next_target(state.guide, state.turn_count)
+    agenda = agenda_of(configuration, state.language)
+    topic = agenda.next_target(state.guide, state.turn_count)
     decision: Decision | None = None
     if signals is not None:
         key = canonical.key_of(wanted.id) if wanted is not None else None
@@ -112,6 +113,7 @@ async def _choice(
             qualitative=state.qualities,
             threads=state.threads,
             topic=topic,
+            topics_open=agenda.to_ask(state.guide),
             settings=configuration.settings,
             engine_file=configuration.engine_file,
             subject=configuration.concept.name,

@@ -1,21 +1,17 @@
-"""What engines know of the things that can be asked about: concepts and their history, and where knowledge ends."""
+"""What engines know of the things that can be asked about: concepts and their history."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-
-from pydantic import Field
 
 from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
-from pipeline.graph.surface import KGNode, label_key
-from pipeline.methodology import Spec
+from pipeline.graph.surface import label_key
 from pipeline.ports import QualitativeSignals
 from pipeline.question.text import words
+from pipeline.threads import salience_of
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,7 @@ def facts_of(inputs: DecisionInputs) -> tuple[NodeFacts, ...]:
                 mentions=sum(node.mention_count for node in members),
                 asked=max(asked[key], asked[label_key(label)]),
                 relations=sum(relations[node.id] for node in members),
-                salience=max((_salience(node) for node in members), default=1),
+                salience=max((salience_of(node) for node in members), default=0),
                 emotion=max((node.emotion or 0 for node in members), default=0),
                 terminal=kind in terminal,
             )
@@ -72,10 +68,6 @@ def latest_first(nodes: Sequence[NodeFacts], turn: int) -> tuple[NodeFacts, ...]
     """Those of this answer first, then what was said before it; the weightiest first, then the latest."""
     order = sorted(nodes, key=lambda node: (-node.salience, -node.mention_sequence))
     return tuple(sorted(order, key=lambda node: node.last_mention_turn < turn))
-
-
-def _salience(node: KGNode) -> int:
-    return 1 if node.salience is None else node.salience
 
 
 def about(target: Target | None, key: str, label: str) -> tuple[str, ...]:
@@ -99,69 +91,6 @@ def language_of(inputs: DecisionInputs) -> str:
     return inputs.language.casefold().split("-")[0]
 
 
-@dataclass(frozen=True)
-class Ceiling:
-    """Something of which the respondent knows no more: the ids or labels of what it is, and the turn that told it."""
-
-    about: tuple[str, ...]
-    turn: int
-
-
-class CeilingRules(Spec):
-    """How it is told that a respondent knows no more of something."""
-
-    use_llm_signals: bool = Field(default=True, description="Go by the rating of a language model, where there is one.")
-    window: int = Field(default=10, ge=1, description="Turns that it counts for.")
-    dont_know: dict[str, tuple[str, ...]] = Field(default={}, description="Per language: words for not knowing.")
-    curious: dict[str, tuple[str, ...]] = Field(
-        default={}, description="Per language: words of somebody who goes on exploring, which outweigh the others."
-    )
-
-
-def ceilings_after(before: Sequence[Ceiling], inputs: DecisionInputs, rules: CeilingRules) -> tuple[Ceiling, ...]:
-    """What the respondent knows no more of, with what this answer adds.
-
-    It is what the last question was about; where that was nothing in particular, what the answer itself mentions.
-    """
-    turn = inputs.turn_count
-    known = tuple(ceiling for ceiling in before if turn - ceiling.turn < rules.window)
-    if not _knows_no_more(inputs, rules):
-        return known
-    asked = inputs.questions[-1] if inputs.questions else None
-    what = about(asked.target, asked.key, asked.label) if asked is not None and asked.turn == turn - 1 else ()
-    if asked is None or asked.target is None:
-        what = tuple(node.key for node in facts_of(inputs) if node.last_mention_turn == turn)
-    return (*known, Ceiling(what, turn)) if what else known
-
-
-def ceiling_on(target: Target | None, ceilings: Sequence[Ceiling]) -> Ceiling | None:
-    """The ceiling that a target is about, if there is one."""
-    if target is None:
-        return None
-    own = {*target.ids, label_key(target.label)}
-    return next((ceiling for ceiling in ceilings if own & set(ceiling.about)), None)
-
-
-def remembered(ceilings: Sequence[Ceiling]) -> list[list[object]]:
-    """Ceilings as JSON values, for an engine's state; `recalled` reads them."""
-    return [[list(ceiling.about), ceiling.turn] for ceiling in ceilings]
-
-
-def recalled(values: Sequence[Sequence[object]]) -> tuple[Ceiling, ...]:
-    """Ceilings as `remembered` wrote them."""
-    return tuple(Ceiling(tuple(about), int(str(turn))) for about, turn in values if isinstance(about, list))
-
-
-def _knows_no_more(inputs: DecisionInputs, rules: CeilingRules) -> bool:
-    quality = quality_of(inputs) if rules.use_llm_signals else None
-    if quality is not None:
-        if quality.knowledge_ceiling != "none":
-            return quality.knowledge_ceiling == "terminal"
-        return quality.uncertainty == "terminal"
-    language, answer = language_of(inputs), answer_of(inputs)
-    return says(answer, rules.dont_know.get(language, ())) and not says(answer, rules.curious.get(language, ()))
-
-
 def content_words(text: str, plain: Sequence[str]) -> frozenset[str]:
     """The words of a text without those that say nothing of a subject."""
     return frozenset(words(text)) - frozenset(plain)
@@ -177,17 +106,6 @@ def closest(text: str, others: Sequence[str], plain: Sequence[str]) -> tuple[flo
     """The greatest overlap of content words with any of some texts, and with which; 0 and nothing without any."""
     own = content_words(text, plain)
     return max(((overlap(own, content_words(other, plain)), other) for other in others), default=(0.0, ""))
-
-
-def says(text: str, phrases: tuple[str, ...]) -> bool:
-    """Whether one of some phrases is in a text, as whole words."""
-    plain = " ".join(text.casefold().replace("’", "'").split())
-    return bool(phrases) and bool(_pattern(phrases).search(plain))
-
-
-@lru_cache(maxsize=64)
-def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(r"(?<!\w)(?:" + "|".join(re.escape(phrase.casefold()) for phrase in phrases) + r")(?!\w)")
 
 
 AND = {"en": " and ", "de": " und ", "ar": " و"}

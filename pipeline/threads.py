@@ -100,12 +100,12 @@ def followed(
     kind = kind_of(ontology)
     least = BEGINS_A_THREAD
     if not any(thread.advanced_turn == turn for thread in after):
-        least = min(least, max((_salience(node) for node in free.values()), default=0))
+        least = min(least, max((salience_of(node) for node in free.values()), default=0))
     while free:
         first = next(iter(free))
         group = [first, *_reached({first}, neighbours, {k: v for k, v in free.items() if k != first})]
         nodes = [free.pop(node_id) for node_id in group]
-        if max(map(_salience, nodes)) < max(least, 1):
+        if max(map(salience_of, nodes)) < max(least, 1):
             continue
         nodes.sort(key=lambda node: (_height(node, ontology), order[node.id]))
         after.append(
@@ -210,15 +210,15 @@ def _weightiest(nodes: Iterable[KGNode]) -> list[str]:
     listed = list(nodes)
     if not listed:
         return []
-    best = max(enumerate(listed), key=lambda pair: (_salience(pair[1]), pair[0]))
+    best = max(enumerate(listed), key=lambda pair: (salience_of(pair[1]), pair[0]))
     return [best[1].id]
 
 
 def _height(node: KGNode, ontology: Ontology) -> tuple[int, int]:
     """What makes a node the head: its level where the method has levels, then its salience."""
-    return ontology.level_of(node.node_type), _salience(node)
+    return ontology.level_of(node.node_type), salience_of(node)
 
 
-def _salience(node: KGNode) -> int:
+def salience_of(node: KGNode) -> int:
     """How much a moderator would follow a node up; what nobody judged counts as something to follow."""
     return node.salience if node.salience is not None else BEGINS_A_THREAD

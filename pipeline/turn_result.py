@@ -101,7 +101,7 @@ def turn_result(
         strategy_alternatives=tuple(
             {"strategy": c.strategy, "node_id": c.node_key, "score": c.final_score} for c in record.candidates
         ),
-        termination_reason=record.reason or None,
+        termination_reason=None if record.should_continue else record.reason or None,
         canonical_graph=canonical.model_dump() if canonical is not None else None,
         graph_comparison=comparison,
         nodes_added=tuple(node.model_dump(mode="json") for node in after.nodes if node.id not in nodes_before),

@@ -44,6 +44,8 @@ OFFENCES: tuple[tuple[str, str, str], ...] = (
     ("in audio only speech and whisper know asyncio", "audio/zz_tasks.py", "asyncio"),
     ("stages don't import each other", "pipeline/stages/zz_neighbour.py", "pipeline.stages.srl"),
     ("engines don't import each other", "pipeline/engines/zz_neighbour.py", "pipeline.engines.signal_pools"),
+    ("engines don't import each other", "pipeline/engines/two_tier/zz_neighbour.py", "pipeline.engines.arbitration"),
+    ("what engines share knows no engine", "pipeline/engines/shared/zz_owned.py", "pipeline.engines.two_tier"),
     ("the rooms inside server", "server/session/zz_upwards.py", "server.speech.listening"),
     ("the rooms inside server", "server/speech/zz_upwards.py", "server.sockets.respondent"),
     ("the rooms inside server", "server/watch/zz_upwards.py", "server.api.views"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -29,6 +29,15 @@ EXPLAINED_CANDIDATES = 20
 MARGIN = 1.5
 """How much less than the choice a candidate may score and still be offered to whoever writes, where the engine says
 nothing else."""
+
+SCORE_DIGITS = 9
+"""Scores are compared after rounding, so that the order of an operation can't break a tie."""
+
+STORED_DIGITS = 4
+"""Digits that the scores of all candidates are stored with."""
+
+EXPLAINED = 3
+"""Reasons that the reason of a decision names at most."""
 
 CLOSENESS_DIGITS = 4
 """Cosines are stored, so they are rounded before a decision rests on them."""
@@ -66,7 +75,7 @@ class ScoredCandidate(Record):
     """A strategy for a target, with the whole calculation; `final_score` is the `total` of its terms.
 
     `target` is None for a strategy that is about nothing in particular. `tactic` is how the strategy would ask, where
-    the engine knows several ways.
+    the engine knows several ways. `selected` is the engine's choice, or what was asked where a rule overruled it.
     """
 
     strategy: str
@@ -96,6 +105,18 @@ class ScoredCandidate(Record):
     def amounts(self, *kinds: TermKind) -> tuple[Term, ...]:
         """The terms of these kinds, in their order."""
         return tuple(term for term in self.terms if term.kind in kinds)
+
+
+def as_asked(
+    candidates: Iterable[ScoredCandidate], strategy: str | None, target: Target | None
+) -> tuple[ScoredCandidate, ...]:
+    """Candidates with the one selected that was really asked; none, where it was not among them."""
+    about = (target.kind, target.ids) if target is not None else None
+
+    def is_asked(one: ScoredCandidate) -> bool:
+        return one.strategy == strategy and about == ((one.target.kind, one.target.ids) if one.target else None)
+
+    return tuple(one.model_copy(update={"selected": is_asked(one)}) for one in candidates)
 
 
 def in_terms(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,7 +193,8 @@ class DecisionInputs:
 
     `strategy` and `target` restrict the choice where a moderator asked for it. `questions` are those asked so far with
     what they were about, `question_texts` all that the interviewer said, `qualitative` the qualities of all rated
-    answers (None where a provider does not tell), each oldest first. `topic` is the next open one of the guide.
+    answers (None where a provider does not tell), each oldest first. `topic` is the next open one of the guide, and
+    `topics_open` the number of those that have to be asked for.
     `turn_count` is the number of the answer, `engine_file` what the engine's file says, `subject` the concept's name.
     `answers` are what the respondent said, by turn; `closeness` is how close texts of the engine are to recent
     questions, see `Comparison`.
@@ -193,6 +215,7 @@ class DecisionInputs:
     qualitative: tuple[QualitativeSignals | None, ...] = ()
     threads: tuple[Thread, ...] = ()
     topic: Target | None = None
+    topics_open: int = 0
     settings: PipelineSettings = field(default_factory=PipelineSettings)
     turn_count: int = 0
     max_turns: int = 0
@@ -201,14 +224,19 @@ class DecisionInputs:
     subject: str = ""
     language: str = "en"
     answers: Mapping[int, str] = field(default_factory=dict)
-    closeness: Mapping[str, float] = field(default_factory=dict)
+    closeness: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def closest(self, text: str, window: int) -> float:
+        """The greatest cosine of a text that was compared to any of so many latest questions; 0 without any."""
+        return max(self.closeness.get(text, ())[-window:], default=0.0)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Texts that an engine wants compared in meaning with questions that were asked.
 
-    What comes of it is `DecisionInputs.closeness`: by text the greatest cosine to any of the questions, in [−1, 1].
+    What comes of it is `DecisionInputs.closeness`: by text the cosine to each of the questions, in their order, each in
+    [−1, 1].
     """
 
     texts: tuple[str, ...] = ()
@@ -269,6 +297,10 @@ class ConfiguredEngine(DecisionEngine, Protocol):
         """What a file may say and probably does not mean."""
         ...
 
+    def left_out(self, file: EngineFile, max_turns: int) -> tuple[str, ...]:
+        """Phases that an interview of so many turns never comes to."""
+        ...
+
 
 async def with_closeness(engine: DecisionEngine, inputs: DecisionInputs, embedder: Embedder) -> DecisionInputs:
     """The inputs with the comparisons that an engine asks for. Raises ProviderError."""
@@ -277,9 +309,13 @@ async def with_closeness(engine: DecisionEngine, inputs: DecisionInputs, embedde
     if not texts or not wanted.questions:
         return inputs
     rows = await embedder.embed([*texts, *wanted.questions])
-    closest = (rows[: len(texts)] @ rows[len(texts) :].T).max(axis=1)
+    cosines = rows[: len(texts)] @ rows[len(texts) :].T
     return replace(
-        inputs, closeness={t: round(float(c), CLOSENESS_DIGITS) for t, c in zip(texts, closest, strict=True)}
+        inputs,
+        closeness={
+            text: tuple(round(float(cosine), CLOSENESS_DIGITS) for cosine in row)
+            for text, row in zip(texts, cosines, strict=True)
+        },
     )
 
 

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.base import (
+    EXPLAINED,
     EXPLAINED_CANDIDATES,
     PHASE,
+    SCORE_DIGITS,
+    STORED_DIGITS,
     CandidateScores,
     Decision,
     DecisionInputs,
@@ -25,15 +28,6 @@ from pipeline.methodology import Methodology, PhaseProfile, Strategy
 from pipeline.signals.base import SignalMatrix, SignalValue
 from pipeline.signals.registry import HIGH, LOW, WeightKey, weight_key
 from pipeline.strategies import Strategies
-
-SCORE_DIGITS = 9
-"""Scores are compared after rounding, so that the order of summation can't break a tie."""
-
-STORED_DIGITS = 4
-"""Digits that the scores of all candidates are stored with."""
-
-EXPLAINED = 3
-"""Signals that the reason of a decision names at most."""
 
 Floats = NDArray[np.float64]
 

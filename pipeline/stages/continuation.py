@@ -69,6 +69,17 @@ def _last_chance(context: TurnContext) -> bool:
     return left == 1 or (left == 2 and not in_flow(context))
 
 
+def _demand(decision: Decision, reason_to_end: str | None) -> str:
+    """Why what the concept demands is asked now, in words."""
+    if decision.close:
+        otherwise = f"the interview would close: {decision.reason}" if decision.reason else "the interview would close"
+    elif reason_to_end is not None:
+        otherwise = f"the interview would end: {reason_to_end.replace('_', ' ')}"
+    else:
+        otherwise = "the turns that are left are only just enough"
+    return f"the concept demands it, and {otherwise}"
+
+
 class ContinuationStage:
     """Applies the rules of continuation in order, and sets the focus of the next question in the tracker."""
 
@@ -123,7 +134,8 @@ class ContinuationStage:
         pressing = agenda.demanded(guide) >= start.max_turns - turn - 1
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
             asking, target = _asking(context.strategies, demanded)
-            return continued(context, "", strategy=asking, focus=Focus(target=target, label=target.label))
+            focus = Focus(target=target, label=target.label)
+            return continued(context, "", strategy=asking, focus=focus, because=_demand(decision, reason_to_end))
         if decision.close:
             return continued(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
         if reason_to_end is None:

@@ -177,7 +177,7 @@ class QuestionStage:
             lines=(*start.lines, answered)[-LINES:],
             briefing=self._briefing(context, answered),
             signals=chosen.active_signals if as_chosen else (),
-            rationale=chosen.rationale if as_chosen else going.reason,
+            rationale=chosen.rationale if as_chosen else going.because or going.reason,
         )
 
     def _briefing(self, context: TurnContext, answered: Line) -> Briefing:

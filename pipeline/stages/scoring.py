@@ -21,7 +21,9 @@ from pipeline.contracts import (
     StrategyOutput,
     TurnRecord,
 )
-from pipeline.engines.base import CandidateScores
+from pipeline.engines.base import CandidateScores, Decision, ScoredCandidate, as_asked
+from pipeline.focus import Target
+from pipeline.graph.surface import GUESSED
 from pipeline.state import FocusEntry
 
 
@@ -66,12 +68,12 @@ class ScoringStage:
             saturation_score=saturation_score,
             has_methodology_signals=bool(chosen.signals.values),
             should_continue=going.should_continue,
-            reason=going.reason,
+            reason=_why(going, decision),
             signals=chosen.signals,
-            candidates=decision.candidates if decision else (),
+            candidates=_candidates(going, decision),
             candidate_count=decision.candidate_count if decision else 0,
             target=focus.target if focus else None,
-            tactic=decision.tactic if decision else "",
+            tactic=_tactic(going, decision),
             scores=decision.scores if decision else CandidateScores(),
             inputs=_stored_inputs(context),
             ratings=context.get(RatingOutput).rating,
@@ -98,6 +100,49 @@ class ScoringStage:
         )
 
 
+def _target(going: ContinuationOutput) -> Target | None:
+    return going.focus.target if going.focus is not None else None
+
+
+def _stands(going: ContinuationOutput, decision: Decision) -> bool:
+    """Whether what the engine chose is asked."""
+    about, chosen = _target(going), decision.target
+    same = about is chosen is None or bool(about and chosen and (about.kind, about.ids) == (chosen.kind, chosen.ids))
+    return going.strategy == decision.strategy and same
+
+
+def _overruled(going: ContinuationOutput, decision: Decision) -> bool:
+    """Whether a rule has something else asked than the engine chose; whoever writes overrules nothing."""
+    return bool(going.because or going.reason) and not _stands(going, decision)
+
+
+def _why(going: ContinuationOutput, decision: Decision | None) -> str:
+    """Why the question is asked, and why the interview ends where it does."""
+    if decision is None or _overruled(going, decision):
+        return going.because or going.reason
+    if not _stands(going, decision):
+        return f"the writer took it among what scored nearly as well as the choice: {decision.reason}"
+    return ": ".join(part for part in (going.reason, decision.reason) if part)
+
+
+def _candidates(going: ContinuationOutput, decision: Decision | None) -> tuple[ScoredCandidate, ...]:
+    """The candidates with what was asked selected, where a rule had it asked; the engine's choice otherwise."""
+    if decision is None:
+        return ()
+    found = decision.candidates
+    return as_asked(found, going.strategy, _target(going)) if _overruled(going, decision) else found
+
+
+def _tactic(going: ContinuationOutput, decision: Decision | None) -> str:
+    """How it is asked: the tactic of the candidate that was taken; none where a rule has something else asked."""
+    if decision is None or _overruled(going, decision):
+        return ""
+    if _stands(going, decision):
+        return decision.tactic
+    taken = as_asked(decision.candidates, going.strategy, _target(going))
+    return next((candidate.tactic for candidate in taken if candidate.selected), "")
+
+
 def _making(asked: QuestionOutput) -> QuestionMaking:
     return QuestionMaking(
         writer=asked.provider,
@@ -116,18 +161,22 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         return StoredInputs()
     state, measured = context.state, context.get(StateOutput)
     graph = context.get(GraphOutput).graph
+    nodes, edges, place = list(graph.live_nodes()), graph.live_edges(), graph.nodes
     return StoredInputs(
         max_turns=state.max_turns,
-        nodes=tuple(node.sequence for node in graph.live_nodes()),
-        edges=tuple(edge.sequence for edge in graph.live_edges()),
+        nodes=tuple(node.sequence for node in nodes),
+        weights=tuple((n.mention_count, n.last_mention_turn, n.salience, n.emotion) for n in nodes),
+        edges=tuple(edge.sequence for edge in edges),
+        ends=tuple((place[e.source_id].sequence, place[e.target_id].sequence, e.basis == GUESSED) for e in edges),
         tensions=len(graph.tensions),
         rated=len(measured.qualities),
         coverage=measured.coverage,
         momentum=measured.momentum,
         threads=context.get(StrategyOutput).threads,
         topic=context.get(StrategyOutput).topic,
+        topics_open=context.get(StrategyOutput).topics_open,
         engine_state=state.engine_state,
-        closeness=dict(context.get(StrategyOutput).closeness),
+        closeness={text: tuple(found) for text, found in context.get(StrategyOutput).closeness.items()},
     )
 
 

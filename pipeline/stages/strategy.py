@@ -29,7 +29,7 @@ from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.guide import agenda_of
 from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal, Embedder
-from pipeline.signals.base import SignalContext, SignalMatrix
+from pipeline.signals.base import SignalContext
 from pipeline.signals.registry import SIGNALS, detect
 from pipeline.state import AppliedDirective, answered, asked_texts
 from pipeline.threads import Thread, judged
@@ -85,10 +85,12 @@ class StrategyStage:
         matrix = detect(
             self._signal_context(context, tracker, methodology, threads), (*methodology.signal_names, *_needed(engine))
         )
-        topic = agenda_of(context.configuration, context.state.language).next_target(measured.guide, start.turn_number)
         before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
-        undecided = StrategyOutput(
-            None, matrix, tracker, depths, None, move=move, threads=threads, topic=topic, phase=before or matrix.phase
+        undecided = self._with_topics(
+            context,
+            StrategyOutput(
+                None, matrix, tracker, depths, None, move=move, threads=threads, phase=before or matrix.phase
+            ),
         )
         if move is not None and move.then != "engine":
             return undecided
@@ -97,7 +99,7 @@ class StrategyStage:
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
             return replace(undecided, injected=directive.question, directive=directive)
-        inputs = self._inputs(context, matrix, directive, threads, topic)
+        inputs = self._inputs(context, undecided, directive)
         inputs = await with_closeness(engine, inputs, self._embedder)
         decision = engine.decide(inputs)
         return replace(
@@ -111,13 +113,17 @@ class StrategyStage:
             closeness=inputs.closeness,
         )
 
+    def _with_topics(self, context: TurnContext, output: StrategyOutput) -> StrategyOutput:
+        """The output with what of the guide has to be asked for."""
+        agenda, guide = agenda_of(context.configuration, context.state.language), context.get(StateOutput).guide
+        topic = agenda.next_target(guide, context.get(ContextOutput).turn_number)
+        return replace(output, topic=topic, topics_open=agenda.to_ask(guide))
+
     def _inputs(
         self,
         context: TurnContext,
-        matrix: SignalMatrix,
+        measures: StrategyOutput,
         directive: AppliedDirective | None,
-        threads: tuple[Thread, ...],
-        topic: Target | None,
     ) -> DecisionInputs:
         measured = context.get(StateOutput)
         state, configuration = context.state, context.configuration
@@ -125,7 +131,7 @@ class StrategyStage:
         key = directive.node_key if directive is not None else None
         return DecisionInputs(
             methodology=configuration.methodology,
-            signals=matrix,
+            signals=measures.signals,
             strategies=context.strategies,
             strategy=directive.strategy if directive is not None else None,
             target=Target.node(key, "") if key is not None else None,
@@ -137,8 +143,9 @@ class StrategyStage:
             tensions=tuple(graph.tensions),
             momentum=measured.momentum,
             qualitative=measured.qualities,
-            threads=threads,
-            topic=topic,
+            threads=measures.threads,
+            topic=measures.topic,
+            topics_open=measures.topics_open,
             settings=configuration.settings,
             engine_file=configuration.engine_file,
             subject=configuration.concept.name,

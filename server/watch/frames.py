@@ -132,7 +132,7 @@ def of_record(state: InterviewState, record: TurnRecord, committed_ms: int | Non
             turn_number=number,
             should_continue=record.should_continue,
             metrics=metrics_of(state, record),
-            reason=record.reason,
+            reason="" if record.should_continue else record.reason,
         )
     )
     frames.append(

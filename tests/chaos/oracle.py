@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.concept import SessionConfiguration
-from pipeline.contracts import StoredInputs
-from pipeline.engines.base import DecisionInputs
-from pipeline.engines.registry import ENGINES
-from pipeline.signals.base import SignalMatrix
+from pipeline.contracts import TurnRecord
+from pipeline.state import InterviewState
+from server.hot.packing import unpack
 from tests.chaos.respondent import Conversation
+from tests.support.engine_turns import differences
 
 
 def complaints(database: Path, conversations: Sequence[Conversation]) -> list[str]:
@@ -71,32 +71,37 @@ def _of_session(store: sqlite3.Connection, conversation: Conversation) -> list[s
 
 
 def _choices(store: sqlite3.Connection) -> list[str]:
-    """Make every stored choice again from its stored signals."""
-    found: list[str] = []
+    """Make every stored choice again from all that was stored of it, with the engine of its session."""
+    store.row_factory = sqlite3.Row
     configurations: dict[str, SessionConfiguration] = {}
-    rows = store.execute(
-        "select s.session_id, s.turn_number, s.strategy, s.node_key, s.reason, s.candidates, s.inputs, g.matrix, "
-        "c.content, e.engine "
-        "from scoring_history s join signals g on g.session_id = s.session_id and g.turn_number = s.turn_number "
+    states: dict[str, InterviewState] = {}
+    found: list[str] = []
+    for row in store.execute(
+        "select s.*, g.matrix as signals, c.content as content, p.state as packed from scoring_history s "
+        "join signals g on g.session_id = s.session_id and g.turn_number = s.turn_number "
+        "join session_snapshots p on p.session_id = s.session_id "
         "join sessions e on e.id = s.session_id join configurations c on c.hash = e.config_hash"
-    ).fetchall()
-    for session_id, turn, strategy, node_key, reason, candidates, inputs, matrix, content, engine in rows:
-        stored = json.loads(candidates)
-        if not stored:
+    ).fetchall():
+        session_id, content = row["session_id"], row["content"]
+        record = _record(row)
+        if not record.candidates:
             continue
-        pinned = configurations.setdefault(content, SessionConfiguration.model_validate_json(content))
-        again = ENGINES[engine].decide(
-            DecisionInputs(
-                methodology=pinned.methodology,
-                signals=SignalMatrix.model_validate_json(matrix),
-                topic=StoredInputs.model_validate_json(inputs).topic,
-            )
-        )
-        if [c.model_dump(mode="json") for c in again.candidates] != stored:
-            found.append(f"{session_id} turn {turn}: the decomposition can't be recomputed")
-        if not reason and (again.strategy, again.node_key) != (strategy, node_key):
-            found.append(f"{session_id} turn {turn}: {strategy} was stored, {again.strategy} comes out")
+        if content not in configurations:
+            configurations[content] = SessionConfiguration.model_validate_json(content)
+        if session_id not in states:
+            states[session_id] = InterviewState.load(unpack(row["packed"]))
+        wrong = differences(states[session_id], record, configurations[content])
+        found += [f"{session_id} turn {record.turn_number}: {text}" for text in wrong]
     return found
+
+
+def _record(row: sqlite3.Row) -> TurnRecord:
+    """The record of a turn, as its row has it."""
+    stored = {name: row[name] for name in TurnRecord.model_fields if name in set(row.keys()) and row[name] is not None}
+    texts = ("turn_key", "recorded_at", "strategy", "node_key", "node_id", "phase", "reason", "tactic")
+    values = {name: json.loads(v) if isinstance(v, str) and name not in texts else v for name, v in stored.items()}
+    empty = dict.fromkeys(("strategy", "node_key", "node_id", "phase", "depth_score", "saturation_score"))
+    return TurnRecord.model_validate_json(json.dumps({**empty, **values}))
 
 
 def decisions(database: Path) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import httpx
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
 
+from pipeline.engines.registry import ENGINES
 from tests.support.client import Frame, RespondentClient, key
 
 THINGS = "aroma taste price machine morning focus friends kitchen budget sleep texture warmth noise speed habit".split()
@@ -98,9 +99,11 @@ class Respondent:
                 await asyncio.sleep(0.02)
 
     async def _begin(self) -> Conversation | None:
+        engine = tuple(ENGINES)[len(self._all) % len(ENGINES)]
+        wish = {"concept_id": "coffee_mec", "max_turns": 8, "engine": engine}
         try:
             async with httpx.AsyncClient(base_url=self._place.url, trust_env=False, timeout=5) as http:
-                answer = await http.post("/api/sessions", json={"concept_id": "coffee_mec", "max_turns": 8})
+                answer = await http.post("/api/sessions", json=wish)
             if answer.status_code != 201:
                 await asyncio.sleep(0.05)
                 return None

@@ -25,15 +25,16 @@ class Option:
 Find = Callable[[ArbitratedStrategy, Moment], Iterator[Target | None]]
 
 
-def options_of(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Option]:
-    """Everything that a strategy applies to now; nothing where it does not apply."""
+def options_of(strategy: ArbitratedStrategy, moment: Moment, wanted: NodeFacts | None = None) -> Iterator[Option]:
+    """Everything that a strategy applies to now; nothing where it does not apply.
+
+    Where a moderator wants a concept asked about, that one alone, by strategies that are about a concept.
+    """
     if strategy.uses is not None and moment.strategies_asked.count(strategy.id) >= strategy.uses:
         return
-    wanted = moment.inputs.target
-    steered = moment.by_key.get(wanted.node_key or "") if wanted is not None else None
     found: Iterator[Target | None] = CONDITIONS[strategy.applies](strategy, moment)
-    if steered is not None:
-        found = iter([Target.node(steered.key, steered.label)] if strategy.binding == "required" else [])
+    if wanted is not None:
+        found = iter([_of_node(wanted)] if strategy.binding == "required" else [])
     for number, target in enumerate(found):
         if number == strategy.most:
             break

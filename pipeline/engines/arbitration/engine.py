@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import structlog
 
+from pipeline.ceilings import ceilings_after, recalled, remembered
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.arbitration.applying import Option, last_resorts, options_of
 from pipeline.engines.arbitration.checking import cautions, problems
@@ -16,33 +17,25 @@ from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFil
 from pipeline.engines.arbitration.moment import Moment
 from pipeline.engines.arbitration.scorers import SCORERS, KnowledgeCeiling, Redundancy, Scorer
 from pipeline.engines.base import (
-    EXPLAINED_CANDIDATES,
-    CandidateScores,
+    EXPLAINED,
     Comparison,
     Decision,
     DecisionInputs,
     EngineFile,
     PinnedFile,
-    ScoredCandidate,
     Term,
-    total,
     wordings,
 )
+from pipeline.engines.shared.ranking import Scored, chosen, closed, ranked
+from pipeline.engines.shared.rules import made
 from pipeline.methodology import Methodology, Strategy
 from pipeline.signals.registry import Problem
 from pipeline.strategies import Strategies
-from pipeline.subjects import ceilings_after, recalled, remembered
 
-SCORE_DIGITS = 9
-"""Scores are compared after rounding, so that the order of multiplication can't break a tie."""
-STORED_DIGITS = 4
-"""Digits that the scores of all candidates are stored with."""
 SUSPICIOUS = 10.0
 """A score above this is logged: one scorer may overrule the others."""
 MARGIN_SHARE = 0.25
 """What share less a candidate may score and still be as good."""
-EXPLAINED = 3
-"""Reasons that the reason of a decision names at most."""
 BASE = "base"
 
 log = structlog.get_logger()
@@ -65,15 +58,8 @@ class Compiled:
 def compiled(data: Mapping[str, Any]) -> Compiled:
     """What a pinned file is worked with. Raises ValidationError for one that `Arbitration.problems` refuses."""
     file = ArbitrationFile.model_validate(data)
-    return Compiled(
-        file,
-        {strategy.id: strategy for strategy in file.strategies if strategy.enabled},
-        tuple(
-            (rule, SCORERS[rule.kind](rule.id, SCORERS[rule.kind].params.model_validate(rule.params)))
-            for rule in file.scorers
-            if rule.enabled
-        ),
-    )
+    table = {strategy.id: strategy for strategy in file.strategies if strategy.enabled}
+    return Compiled(file, table, made(file.scorers, SCORERS))
 
 
 @lru_cache(maxsize=64)
@@ -87,14 +73,6 @@ def multiplied(base: float, multipliers: Iterable[tuple[float, float]]) -> float
     for value, weight in multipliers:
         final *= value**weight
     return final
-
-
-@dataclass(frozen=True)
-class _Scored:
-    option: Option
-    place: int
-    terms: tuple[Term, ...]
-    final: float
 
 
 class Arbitration:
@@ -122,47 +100,42 @@ class Arbitration:
 
         The closing question where the interview is done, or where nothing is left that could be asked.
         """
-        made = _compiled_of(PinnedFile(inputs.engine_file))
-        moment = self._moment(made, inputs)
-        options = list(candidates(made, moment))
-        ranked = self._ranked(made, moment, options)
-        state = {"ceilings": remembered(moment.ceilings)}
-        steered = inputs.strategy is not None or inputs.target is not None
-        over = None if steered else reason_to_close(made.file, moment)
-        worth_asking = steered or any(one.final > 0 for one in ranked)
+        file = _compiled_of(PinnedFile(inputs.engine_file))
+        moment = _moment(file, inputs)
+        options, wished = candidates(file, moment)
+        listed = _ranked(file, moment, options)
+        over = None if wished else reason_to_close(file.file, moment)
+        worth_asking = wished or _is_worth_asking(listed)
         if over is None and not worth_asking and (too_early(inputs) or not inputs.momentum.fatigued):
             options += [option for option in last_resorts(moment) if option not in options]
-            ranked = self._ranked(made, moment, options)
-        if over is None and (not ranked or (ranked[0].final <= 0 and not steered)):
+            listed = _ranked(file, moment, options)
+        if over is None and not wished and not _is_worth_asking(listed):
             over = "nothing is left to ask"
+        state = {"ceilings": remembered(moment.ceilings)}
         if over is not None:
-            return self._closing(made, moment, over, ranked, state)
-        best = ranked[0]
-        if best.final > SUSPICIOUS:
-            log.warning("arbitration.high_score", strategy=best.option.strategy.id, score=round(best.final, 2))
-        strategy = best.option.strategy
-        return Decision(
-            engine=self.name,
-            strategy=strategy.id,
-            target=best.option.target,
-            tactic=best.option.tactic.id if best.option.tactic is not None else "",
-            close=strategy.applies == "closing",
+            return self._closing(file, moment, over, listed, state)
+        best, final = listed[0], listed[0].final or 0.0
+        if final > SUSPICIOUS:
+            log.warning("arbitration.high_score", strategy=best.strategy, score=round(final, 2))
+        strategy = file.table[best.strategy]
+        return chosen(
+            self.name,
+            listed,
             phase=strategy.phase,
             reason=reason_of(best.terms),
-            candidates=tuple(_explained(one, rank, rank == 1) for rank, one in _numbered(ranked)),
-            candidate_count=len(ranked),
-            scores=_scores(ranked),
-            engine_state=state,
-            margin=best.final * MARGIN_SHARE,
+            close=strategy.applies == "closing",
+            state=state,
+            margin=final * MARGIN_SHARE,
         )
 
     def compared(self, inputs: DecisionInputs) -> Comparison:
-        """The focuses of all candidates, with the latest questions."""
-        made = _compiled_of(PinnedFile(inputs.engine_file))
-        windows = [scorer.given.window for _, scorer in made.scorers if isinstance(scorer, Redundancy)]
+        """The focuses of all candidates, with as many of the latest questions as any scorer looks at."""
+        file = _compiled_of(PinnedFile(inputs.engine_file))
+        windows = [scorer.given.window for _, scorer in file.scorers if isinstance(scorer, Redundancy)]
         if not windows:
             return Comparison()
-        texts = tuple(o.description for o in candidates(made, self._moment(made, inputs)) if o.description)
+        options, _ = candidates(file, _moment(file, inputs))
+        texts = tuple(option.description for option in options if option.description)
         return Comparison(texts, inputs.question_texts[-max(windows) :])
 
     def problems(self, file: EngineFile) -> list[Problem]:
@@ -175,67 +148,57 @@ class Arbitration:
         assert isinstance(file, ArbitrationFile)
         return list(cautions(file))
 
-    def _moment(self, made: Compiled, inputs: DecisionInputs) -> Moment:
-        """The turn, with what the respondent knows no more of."""
-        known = recalled(inputs.engine_state.get("ceilings", ()))
-        for _, scorer in made.scorers:
-            if isinstance(scorer, KnowledgeCeiling):
-                known = ceilings_after(known, inputs, scorer.given)
-        return Moment(inputs, made.file, known, made.table)
-
-    def _ranked(self, made: Compiled, moment: Moment, options: Sequence[Option]) -> list[_Scored]:
-        """Candidates with their scores, the best first; the one that comes first in the file where two are equal."""
-        scored = [self._scored(made, moment, option, at) for at, option in enumerate(options)]
-        return sorted(scored, key=lambda one: (-round(one.final, SCORE_DIGITS), one.place))
-
-    def _scored(self, made: Compiled, moment: Moment, option: Option, place: int) -> _Scored:
-        """One candidate: its base, and what every scorer makes of it."""
-        terms = [Term(name=BASE, amount=option.strategy.base, reason=option.strategy.phase)]
-        for rule, scorer in made.scorers:
-            found = scorer.score(option, moment)
-            terms.append(
-                Term(
-                    kind="multiplied",
-                    name=rule.id,
-                    value=found.value,
-                    weight=rule.weight,
-                    amount=multiplied(1.0, [(found.value, rule.weight)]),
-                    reason=found.reasoning,
-                )
-            )
-        final = total(terms)
-        assert final is not None
-        return _Scored(option, place, tuple(terms), final)
+    def left_out(self, file: EngineFile, max_turns: int) -> tuple[str, ...]:
+        """None: phases emerge."""
+        return ()
 
     def _closing(
-        self, made: Compiled, moment: Moment, reason: str, ranked: Sequence[_Scored], state: dict[str, Any]
+        self, file: Compiled, moment: Moment, reason: str, listed: Sequence[Scored], state: dict[str, Any]
     ) -> Decision:
         """The closing question. Elements that still lack something are named in the reason."""
-        closing = made.closing
         lacking = [name for name, gaps in moment.gaps.items() if gaps]
         said = f"{reason}; not covered: {', '.join(lacking)}" if lacking else reason
-        chosen = ScoredCandidate(
-            strategy=closing.id,
-            tactic=closing.tactics[0].id,
-            terms=(Term(name=BASE, amount=0.0, reason=said),),
-            final_score=0.0,
-            rank=1,
-            selected=True,
+        closing = file.closing
+        last = Scored(closing.id, None, closing.tactics[0].id, 0, (Term(name=BASE, amount=0.0, reason=said),))
+        return closed(self.name, last, listed, phase=closing.phase, reason=said, state=state)
+
+
+def _moment(file: Compiled, inputs: DecisionInputs) -> Moment:
+    """The turn, with what the respondent knows no more of."""
+    known = recalled(inputs.engine_state.get("ceilings", ()))
+    for _, scorer in file.scorers:
+        if isinstance(scorer, KnowledgeCeiling):
+            known = ceilings_after(known, inputs, scorer.given)
+    return Moment(inputs, known, file.file, file.table)
+
+
+def _ranked(file: Compiled, moment: Moment, options: Sequence[Option]) -> list[Scored]:
+    """Candidates with their scores, the best first."""
+    return ranked(_scored(file, moment, option, at) for at, option in enumerate(options))
+
+
+def _scored(file: Compiled, moment: Moment, option: Option, place: int) -> Scored:
+    """One candidate: its base, and what every scorer makes of it."""
+    terms = [Term(name=BASE, amount=option.strategy.base, reason=option.strategy.phase)]
+    for rule, scorer in file.scorers:
+        found = scorer.score(option, moment)
+        terms.append(
+            Term(
+                kind="multiplied",
+                name=rule.id,
+                value=found.value,
+                weight=rule.weight,
+                amount=multiplied(1.0, [(found.value, rule.weight)]),
+                reason=found.reasoning,
+            )
         )
-        others = tuple(_explained(one, rank + 1, False) for rank, one in _numbered(ranked[: EXPLAINED_CANDIDATES - 1]))
-        scores = _scores(ranked)
-        return Decision(
-            engine=self.name,
-            strategy=closing.id,
-            tactic=closing.tactics[0].id,
-            close=True,
-            phase=closing.phase,
-            reason=said,
-            candidates=(chosen, *others),
-            candidate_count=len(ranked) + 1,
-            scores=scores.model_copy(update={"of_others": ((closing.id, (), 0.0), *scores.of_others)}),
-            engine_state=state,
-        )
+    tactic = option.tactic.id if option.tactic is not None else ""
+    return Scored(option.strategy.id, option.target, tactic, place, tuple(terms))
+
+
+def _is_worth_asking(listed: Sequence[Scored]) -> bool:
+    """Whether there is any candidate that is not ruled out."""
+    return bool(listed) and (listed[0].final or 0.0) > 0
 
 
 def reason_to_close(file: ArbitrationFile, moment: Moment) -> str | None:
@@ -262,19 +225,17 @@ def too_early(inputs: DecisionInputs) -> bool:
     return inputs.turn_count < inputs.settings.min_turn_for_saturation
 
 
-def candidates(made: Compiled, moment: Moment) -> Iterator[Option]:
+def candidates(file: Compiled, moment: Moment) -> tuple[list[Option], bool]:
     """Every strategy that applies, with everything it applies to, in the file's order.
 
-    Where a moderator asks for a strategy, only that one, if it applies to anything.
+    Where a moderator asks for a strategy or a concept, only those that do what they ask, and true beside them; a
+    strategy that does not exist, or applies to nothing now, restricts nothing, nor does a concept that none is about.
     """
-    wanted = moment.inputs.strategy
-    if wanted is not None and wanted in made.table:
-        found = list(options_of(made.table[wanted], moment))
-        if found:
-            yield from found
-            return
-    for strategy in made.table.values():
-        yield from options_of(strategy, moment)
+    wanted, strategies = file.table.get(moment.inputs.strategy or ""), file.table.values()
+    found = list(options_of(wanted, moment, moment.wanted)) if wanted is not None else []
+    if not found and moment.wanted is not None:
+        found = [option for strategy in strategies for option in options_of(strategy, moment, moment.wanted)]
+    return (found, True) if found else ([o for one in strategies for o in options_of(one, moment)], False)
 
 
 def reason_of(terms: Iterable[Term]) -> str:
@@ -300,33 +261,4 @@ def _strategy(strategy: ArbitratedStrategy, tactics: Sequence[Tactic], method: M
         focus_mode="summary" if summing_up else "topic",
         generates_closing_question=strategy.applies == "closing",
         templates=templates,
-    )
-
-
-def _numbered(ranked: Sequence[_Scored]) -> Iterator[tuple[int, _Scored]]:
-    return enumerate(ranked[:EXPLAINED_CANDIDATES], start=1)
-
-
-def _explained(one: _Scored, rank: int, selected: bool) -> ScoredCandidate:
-    return ScoredCandidate(
-        strategy=one.option.strategy.id,
-        target=one.option.target,
-        tactic=one.option.tactic.id if one.option.tactic is not None else "",
-        terms=one.terms,
-        final_score=one.final,
-        rank=rank,
-        selected=selected,
-    )
-
-
-def _scores(ranked: Sequence[_Scored]) -> CandidateScores:
-    return CandidateScores(
-        of_others=tuple(
-            (
-                one.option.strategy.id,
-                one.option.target.ids if one.option.target is not None else (),
-                round(one.final, STORED_DIGITS),
-            )
-            for one in ranked
-        )
     )

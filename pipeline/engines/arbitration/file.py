@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from pipeline.coverage import GapKind
 from pipeline.engines.base import EngineFile
+from pipeline.engines.shared.rules import IDENTIFIER, Rule
 from pipeline.methodology import Form, Spec
 
 Phase = Literal["coverage", "structure", "depth", "breadth", "seeding", "closing"]
+PhaseOrOther = Literal[Phase, "other"]
+"""A key of tables by phase; `other` is what counts for all that are not named."""
 Applies = Literal[
     "coverage_gaps",
     "ambiguous_nodes",
@@ -30,7 +33,7 @@ NODE_FOCUSES: frozenset[Applies] = frozenset({"ambiguous_nodes", "isolated_nodes
 class Tactic(Spec):
     """One way to ask."""
 
-    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    id: str = Field(pattern=IDENTIFIER, description="Identifier, in snake_case.")
     gaps: tuple[GapKind, ...] = Field(
         default=(), description="Gaps of an element that it is for; without any, tactics take turns."
     )
@@ -46,7 +49,7 @@ class Tactic(Spec):
 class ArbitratedStrategy(Spec):
     """One way to go on: when it applies, what it is about, how it asks."""
 
-    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    id: str = Field(pattern=IDENTIFIER, description="Identifier, in snake_case.")
     name: str = Field(description="What moderators read.")
     phase: Phase = Field(description="The phase that the interview is in while it is followed.")
     applies: Applies = Field(
@@ -75,16 +78,10 @@ class ArbitratedStrategy(Spec):
         return "required" if self.applies in NODE_FOCUSES else "none"
 
 
-class ScorerRule(Spec):
-    """A scorer: which class, with what weight and parameters."""
+class ScorerRule(Rule):
+    """A scorer with its weight."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
-    kind: str = Field(alias="class", description="Name of the class.")
-    enabled: bool = Field(default=True, description="Whether it is applied.")
     weight: float = Field(gt=0, le=1, description="Exponent of its multiplier: 1 counts it in full.")
-    params: dict[str, Any] = Field(default={}, description="Parameters of the class; unknown ones are errors.")
 
 
 class Ending(Spec):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pipeline.coverage import ElementCoverage, Gap, gaps_of, share
+from pipeline.coverage import share
 from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile
-from pipeline.engines.base import DecisionInputs
+from pipeline.engines.shared.moment import TurnView
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
-from pipeline.momentum import Momentum
 from pipeline.question.text import words
-from pipeline.subjects import Ceiling, NodeFacts, about, facts_of, latest_first, quality_of
+from pipeline.subjects import NodeFacts, about, language_of
 
 
 def traced(graph: SurfaceGraph, latest: str) -> tuple[str, ...]:
@@ -49,30 +48,18 @@ class Views:
 
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(TurnView):
     """One turn."""
 
-    inputs: DecisionInputs
     file: ArbitrationFile
-    ceilings: Sequence[Ceiling] = ()
     table: Mapping[str, ArbitratedStrategy] = field(default_factory=dict)
-
-    @cached_property
-    def nodes(self) -> tuple[NodeFacts, ...]:
-        """The concepts that can be asked about, in the order of their creation."""
-        return facts_of(self.inputs)
-
-    @cached_property
-    def by_key(self) -> dict[str, NodeFacts]:
-        """The same by their identity."""
-        return {node.key: node for node in self.nodes}
 
     @cached_property
     def views(self) -> Views:
         """The graph as it is now."""
         rules, inputs = self.file.views, self.inputs
-        vague = {word for listed in rules.vague.values() for word in listed}
-        quality = quality_of(inputs)
+        vague = set(rules.vague.get(language_of(inputs), ()))
+        quality = self.quality
         unsure = quality is not None and quality.uncertainty == "productive"
         latest = [entry for entry in inputs.questions if entry.target is not None][-rules.focused_lately :]
         lately = {part for entry in latest for part in about(entry.target, entry.key, entry.label)}
@@ -97,7 +84,7 @@ class Moment:
 
     def _branch(self) -> tuple[NodeFacts, ...]:
         """The branch of the latest concept; several wordings of one concept count once."""
-        recent = latest_first(self.nodes, self.inputs.turn_count)
+        recent = self.recent
         if not recent:
             return ()
         graph, columns = self.inputs.graph, self.inputs.signals.nodes
@@ -109,24 +96,10 @@ class Moment:
         keys = dict.fromkeys(key_of[i] for i in traced(graph, start) if i in key_of)
         return tuple(self.by_key[key] for key in keys)
 
-    @cached_property
-    def gaps(self) -> dict[str, tuple[Gap, ...]]:
-        """What each element lacks."""
-        return gaps_of(self.inputs.coverage, self.inputs.elements, self.inputs.graph)
-
     @property
     def covered(self) -> float:
         """The share of elements that lack nothing; without elements 1 once nothing of the guide waits, 0 before."""
         return share(self.gaps) if self.gaps else float(self.inputs.topic is None)
-
-    @cached_property
-    def coverage(self) -> dict[str, ElementCoverage]:
-        """By element; only those that there are."""
-        known = {entry.element_id: entry for entry in self.inputs.coverage}
-        return {
-            element.id: known.get(element.id) or ElementCoverage(element_id=element.id)
-            for element in self.inputs.elements
-        }
 
     @cached_property
     def tensions(self) -> tuple[SchemaTension, ...]:
@@ -139,11 +112,6 @@ class Moment:
             for tension in reversed(self.inputs.tensions)
             if len(tension.node_ids) > 1 and set(tension.node_ids) <= there and tension.id not in asked
         )
-
-    @property
-    def strategies_asked(self) -> tuple[str, ...]:
-        """The strategies of the questions so far, oldest first."""
-        return tuple(entry.strategy for entry in self.inputs.questions)
 
     def phase_of(self, strategy: str) -> str:
         """The phase of a strategy; empty for one that is not the engine's."""
@@ -159,9 +127,3 @@ class Moment:
                 break
             count += 1
         return count
-
-    @property
-    def momentum(self) -> Momentum:
-        """Of the latest rated answer; neutral before there is one."""
-        levels = self.inputs.momentum.levels
-        return levels[-1] if levels else "neutral"

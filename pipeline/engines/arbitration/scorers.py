@@ -5,24 +5,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from pipeline.ceilings import CeilingRules, ceiling_on
 from pipeline.coverage import GapKind
 from pipeline.engines.arbitration.applying import Option
+from pipeline.engines.arbitration.file import Phase, PhaseOrOther
 from pipeline.engines.arbitration.moment import Moment
+from pipeline.engines.shared.rules import Judge, ParamsT
+from pipeline.engines.shared.wording import counted
 from pipeline.methodology import Spec
-from pipeline.subjects import CeilingRules, ceiling_on, closest, language_of
+from pipeline.subjects import closest, language_of
 
 NEUTRAL = 1.0
-OTHER = "other"
-"""In tables by phase: what counts for all others."""
 
+State = Literal["low", "neutral", "high", "fatigued"]
+"""Of the respondent: the momentum, or that they are tired."""
 Factor = Annotated[float, Field(ge=0, le=10)]
 """A multiplier of a table."""
-
-ParamsT = TypeVar("ParamsT", bound=Spec)
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,8 @@ class Multiplier:
     reasoning: str = ""
 
 
-class Scorer(ABC, Generic[ParamsT]):
-    """One scorer, made from its parameters."""
-
-    params: ClassVar[type[Spec]]
-
-    def __init__(self, name: str, given: ParamsT) -> None:
-        """Args: name: the id that the file gives it; given: its parameters."""
-        self.name = name
-        self.given = given
+class Scorer(Judge[ParamsT], ABC):
+    """One scorer."""
 
     @abstractmethod
     def score(self, option: Option, moment: Moment) -> Multiplier:
@@ -52,7 +47,7 @@ class RedundancyParams(Spec):
     """When a candidate is what was asked a moment ago."""
 
     threshold: float = Field(
-        default=0.85, ge=0, le=1, description="Closeness, in meaning or words, that makes it the same."
+        default=0.85, gt=0, le=1, description="Closeness, in meaning or words, that makes it the same."
     )
     penalty: float = Field(default=0.2, ge=0, le=1, description="Multiplier then.")
     window: int = Field(default=6, ge=1, le=50, description="Latest questions that it is compared with.")
@@ -73,7 +68,7 @@ class Redundancy(Scorer[RedundancyParams]):
         recent = moment.inputs.question_texts[-self.given.window :]
         plain = self.given.plain_words.get(language_of(moment.inputs), ())
         shared, _ = closest(option.description, recent, plain)
-        if max(shared, moment.inputs.closeness.get(option.description, 0.0)) < self.given.threshold:
+        if max(shared, moment.inputs.closest(option.description, self.given.window)) < self.given.threshold:
             return Multiplier(reasoning="nobody asked that lately")
         return Multiplier(self.given.penalty, f"“{option.description}” was asked lately")
 
@@ -98,19 +93,26 @@ class KnowledgeCeiling(Scorer[CeilingParams]):
 class MomentumParams(Spec):
     """What the respondent's momentum does to each phase."""
 
-    low: dict[str, Factor] = Field(
+    low: dict[PhaseOrOther, Factor] = Field(
         default={"depth": 0.6, "structure": 0.7, "breadth": 1.2, "seeding": 1.3, "other": 1.0},
         description="Multiplier by phase at low momentum.",
     )
-    neutral: dict[str, Factor] = Field(default={"other": 1.0}, description="Multiplier by phase at neutral momentum.")
-    high: dict[str, Factor] = Field(
+    neutral: dict[PhaseOrOther, Factor] = Field(
+        default={"other": 1.0}, description="Multiplier by phase at neutral momentum."
+    )
+    high: dict[PhaseOrOther, Factor] = Field(
         default={"depth": 1.4, "structure": 1.1, "breadth": 0.9, "other": 1.0},
         description="Multiplier by phase at high momentum.",
     )
-    fatigued: dict[str, Factor] = Field(
+    fatigued: dict[PhaseOrOther, Factor] = Field(
         default={"depth": 0.4, "structure": 0.4, "other": 1.0},
         description="Multiplier by phase for a tired respondent.",
     )
+
+    def of(self, state: State, phase: Phase) -> float:
+        """The multiplier of a phase in a state of the respondent."""
+        tables = {"low": self.low, "neutral": self.neutral, "high": self.high, "fatigued": self.fatigued}
+        return tables[state].get(phase, tables[state].get("other", NEUTRAL))
 
 
 class MomentumAlignment(Scorer[MomentumParams]):
@@ -120,12 +122,10 @@ class MomentumAlignment(Scorer[MomentumParams]):
 
     def score(self, option: Option, moment: Moment) -> Multiplier:
         """As of the base."""
-        level = moment.momentum
-        table = {"low": self.given.low, "neutral": self.given.neutral, "high": self.given.high}[level]
+        level = moment.momentum or "neutral"
         if moment.inputs.momentum.fatigued:
-            table = self.given.fatigued
-        said = "the respondent is tired" if moment.inputs.momentum.fatigued else f"momentum is {level}"
-        return Multiplier(table.get(option.strategy.phase, table.get(OTHER, NEUTRAL)), said)
+            return Multiplier(self.given.of("fatigued", option.strategy.phase), "the respondent is tired")
+        return Multiplier(self.given.of(level, option.strategy.phase), f"momentum is {level}")
 
 
 class DiversityParams(Spec):
@@ -185,7 +185,7 @@ class BranchHealth(Scorer[BranchParams]):
         """As of the base."""
         if moment.depth_turns < self.given.stale_turns:
             return Multiplier()
-        said = f"{moment.depth_turns} questions in a row went deeper"
+        said = f"{counted(moment.depth_turns, 'question')} in a row went deeper"
         value = {"breadth": self.given.breadth, "depth": self.given.depth}.get(option.strategy.phase, NEUTRAL)
         return Multiplier(value, said)
 

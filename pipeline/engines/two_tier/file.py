@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from pipeline.coverage import GapKind
 from pipeline.engines.base import EngineFile
+from pipeline.engines.shared.rules import IDENTIFIER, Rule
 from pipeline.methodology import Form, Spec
 
 Category = Literal[
     "depth", "contrast", "breadth", "coverage", "peripheral", "easing", "transition", "reflection", "closing"
 ]
+CategoryOrOther = Literal[Category, "other"]
+"""A key of tables by category; `other` is what counts for all that are not named."""
 FocusSource = Literal["recent_node", "peripheral_node", "recent_nodes", "uncovered_elements", "guide_topic", "open"]
 NODE_SOURCES: frozenset[FocusSource] = frozenset({"recent_node", "peripheral_node"})
 """Sources that give one concept, so that the question is about what the respondent said."""
@@ -43,7 +46,7 @@ class FocusRule(Spec):
 class TwoTierStrategy(Spec):
     """One way to go on."""
 
-    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    id: str = Field(pattern=IDENTIFIER, description="Identifier, in snake_case.")
     name: str = Field(description="What moderators read.")
     type_category: Category = Field(description="What kind of move it is; scorers go by it.")
     enabled: bool = Field(default=True, description="Whether it is a candidate at all.")
@@ -63,17 +66,6 @@ class TwoTierStrategy(Spec):
         return "required" if all(rule.source in NODE_SOURCES for rule in self.focuses) else "none"
 
 
-class Rule(Spec):
-    """A veto or a scorer: which class, and with what parameters."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
-    kind: str = Field(alias="class", description="Name of the class.")
-    enabled: bool = Field(default=True, description="Whether it is applied.")
-    params: dict[str, Any] = Field(default={}, description="Parameters of the class; unknown ones are errors.")
-
-
 class ScorerRule(Rule):
     """A scorer with its weight."""
 
@@ -85,7 +77,7 @@ class ScorerRule(Rule):
 class PhaseRule(Spec):
     """One phase, and what it prefers."""
 
-    name: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Name of the phase.")
+    name: str = Field(pattern=IDENTIFIER, description="Name of the phase.")
     turns: int | None = Field(default=None, ge=1, le=200, description="Its length; none for the last one.")
     ends_with_strong_emotion: bool = Field(
         default=False, description="Whether it ends early with an answer of strong feeling."

@@ -23,12 +23,6 @@ def focuses_of(strategy: TwoTierStrategy, moment: Moment) -> Iterator[PossibleFo
             yield replace(focus, focus_type=rule.type, focus_description=described(rule.describe, moment.inputs, label))
 
 
-def steered(moment: Moment) -> NodeFacts | None:
-    """The concept that a moderator wants asked about."""
-    wanted = moment.inputs.target
-    return moment.by_key.get(wanted.node_key or "") if wanted is not None else None
-
-
 def _of_node(node: NodeFacts, confidence: float = 1.0) -> PossibleFocus:
     return PossibleFocus("", Target.node(node.key, node.label), confidence=confidence)
 
@@ -39,27 +33,32 @@ def _fit(rule: FocusRule, node: NodeFacts) -> bool:
 
 
 def _recent_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
-    wanted = steered(moment)
-    if wanted is not None:
-        yield _of_node(wanted)
+    """The freshest concept of this answer, else the latest one. Surer the fresher it is."""
+    if moment.wanted is not None:
+        yield _of_node(moment.wanted)
         return
-    yield from (_of_node(node) for node in [node for node in moment.recent if _fit(rule, node)][:1])
+    found = [node for node in moment.recent if _fit(rule, node)]
+    if found:
+        freshest = max(found, key=moment.freshness)
+        yield _of_node(freshest, moment.freshness(freshest))
 
 
 def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
     """The concept with the fewest relations; the weightier one of two, then the older one. Surer the fewer it has."""
-    wanted = steered(moment)
-    if wanted is not None:
-        yield _of_node(wanted)
+    if moment.wanted is not None:
+        yield _of_node(moment.wanted)
         return
     others = [n for n in moment.nodes if n.last_mention_turn < moment.inputs.turn_count and _fit(rule, n)]
-    if others:
+    if others and len(moment.nodes) > 1:
         found = min(others, key=lambda node: (node.relations, -node.salience))
         yield _of_node(found, 1 / (1 + found.relations))
 
 
 def _recent_nodes(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]:
-    found = moment.recent[: rule.most]
+    """The weightiest concept of each of the latest answers; others of them where there are too few."""
+    first = {node.last_mention_turn: node for node in reversed(moment.recent)}
+    each = sorted(first.values(), key=lambda node: -node.last_mention_turn)
+    found = list(dict.fromkeys((*each, *moment.recent)))[: rule.most]
     if len(found) >= FEWEST_TOGETHER:
         label = together([node.label for node in found], language_of(moment.inputs))
         yield PossibleFocus("", Target(kind="nodes", ids=tuple(node.key for node in found), label=label))

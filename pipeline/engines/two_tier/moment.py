@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pipeline.coverage import ElementCoverage, gaps_of
-from pipeline.engines.base import DecisionInputs
+from pipeline.ceilings import ceiling_on
+from pipeline.engines.shared.moment import TurnView
 from pipeline.engines.two_tier.file import TwoTierFile, TwoTierStrategy
+from pipeline.engines.two_tier.phases import questions_before_last
 from pipeline.focus import Target
-from pipeline.ports import QualitativeSignals
-from pipeline.subjects import Ceiling, NodeFacts, facts_of, latest_first, quality_of
+from pipeline.subjects import NodeFacts
+from pipeline.threads import BEGINS_A_THREAD
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class PossibleFocus:
         focus_type: as the rule calls it.
         target: what a question would be about; None for nothing in particular.
         focus_description: in words, in the language of the interview.
-        confidence: how sure it is that there is something to ask, in [0, 1].
+        confidence: how sure it is that there is something to find out by it, in [0, 1].
     """
 
     focus_type: str
@@ -42,59 +43,47 @@ class PossibleFocus:
 
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(TurnView):
     """One turn."""
 
-    inputs: DecisionInputs
     file: TwoTierFile
-    ceilings: Sequence[Ceiling] = ()
     table: Mapping[str, TwoTierStrategy] = field(default_factory=dict)
 
+    def freshness(self, node: NodeFacts) -> float:
+        """How much a concept asks to be followed, in [0, 1]: its salience, or the feeling in it, over BEGINS_A_THREAD.
+
+        0 but for what this answer brought up for the first time, nobody asked about, and does not end a chain.
+        """
+        old = node.last_mention_turn < self.inputs.turn_count or node.mentions > 1
+        if old or node.asked or node.terminal or ceiling_on(Target.node(node.key, node.label), self.ceilings):
+            return 0.0
+        return min(1.0, max(node.salience, node.emotion) / BEGINS_A_THREAD)
+
+    @cached_property
+    def lead(self) -> float:
+        """How much there is to follow in what was just said: the greatest freshness of a concept, 0 without any."""
+        return max(map(self.freshness, self.nodes), default=0.0)
+
     @property
-    def quality(self) -> QualitativeSignals | None:
-        """The qualities of this answer; None where it was not rated, or by a rater that doesn't tell them."""
-        return quality_of(self.inputs)
+    def pressure(self) -> float:
+        """The open topics of the guide over the questions until the last phase, in [0, 1]."""
+        return min(1.0, self.inputs.topics_open / max(1, questions_before_last(self.file, self.inputs)))
 
-    @cached_property
-    def nodes(self) -> tuple[NodeFacts, ...]:
-        """The concepts that can be asked about, in the order of their creation."""
-        return facts_of(self.inputs)
-
-    @cached_property
-    def by_key(self) -> dict[str, NodeFacts]:
-        """The same by their identity."""
-        return {node.key: node for node in self.nodes}
-
-    @cached_property
-    def recent(self) -> tuple[NodeFacts, ...]:
-        """The same, those of this answer first, then what was said before it, the weightiest first, then the latest."""
-        return latest_first(self.nodes, self.inputs.turn_count)
-
-    @cached_property
-    def coverage(self) -> dict[str, ElementCoverage]:
-        """By element; only those that there are."""
-        known = {entry.element_id: entry for entry in self.inputs.coverage}
-        return {
-            element.id: known.get(element.id) or ElementCoverage(element_id=element.id)
-            for element in self.inputs.elements
-        }
+    @property
+    def turns_left(self) -> int | None:
+        """Questions that can be answered after the next one; None without a limit."""
+        return max(0, self.inputs.max_turns - self.inputs.turn_count - 1) if self.inputs.max_turns else None
 
     @cached_property
     def uncovered(self) -> tuple[str, ...]:
         """Elements to ask about, in the concept's order: with a gap, not exhausted, not declined."""
-        gaps = gaps_of(self.inputs.coverage, self.inputs.elements, self.inputs.graph)
         return tuple(
             name
-            for name, lacking in gaps.items()
+            for name, lacking in self.gaps.items()
             if any(gap.kind in self.file.uncovered for gap in lacking)
             and not self.coverage[name].exhausted
             and not self.coverage[name].declined
         )
-
-    @property
-    def strategies_asked(self) -> tuple[str, ...]:
-        """The strategies of the questions so far, oldest first."""
-        return tuple(entry.strategy for entry in self.inputs.questions)
 
     def category_of(self, strategy: str) -> str:
         """The category of a strategy; empty for one that is not the engine's, such as a moderator's question."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any
 
 from pydantic import Field
 
-from pipeline.engines.base import Comparison, DecisionInputs
+from pipeline.ceilings import CeilingRules, ceiling_on
+from pipeline.engines.shared.rules import Judge, ParamsT
+from pipeline.engines.shared.wording import counted
 from pipeline.engines.two_tier.file import TwoTierStrategy
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.methodology import Spec
 from pipeline.signals.base import SignalValue
-from pipeline.subjects import CeilingRules, ceiling_on, closest, language_of
-
-ParamsT = TypeVar("ParamsT", bound=Spec)
+from pipeline.subjects import closest, language_of
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,8 @@ class VetoResult:
     signals: Mapping[str, SignalValue] = field(default_factory=dict)
 
 
-class Veto(ABC, Generic[ParamsT]):
-    """One veto, made from its parameters."""
-
-    params: ClassVar[type[Spec]]
-
-    def __init__(self, name: str, given: ParamsT) -> None:
-        """Args: name: the id that the file gives it; given: its parameters."""
-        self.name = name
-        self.given = given
+class Veto(Judge[ParamsT], ABC):
+    """One veto."""
 
     @abstractmethod
     def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
@@ -67,7 +60,7 @@ class KnowledgeCeiling(Veto[CeilingParams]):
         if found is None or focus.target is None:
             return self._passes()
         turns = moment.inputs.turn_count - found.turn
-        said = "just now" if not turns else f"{turns} answers ago"
+        said = f"{counted(turns, 'answer')} ago" if turns else "just now"
         return self._stops(f"the respondent knows no more of {focus.target.label}, as they said {said}", turns=turns)
 
 
@@ -89,7 +82,8 @@ class ElementExhausted(Veto[ExhaustedParams]):
             return self._passes()
         count = entry.mentioned_since_new
         if count >= self.given.mentions:
-            return self._stops(f"{count} answers about it in a row brought nothing new", mentions=count)
+            reason = f"{counted(count, 'answer')} about it in a row brought nothing new"
+            return self._stops(reason, mentions=count)
         return self._passes(mentions=count)
 
 
@@ -97,8 +91,8 @@ class RedundancyParams(Spec):
     """When a focus is too close to something that was asked."""
 
     window: int = Field(default=6, ge=1, le=50, description="Latest questions that it is compared with.")
-    cosine: float = Field(default=0.80, ge=0, le=1, description="Closeness in meaning that makes it the same.")
-    jaccard: float = Field(default=0.6, ge=0, le=1, description="Share of content words that makes it the same.")
+    cosine: float = Field(default=0.80, gt=0, le=1, description="Closeness in meaning that makes it the same.")
+    jaccard: float = Field(default=0.6, gt=0, le=1, description="Share of content words that makes it the same.")
     plain_words: dict[str, tuple[str, ...]] = Field(
         default={}, description="Per language: words that say nothing of a subject and don't count."
     )
@@ -112,10 +106,10 @@ class RecentRedundancy(Veto[RedundancyParams]):
     def evaluate(self, strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> VetoResult:
         """As of the base."""
         described = focus.focus_description
-        recent = self.recent(moment.inputs)
+        recent = moment.inputs.question_texts[-self.given.window :]
         if not described or not recent:
             return self._passes()
-        cosine = moment.inputs.closeness.get(described, 0.0)
+        cosine = moment.inputs.closest(described, self.given.window)
         plain = self.given.plain_words.get(language_of(moment.inputs), ())
         shared, question = closest(described, recent, plain)
         if cosine >= self.given.cosine:
@@ -123,15 +117,6 @@ class RecentRedundancy(Veto[RedundancyParams]):
         if shared >= self.given.jaccard:
             return self._stops(f"“{described}” is nearly what was asked: “{question}”", jaccard=round(shared, 4))
         return self._passes(cosine=cosine, jaccard=round(shared, 4))
-
-    def recent(self, inputs: DecisionInputs) -> tuple[str, ...]:
-        """The latest questions, oldest first."""
-        return inputs.question_texts[-self.given.window :]
-
-    def comparison(self, foci: Sequence[PossibleFocus], inputs: DecisionInputs) -> Comparison:
-        """What has to be compared in meaning."""
-        texts = tuple(focus.focus_description for focus in foci if focus.focus_description)
-        return Comparison(texts, self.recent(inputs))
 
 
 class FatigueParams(Spec):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -24,15 +23,14 @@ from pipeline.engines.arbitration.moment import Moment, traced
 from pipeline.engines.arbitration.scorers import SCORERS
 from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate, total
 from pipeline.focus import Target
-from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SchemaTension, SurfaceGraph
+from pipeline.graph.surface import KGNode, SchemaTension, SurfaceGraph
 from pipeline.momentum import MomentumState
 from pipeline.ports import QualitativeSignals
-from pipeline.repeating import inputs_of
-from pipeline.signals.base import NodeColumns, SignalMatrix
 from pipeline.state import FocusEntry
-from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
+from tests.support.engine_turns import candidate, edge, lead, mistakes, node, shipped_text, turn_of
+from tests.support.interview import Interview, configuration, new_state, small_methodology
 
-TEXT = (files("config") / "engines" / "arbitration.yaml").read_text(encoding="utf-8")
+TEXT = shipped_text("arbitration")
 FILE = ArbitrationFile.model_validate(parse(TEXT, "arbitration.yaml").data)
 SHIPPED: dict[str, Any] = FILE.model_dump(mode="json", by_alias=True)
 TASTE, PRICE = Element(id="taste", label="the taste"), Element(id="price", label="the price")
@@ -44,63 +42,9 @@ COVERED = tuple(
 )
 
 
-def node(name: str, turn: int = 1, *, kind: str = "attribute", mentions: int = 1, label: str = "") -> KGNode:
-    return KGNode(
-        id=name,
-        label=label or name,
-        node_type=kind,
-        mentions=(Mention(utterance_id=f"u{turn}", quote=name),),
-        confidence=0.7,
-        created_turn=1,
-        last_mention_turn=turn,
-        sequence=turn,
-        mention_sequence=turn,
-        mention_count=mentions,
-    )
-
-
-def edge(source: str, target: str, basis: Basis = "stated") -> KGEdge:
-    return KGEdge(
-        id=f"{source}-{target}",
-        source_id=source,
-        target_id=target,
-        edge_type="leads_to",
-        mentions=(),
-        confidence=0.7,
-        basis=basis,
-        created_turn=1,
-        sequence=1,
-    )
-
-
-def inputs(
-    nodes: Sequence[KGNode] = (),
-    strategies: Sequence[str] = (),
-    *,
-    edges: Sequence[KGEdge] = (),
-    members: Mapping[str, tuple[str, ...]] | None = None,
-    **changes: Any,
-) -> DecisionInputs:
-    """A turn after these questions, with these concepts."""
-    columns = NodeColumns(
-        keys=tuple(one.id for one in nodes),
-        labels=tuple(one.label for one in nodes),
-        node_types=tuple(one.node_type for one in nodes),
-        sequence=tuple(one.sequence for one in nodes),
-        mention_sequence=tuple(one.mention_sequence for one in nodes),
-        members=dict(members or {}),
-    )
-    fields: dict[str, Any] = {
-        "methodology": small_methodology(),
-        "signals": SignalMatrix(nodes=columns),
-        "graph": SurfaceGraph(nodes, edges),
-        "questions": tuple(FocusEntry(turn=at, strategy=name) for at, name in enumerate(strategies, start=1)),
-        "turn_count": len(strategies) + 1,
-        "max_turns": 20,
-        "subject": "coffee",
-        "engine_file": SHIPPED,
-    }
-    return DecisionInputs(**{**fields, **changes})
+def inputs(*parts: Any, **changes: Any) -> DecisionInputs:
+    """A turn with the file as it comes along; `turn_of` tells the rest."""
+    return turn_of(changes.pop("engine_file", SHIPPED), *parts, **{"max_turns": 20, **changes})
 
 
 def decide(*nodes: KGNode, **changes: Any) -> Decision:
@@ -115,20 +59,12 @@ def scorer(kind: str, name: str, weight: float = 1.0, **params: Any) -> dict[str
     return {"id": name, "class": kind, "weight": weight, "params": params}
 
 
-def candidate(decision: Decision, strategy: str, label: str | None = None) -> ScoredCandidate:
-    return next(
-        one
-        for one in decision.candidates
-        if one.strategy == strategy and (label is None or (one.target is not None and one.target.label == label))
-    )
-
-
 def factor(one: ScoredCandidate, name: str) -> Any:
     return next(term.value for term in one.terms if term.name == name)
 
 
 def moment(*nodes: KGNode, **changes: Any) -> Moment:
-    return Moment(inputs(nodes, **changes), FILE)
+    return Moment(inputs(nodes, **changes), (), FILE)
 
 
 def labels(found: Sequence[Any]) -> list[str]:
@@ -197,6 +133,17 @@ def test_ambiguous_is_what_has_only_vague_words_or_is_said_thinking_aloud() -> N
     assert labels(thinking.views.ambiguous) == ["new"]
 
 
+@pytest.mark.parametrize(
+    ("language", "unclear"),
+    [("en", ["good stuff"]), ("de", ["gute Sache"]), ("de-AT", ["gute Sache"]), ("ar", ["شيء جيد"]), ("fr", [])],
+)
+def test_vague_words_are_those_of_the_language_of_the_interview(language: str, unclear: list[str]) -> None:
+    views = {**SHIPPED["views"], "vague": {**SHIPPED["views"]["vague"], "de": ["gute", "sache"]}}
+    file = ArbitrationFile.model_validate(changed(views=views))
+    said = [node("n", label="good stuff"), node("m", label="gute Sache"), node("o", label="شيء جيد")]
+    assert labels(Moment(inputs(said, language=language), (), file).views.ambiguous) == unclear
+
+
 def test_active_branch_goes_back_along_the_newest_sources() -> None:
     nodes = [node("a", 1), node("b", 2), node("c", 3), node("d", 4)]
     edges = [edge("a", "d"), edge("c", "d"), edge("b", "c")]
@@ -215,7 +162,7 @@ def test_branch_counts_wordings_of_one_concept_once() -> None:
     graph = [node("slot", 3), node("other", 2), node("again", 1)]
     told = inputs(graph[:2], edges=[edge("other", "slot"), edge("again", "other")], members={"slot": ("slot", "again")})
     told = replace(told, graph=SurfaceGraph(graph, [edge("other", "slot"), edge("again", "other")]))
-    assert labels(Moment(told, FILE).views.active_branch) == ["slot", "other"]
+    assert labels(Moment(told, (), FILE).views.active_branch) == ["slot", "other"]
 
 
 def test_coverage_comes_first_and_a_new_element_counts_most() -> None:
@@ -338,7 +285,7 @@ def test_question_that_was_asked_counts_little(question: str, closeness: float, 
     told = decide(
         node("foam", label="creamy foam"),
         question_texts=(question,),
-        closeness={"Deepen: why creamy foam matters": closeness},
+        closeness={"Deepen: why creamy foam matters": (closeness,)},
     )
     assert factor(candidate(told, "deepen_branch"), "redundancy") == value
 
@@ -462,6 +409,23 @@ def test_phases_emerge_from_what_applies() -> None:
     assert phases == ["coverage", "depth", "breadth", "seeding", "closing"]
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"strategy": "no_such"},
+        {"strategy": "ensure_coverage"},
+        {"target": Target.node("gone", "gone")},
+        {"strategy": "no_such", "target": Target.node("gone", "gone")},
+    ],
+)
+def test_wish_that_restricts_nothing_does_not_keep_an_interview_from_its_end(wish: dict[str, Any]) -> None:
+    nodes = [node("milk"), node("foam")]
+    assert decide(*nodes, turn_count=19, **wish).close
+    assert decide(*nodes, turn_count=19, target=Target.node("milk", "")).target == Target.node("milk", "milk")
+    seeded = ["introduce_seed"] * 3
+    assert decide(strategies=seeded, **wish).reason == "nothing is left to ask"
+
+
 def test_moderator_gets_what_they_ask_for_where_it_applies() -> None:
     nodes = [node("milk"), node("foam")]
     assert decide(*nodes, strategy="deepen_branch", turn_count=19).strategy == "deepen_branch"
@@ -492,14 +456,6 @@ def test_decision_never_fails_and_its_scores_are_the_totals_of_their_terms(
     assert len(decision.scores.of_others) == decision.candidate_count
 
 
-def broken(change: Any) -> list[str]:
-    data = parse(TEXT, "arbitration.yaml").data
-    change(data)
-    with pytest.raises(ConfigError) as caught:
-        read_engine(yaml.safe_dump(data, allow_unicode=True), "arbitration.yaml", "arbitration")
-    return [problem.reason for problem in caught.value.problems]
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -517,10 +473,18 @@ def broken(change: Any) -> list[str]:
         (lambda d: d["strategies"][0].update({"applies": "sometimes"}), "input should be"),
         (lambda d: d["strategies"][0].update({"tactics": []}), "at least 1 item"),
         (lambda d: d["strategies"][0]["tactics"].append(d["strategies"][0]["tactics"][0]), "probe is there twice"),
+        (lambda d: d["scorers"][0]["params"].update({"threshold": 0}), "greater than 0"),
+        (lambda d: d["scorers"][2].update({"params": {"low": {"deph": 1.0}}}), "'depth'"),
+        (lambda d: d["scorers"][2].update({"params": {"neutral": {"other": 0}}}), "rules every strategy out"),
+        (
+            lambda d: [one.update({"enabled": one["id"] == "closing"}) for one in d["strategies"]],
+            "nothing to choose from but closing",
+        ),
     ],
 )
 def test_mistake_in_the_file_is_reported(change: Any, words: str) -> None:
-    assert any(words in reason for reason in broken(change)), broken(change)
+    found = mistakes("arbitration", change)
+    assert any(words in reason for reason in found), found
 
 
 def test_file_that_comes_along_names_every_scorer_and_gives_no_cause_for_caution() -> None:
@@ -532,6 +496,21 @@ def test_file_that_comes_along_names_every_scorer_and_gives_no_cause_for_caution
     assert caution.reason == "unknown placeholder {gadget}: it stays empty"
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d["strategies"][1]["tactics"][0].update({"gaps": ["no_reaction"]}), "without effect"),
+        (lambda d: d["ending"].update({"fatigue_coverage": 1}), "a tired respondent is not let go"),
+    ],
+)
+def test_odd_thing_in_the_file_gives_cause_for_caution(change: Any, words: str) -> None:
+    data = parse(TEXT, "arbitration.yaml").data
+    change(data)
+    file, _ = read_engine(yaml.safe_dump(data, allow_unicode=True), "arbitration.yaml", "arbitration")
+    (caution,) = Arbitration().cautions(file)
+    assert words in caution.reason
+
+
 def test_strategy_asks_by_its_tactic() -> None:
     table = Arbitration().strategies(configuration().model_copy(update={"engine_file": SHIPPED}))
     assert (table.elements, table.topics) == ("ensure_coverage", "follow_guide")
@@ -539,23 +518,19 @@ def test_strategy_asks_by_its_tactic() -> None:
     assert asked is not None
     assert asked.name == "ensure_coverage"
     assert "How do you feel about {element}?" in [form.ask for form in asked.templates["en"]]
-    assert "Let's turn to {element}. What do you make of it?" not in [form.ask for form in asked.templates["en"]]
+    assert "Let's turn to {element}. What do you make of that?" not in [form.ask for form in asked.templates["en"]]
     assert table.by_tactic("ensure_coverage", "unknown") == table["ensure_coverage"]
     assert table.by_tactic("nothing", "") is None
 
 
-async def test_interview_is_led_to_its_end_and_every_choice_can_be_made_again() -> None:
+async def test_interview_is_led_to_its_end() -> None:
     plain = configuration()
     concept = plain.concept.model_copy(update={"elements": (TASTE, PRICE), "engine": "arbitration"})
     interview = Interview(
         configuration=plain.model_copy(update={"concept": concept, "engine_file": SHIPPED}),
         state=new_state(engine="arbitration", max_turns=12),
     )
-    said = ["sweet", "bitter", "cheap", "strong", "warm", "dark", "fresh", "mild", "rich", "thin", "old", "new"]
-    for text in said:
-        if interview.state.status == "completed":
-            break
-        await interview.say(text, concepts((text, "attribute")))
+    await lead(interview)
     assert interview.state.status == "completed"
     asked = [entry.strategy for entry in interview.state.focus_history]
     assert {"ensure_coverage", "deepen_branch", "explore_breadth", "closing"} <= set(asked)
@@ -563,10 +538,3 @@ async def test_interview_is_led_to_its_end_and_every_choice_can_be_made_again() 
     request = next(one for one in interview.writer.requests if one.strategy and one.strategy.name == "ensure_coverage")
     assert request.strategy is not None
     assert request.strategy.description == "Ask openly about this part of the concept."
-    table = Arbitration().strategies(interview.configuration)
-    for outcome in interview.outcomes:
-        record = outcome.record
-        assert record is not None
-        if record.candidates:
-            again = Arbitration().decide(inputs_of(interview.state, record, interview.configuration, table))
-            assert (again.candidates, again.scores) == (record.candidates, record.scores)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -14,85 +12,32 @@ from hypothesis import strategies as st
 
 from config.enginefiles import read_engine
 from config.yamlfile import ConfigError, parse
+from pipeline.ceilings import Ceiling, CeilingRules, ceilings_after
 from pipeline.concept import Element
 from pipeline.coverage import ElementCoverage
 from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate, total
 from pipeline.engines.two_tier import TwoTier
-from pipeline.engines.two_tier.engine import compiled, phase_of
+from pipeline.engines.two_tier.engine import compiled
 from pipeline.engines.two_tier.file import TwoTierFile
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
+from pipeline.engines.two_tier.phases import phase_of
 from pipeline.focus import Target
-from pipeline.graph.surface import KGEdge, KGNode, Mention, SurfaceGraph
+from pipeline.graph.surface import KGNode, SurfaceGraph
 from pipeline.momentum import MomentumState
 from pipeline.ports import QualitativeSignals
-from pipeline.repeating import inputs_of
-from pipeline.signals.base import NodeColumns, SignalMatrix
 from pipeline.state import FocusEntry
-from pipeline.subjects import CeilingRules, ceilings_after
-from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
+from tests.support.engine_turns import candidate, edge, lead, mistakes, node, shipped_text, turn_of
+from tests.support.interview import Interview, configuration, new_state, small_methodology
 
-TEXT = (files("config") / "engines" / "two_tier.yaml").read_text(encoding="utf-8")
+TEXT = shipped_text("two_tier")
 FILE = TwoTierFile.model_validate(parse(TEXT, "two_tier.yaml").data)
 SHIPPED: dict[str, Any] = FILE.model_dump(mode="json", by_alias=True)
 TASTE, TEXTURE = Element(id="taste", label="taste"), Element(id="texture", label="texture")
 
 
-def node(name: str, turn: int = 3, *, mentions: int = 1, emotion: int = 0, kind: str = "attribute") -> KGNode:
-    return KGNode(
-        id=name,
-        label=name,
-        node_type=kind,
-        mentions=(Mention(utterance_id=f"u{turn}", quote=name),),
-        confidence=0.7,
-        emotion=emotion,
-        created_turn=1,
-        last_mention_turn=turn,
-        sequence=turn,
-        mention_sequence=turn,
-        mention_count=mentions,
-    )
-
-
-def edge(source: str, target: str) -> KGEdge:
-    return KGEdge(
-        id=f"{source}-{target}",
-        source_id=source,
-        target_id=target,
-        edge_type="leads_to",
-        mentions=(),
-        confidence=0.7,
-        created_turn=1,
-        sequence=1,
-    )
-
-
-def inputs(
-    nodes: Sequence[KGNode] = (),
-    strategies: Sequence[str] = (),
-    *,
-    edges: Sequence[KGEdge] = (),
-    values: Mapping[str, Any] | None = None,
-    **changes: Any,
-) -> DecisionInputs:
-    """A turn after these questions, with these concepts."""
-    columns = NodeColumns(
-        keys=tuple(one.id for one in nodes),
-        labels=tuple(one.label for one in nodes),
-        node_types=tuple(one.node_type for one in nodes),
-        sequence=tuple(one.sequence for one in nodes),
-        mention_sequence=tuple(one.mention_sequence for one in nodes),
-    )
-    fields: dict[str, Any] = {
-        "methodology": small_methodology(),
-        "signals": SignalMatrix(nodes=columns, values=dict(values or {})),
-        "graph": SurfaceGraph(nodes, edges),
-        "questions": tuple(FocusEntry(turn=at, strategy=name) for at, name in enumerate(strategies, start=1)),
-        "turn_count": len(strategies) + 1,
-        "max_turns": 15,
-        "subject": "coffee",
-        "engine_file": SHIPPED,
-    }
-    return DecisionInputs(**{**fields, **changes})
+def inputs(*parts: Any, **changes: Any) -> DecisionInputs:
+    """A turn with the file as it comes along; `turn_of` tells the rest."""
+    return turn_of(changes.pop("engine_file", SHIPPED), *parts, **{"max_turns": 15, **changes})
 
 
 def decide(**changes: Any) -> Decision:
@@ -102,14 +47,6 @@ def decide(**changes: Any) -> Decision:
 def changed(**parts: Any) -> dict[str, Any]:
     """The shipped file with other parts."""
     return {**SHIPPED, **parts}
-
-
-def candidate(decision: Decision, strategy: str, label: str | None = None) -> ScoredCandidate:
-    return next(
-        one
-        for one in decision.candidates
-        if one.strategy == strategy and (label is None or (one.target is not None and one.target.label == label))
-    )
 
 
 def raws(one: ScoredCandidate) -> list[Any]:
@@ -222,15 +159,46 @@ REDUNDANT = [
 
 @pytest.mark.parametrize(("described", "question", "cosine", "vetoed"), REDUNDANT)
 def test_focus_that_means_what_was_asked_is_vetoed(described: str, question: str, cosine: float, vetoed: bool) -> None:
-    told = inputs(question_texts=(question,), closeness={described: cosine})
+    told = inputs(question_texts=(question,), closeness={described: (cosine,)})
     for rule, veto in compiled(SHIPPED).vetoes:
         if rule.id == "recent_redundancy":
-            moment = Moment(told, FILE)
+            moment = Moment(told, (), FILE)
             table = compiled(SHIPPED).table
             found = veto.evaluate(table["broaden"], PossibleFocus("breadth", focus_description=described), moment)
             assert (found.scorer_id, found.is_veto, bool(found.reasoning)) == ("recent_redundancy", vetoed, vetoed)
             return
     raise AssertionError("the veto is not there")
+
+
+def vetoes_with(*redundancy: dict[str, Any]) -> list[dict[str, Any]]:
+    """The redundancy veto as it comes along, once for each of these parameters, and no other."""
+    (shipped,) = [rule for rule in SHIPPED["vetoes"] if rule["class"] == "RecentRedundancy"]
+    return [
+        {**shipped, "id": f"redundancy_{at}", "params": {**shipped["params"], **params}}
+        for at, params in enumerate(redundancy)
+    ]
+
+
+def test_all_questions_that_any_redundancy_veto_looks_at_are_compared() -> None:
+    questions = tuple(f"Question {number}?" for number in range(9))
+    vetoes = vetoes_with({"window": 2}, {"window": 7})
+    told = inputs([node("milk", 9)], question_texts=questions, engine_file=changed(vetoes=vetoes))
+    assert TwoTier().compared(told).questions == questions[-7:]
+    assert TwoTier().compared(replace(told, engine_file=changed(vetoes=[]))).questions == ()
+
+
+@pytest.mark.parametrize(("ago", "vetoed"), [(1, ["redundancy_0"]), (2, ["redundancy_1"]), (5, [])])
+def test_redundancy_veto_looks_at_no_more_questions_than_it_says(ago: int, vetoed: list[str]) -> None:
+    cosines = tuple(0.9 if place == ago else 0.1 for place in range(6, 0, -1))
+    vetoes = vetoes_with({"window": 1}, {"window": 3})
+    told = inputs(
+        [node("milk", 6)],
+        question_texts=tuple(f"Question {number}?" for number in range(6)),
+        closeness={"Deepen: why milk matters": cosines},
+        engine_file=changed(vetoes=vetoes),
+    )
+    one = candidate(TwoTier().decide(told), "deepen")
+    assert [term.name for term in one.terms if term.kind == "veto"] == vetoed
 
 
 async def test_examples_of_redundancy_hold_with_the_embedder_that_is_used() -> None:
@@ -310,6 +278,32 @@ def test_opening_that_nobody_can_answer_is_a_ceiling_of_what_was_said() -> None:
     assert found.about == ("milk",)
 
 
+@pytest.mark.parametrize(
+    ("turn", "said"), [(2, "as they said just now"), (3, "said one answer ago"), (4, "said 2 answers ago")]
+)
+def test_ceiling_says_when_it_was_reached(turn: int, said: str) -> None:
+    known = {"ceilings": [[["milk"], 2]], "left": []}
+    one = candidate(decide(nodes=[node("milk", 1)], turn_count=turn, engine_state=known), "deepen")
+    assert one.terms[0].reason.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("mentions", "asked", "said"),
+    [
+        (1, 0, "one answer spoke of it, and no questions asked about it"),
+        (2, 1, "2 answers spoke of it, and one question asked about it"),
+    ],
+)
+def test_reasons_count_in_good_english(mentions: int, asked: int, said: str) -> None:
+    questions = tuple(
+        FocusEntry(turn=at, strategy="deepen", key="milk", target=Target.node("milk", "milk")) for at in range(asked)
+    )
+    told = inputs([node("milk", 9, mentions=mentions)], questions=questions, turn_count=9)
+    reasons = [term.reason for term in candidate(TwoTier().decide(told), "deepen").terms]
+    assert said in reasons
+    assert ("the last question went deeper" in reasons) is (asked == 1)
+
+
 @pytest.mark.parametrize(("answers", "vetoed"), [(2, False), (3, True)])
 def test_element_that_brings_nothing_new_is_vetoed(answers: int, vetoed: bool) -> None:
     entry = ElementCoverage(element_id="taste", mentioned=answers + 1, mentioned_since_new=answers)
@@ -366,7 +360,7 @@ def test_first_veto_counts_and_stops_the_others() -> None:
 def test_ambiguity_goes_by_the_rating_or_else_by_rules(
     values: dict[str, Any], quality: QualitativeSignals | None, deepen: float, broaden: float
 ) -> None:
-    told = inputs([node("milk", 1)], values=values, answers={1: "Well"}, qualitative=(quality,))
+    told = inputs([node("milk", 1, mentions=2)], values=values, answers={1: "Well"}, qualitative=(quality,))
     decision = TwoTier().decide(told)
     found = [candidate(decision, name).amounts("weighted")[1].value for name in ("deepen", "broaden")]
     assert found == [deepen, broaden]
@@ -378,7 +372,7 @@ def test_answer_that_reached_a_value_speaks_for_breadth() -> None:
     assert candidate(top, "broaden").amounts("weighted")[2].value == pytest.approx(1.1 + 0.2)
     assert candidate(top, "deepen").target == Target.node("milk", "milk")
     surface = QualitativeSignals(concept_depth="surface")
-    rated = decide(nodes=[node("milk", 1)], answers={1: "Milk"}, qualitative=(surface,))
+    rated = decide(nodes=[node("milk", 1, mentions=2)], answers={1: "Milk"}, qualitative=(surface,))
     assert candidate(rated, "deepen").amounts("weighted")[2].value == pytest.approx(1.2)
 
 
@@ -395,7 +389,8 @@ def test_answer_that_reached_a_value_speaks_for_breadth() -> None:
 def test_engagement_goes_by_momentum_and_reasoning(
     momentum: MomentumState, values: dict[str, Any], quality: QualitativeSignals | None, raw: float
 ) -> None:
-    told = inputs([node("milk", 1)], momentum=momentum, values=values, answers={1: "Hm"}, qualitative=(quality,))
+    said = [node("milk", 1, mentions=2)]
+    told = inputs(said, momentum=momentum, values=values, answers={1: "Hm"}, qualitative=(quality,))
     assert candidate(TwoTier().decide(told), "deepen").amounts("weighted")[3].value == pytest.approx(raw)
 
 
@@ -403,6 +398,101 @@ def test_bridge_goes_to_the_concept_with_the_fewest_relations_that_was_not_just_
     nodes = [node("milk", 1), node("foam", 1), node("cup", 2), node("price", 3)]
     told = decide(nodes=nodes, strategies=["deepen"] * 2, edges=[edge("milk", "foam"), edge("milk", "cup")])
     assert candidate(told, "bridge").target == Target.node("foam", "foam")
+
+
+@pytest.mark.parametrize("salience", [2, 3, None])
+def test_rich_concept_that_was_just_said_first_is_followed_before_breadth(salience: int | None) -> None:
+    decision = decide(nodes=[node("morning", 1, salience=salience)], turn_count=1, max_turns=15)
+    assert (decision.phase, decision.strategy) == ("exploratory", "deepen")
+    assert decision.target == Target.node("morning", "morning")
+    assert "something new was just said" in decision.reason
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        [node("morning", 1, salience=0)],
+        [node("morning", 1, mentions=2)],
+        [node("peace", 1, kind="value")],
+        [node("morning", 0)],
+    ],
+)
+def test_breadth_comes_first_where_nothing_rich_was_just_said(said: list[KGNode]) -> None:
+    assert decide(nodes=said, turn_count=1).strategy == "broaden"
+
+
+def test_what_was_just_said_is_followed_before_elements_and_then_they_are_covered() -> None:
+    told = {"elements": (TASTE, TEXTURE)}
+    assert decide(nodes=[node("morning", 1)], **told).strategy == "deepen"
+    asked = FocusEntry(turn=1, strategy="deepen", key="morning", target=Target.node("morning", "morning"))
+    both = [node("morning", 1), node("quiet", 2)]
+    later = decide(nodes=both, questions=(asked,), turn_count=2, **told)
+    assert (later.strategy, later.target) == ("cover_element", Target(kind="element", ids=("taste",), label="taste"))
+
+
+def test_concept_that_was_asked_about_or_is_at_its_ceiling_is_nothing_to_follow() -> None:
+    milk = node("milk", 2)
+    asked = FocusEntry(turn=1, strategy="deepen", key="milk", target=Target.node("milk", "milk"))
+    moments = [
+        Moment(inputs([milk], ["broaden"]), (), FILE),
+        Moment(inputs([milk], questions=(asked,), turn_count=2), (), FILE),
+        Moment(inputs([milk], ["broaden"]), (Ceiling(("milk",), 1),), FILE),
+    ]
+    assert [moment.lead for moment in moments] == [1.0, 0.0, 0.0]
+
+
+def test_latest_concept_is_the_freshest_of_an_answer() -> None:
+    said = [node("known", 2, mentions=2, salience=3), node("new", 2, salience=1)]
+    assert candidate(decide(nodes=said, strategies=["broaden"]), "deepen").target == Target.node("new", "new")
+
+
+def test_bridge_leads_to_what_nobody_linked_where_nothing_new_was_said() -> None:
+    known = [node("milk", 5, mentions=3), node("foam", 4, mentions=2), node("cup", 1)]
+    linked = [edge("milk", "foam"), edge("foam", "milk")]
+    asked = ["deepen", "broaden", "deepen", "deepen", "deepen"]
+    decision = decide(nodes=[*known, node("tea", 6, mentions=3)], strategies=asked, edges=linked)
+    assert (decision.strategy, decision.target) == ("bridge", Target.node("cup", "cup"))
+    assert "it stands apart" in decision.reason
+    apart, joined = (
+        raws(candidate(decide(nodes=known, strategies=asked, edges=edges), "bridge"))[2]
+        for edges in (linked, [*linked, edge("milk", "cup"), edge("foam", "milk")])
+    )
+    assert apart == pytest.approx(joined + 0.4)
+    assert "bridge" not in [one.strategy for one in decide(nodes=known[-1:], strategies=asked).candidates]
+
+
+def test_last_phase_puts_together_what_was_said_and_then_closes() -> None:
+    said = [node(f"n{turn}", turn) for turn in range(1, 8)]
+    asked = ["deepen"] * 8 + ["broaden"] * 2
+    first = decide(nodes=said, strategies=asked)
+    assert (first.phase, first.strategy) == ("closing", "synthesis")
+    assert decide(nodes=said, strategies=[*asked, "synthesis"]).strategy == "closing"
+    assert decide(nodes=said[:4], strategies=asked).strategy == "closing"
+    assert decide(nodes=said, strategies=asked, max_turns=12).strategy == "closing"
+
+
+@pytest.mark.parametrize(
+    ("turn", "topics", "raw"), [(1, 1, 1.1), (1, 5, 1.5), (6, 2, 1.4), (9, 2, 2.0), (9, 9, 2.0), (13, 1, 2.0)]
+)
+def test_topic_of_the_guide_presses_the_more_the_fewer_questions_are_left(turn: int, topics: int, raw: float) -> None:
+    topic = Target(kind="topic", ids=("drawback",), label="What is disliked")
+    told = decide(topic=topic, topics_open=topics, turn_count=turn)
+    assert candidate(told, "broaden", topic.label).amounts("weighted")[0].value == pytest.approx(raw)
+
+
+def test_topic_of_the_guide_is_asked_for_before_a_ladder_is_followed_again() -> None:
+    topic = Target(kind="topic", ids=("drawback",), label="What is disliked")
+    told = inputs([node("milk", 6, mentions=2)], ["broaden", *["deepen"] * 4], topic=topic, topics_open=4)
+    decision = TwoTier().decide(told)
+    assert (decision.phase, decision.strategy, decision.target) == ("focused", "broaden", topic)
+
+
+def test_synthesis_takes_the_weightiest_of_each_answer() -> None:
+    said = [node("a", 3, salience=1), node("b", 3, salience=2), node("c", 3, salience=1), node("d", 1)]
+    told = candidate(decide(nodes=said, strategies=["broaden"] * 2), "synthesis")
+    assert told.target is not None
+    assert told.target.ids == ("b", "d", "a")
 
 
 def test_synthesis_is_about_the_latest_concepts_together() -> None:
@@ -453,14 +543,6 @@ def test_decision_never_fails_and_its_scores_are_the_totals_of_their_terms(
     assert len(decision.scores.of_others) == decision.candidate_count
 
 
-def broken(change: Any) -> list[str]:
-    data = parse(TEXT, "two_tier.yaml").data
-    change(data)
-    with pytest.raises(ConfigError) as caught:
-        read_engine(yaml.safe_dump(data, allow_unicode=True), "two_tier.yaml", "two_tier")
-    return [problem.reason for problem in caught.value.problems]
-
-
 def all_weights(value: float) -> Any:
     def change(data: dict[str, Any]) -> None:
         for rule in data["scorers"]:
@@ -492,10 +574,55 @@ def all_weights(value: float) -> Any:
             lambda d: d["phases"][0].update({"multipliers": {one["id"]: 0 for one in d["strategies"]}}),
             "leaves no strategy to choose from",
         ),
+        (
+            lambda d: [one.update({"enabled": one["id"] == "closing"}) for one in d["strategies"]],
+            "nothing to choose from but closing",
+        ),
+        (
+            lambda d: d["vetoes"][0]["params"].update({"strategies": ["deepen", "contrats"]}),
+            "there is no strategy contrats; did you mean contrast?",
+        ),
+        (
+            lambda d: d["vetoes"][0]["params"].update({"strategies": [one["id"] for one in d["strategies"]]}),
+            "vetoes every strategy",
+        ),
+        (lambda d: d["vetoes"][2]["params"].update({"cosine": 0}), "greater than 0"),
+        (lambda d: d["vetoes"][2]["params"].update({"jaccard": 0}), "greater than 0"),
+        (lambda d: d["scorers"][0]["params"].update({"per_gap": {"coverag": 0.3}}), "'coverage'"),
+        (lambda d: d["scorers"][2].update({"params": {"depth": ["deep"]}}), "'depth'"),
+        (lambda d: d["scorers"][3].update({"params": {"low": {"dept": 1.0}}}), "'depth'"),
     ],
 )
 def test_mistake_in_the_file_is_reported(change: Any, words: str) -> None:
-    assert any(words in reason for reason in broken(change)), broken(change)
+    found = mistakes("two_tier", change)
+    assert any(words in reason for reason in found), found
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda d: [one.update({"spared_from": []}) for one in d["strategies"] if one["id"] != "closing"],
+            "tired respondents are let go at once",
+        ),
+        (lambda d: d["vetoes"][0]["params"].update({"strategies": []}), "it vetoes nothing"),
+        (lambda d: d.update({"uncovered": []}), "cover_element is never about an element"),
+        (lambda d: [one["multipliers"].update({"ease": 0}) for one in d["phases"]], "ease as a candidate"),
+        (lambda d: d["phases"][-1]["multipliers"].update({"closing": 0}), "the last phase never closes"),
+        (lambda d: d["phases"][0].update({"turns": 199}), "never comes: interviews have 200 turns at the most"),
+    ],
+)
+def test_odd_thing_in_the_file_gives_cause_for_caution(change: Any, words: str) -> None:
+    data = parse(TEXT, "two_tier.yaml").data
+    change(data)
+    file, _ = read_engine(yaml.safe_dump(data, allow_unicode=True), "two_tier.yaml", "two_tier")
+    (caution,) = TwoTier().cautions(file)
+    assert words in caution.reason
+
+
+@pytest.mark.parametrize(("turns", "names"), [(3, ("focused",)), (6, ("focused",)), (7, ()), (15, ()), (200, ())])
+def test_phase_that_begins_too_late_is_left_out(turns: int, names: tuple[str, ...]) -> None:
+    assert TwoTier().left_out(FILE, turns) == names
 
 
 def test_file_of_no_engine_is_reported() -> None:
@@ -534,29 +661,16 @@ def test_strategy_asks_as_the_methodology_does_where_it_has_the_same() -> None:
     assert [form.ask for form in lent["de"]] == [form.ask for form in table["deepen"].templates["de"]]
 
 
-async def test_interview_is_led_to_its_end_and_every_choice_can_be_made_again() -> None:
+async def test_interview_is_led_to_its_end() -> None:
     plain = configuration()
     concept = plain.concept.model_copy(update={"elements": (TASTE, TEXTURE), "engine": "two_tier"})
     interview = Interview(
         configuration=plain.model_copy(update={"concept": concept, "engine_file": SHIPPED}),
         state=new_state(engine="two_tier"),
     )
-    said = ["sweet", "bitter", "cheap", "strong", "warm", "dark", "fresh", "mild", "rich", "thin", "old", "new", "hot"]
-    for text in said:
-        if interview.state.status == "completed":
-            break
-        await interview.say(text, concepts((text, "attribute")))
+    await lead(interview)
     assert interview.state.status == "completed"
     asked = [entry.strategy for entry in interview.state.focus_history]
     assert {"cover_element", "deepen", "closing"} <= set(asked)
     assert asked[-1] == "closing"
     assert interview.state.phase == "closing"
-    for outcome in interview.outcomes:
-        record = outcome.record
-        assert record is not None
-        if not record.candidates:
-            continue
-        table = TwoTier().strategies(interview.configuration)
-        again = TwoTier().decide(inputs_of(interview.state, record, interview.configuration, table))
-        assert again.candidates == record.candidates
-        assert again.scores == record.scores

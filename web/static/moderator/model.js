@@ -163,7 +163,7 @@ export function turnOf(row) {
     node_key: row.node_key ?? null,
     node_id: row.node_id ?? null,
     phase: row.phase ?? row.signals?.phase ?? null,
-    reason: row.reason ?? "",
+    reason: row.should_continue ? "" : row.reason ?? "",
     candidates: list(row.candidates),
     candidate_count: row.candidate_count ?? list(row.candidates).length,
     rationales: row.ratings?.rationales ?? {},

@@ -1,0 +1,1 @@
+"""What the engines that have a file of their own share; it belongs to none of them."""
