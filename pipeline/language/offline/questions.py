@@ -12,7 +12,7 @@ from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.ranking import LATELY, THIRD, Moment, bare, in_a_run, ranked, shipped
-from pipeline.language.offline.telling import STORY, Telling, fit, telling_of
+from pipeline.language.offline.telling import NOTHING, STORY, Telling, about_focus, fit, telling_of
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
@@ -92,12 +92,13 @@ class OfflineQuestionWriter:
         """Which question the ranker expects a moderator to prefer, weighed against what the engine thinks."""
         if shipped() is None:
             return 0
-        least = _promise(choices[0]) + _weight(choices[0]) + (AWAY if _leaves(choices[0]) else 0.0) + LEAST_GAIN
+        told = _telling(choices[0])
+        least = _promise(choices[0], told) + _weight(choices[0]) + (AWAY if _leaves(choices[0]) else 0.0) + LEAST_GAIN
         taken = 0
         for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
             if index == 0 or choice.focus_said_earlier_turns:
                 continue
-            value = _promise(choice) + _weight(choice) - BEHIND * lag
+            value = _promise(choice, told) + _weight(choice) - BEHIND * lag
             if value > least:
                 taken, least = index, value
         return taken
@@ -153,18 +154,18 @@ def worth(request: QuestionRequest, text: str) -> float | None:
     speaking = phrasing(request.language)
     about = _phrase_of(request)
     stance = _stance(request)
-    moment = _moment(request, about, stance)
+    moment = _moment(request, about, stance, NOTHING)
     for wording in _worded(_forms(request, speaking, about), request, speaking, about):
         if text.endswith(wording.text):
             return round(ranker.score(wording, moment), 2)
     return None
 
 
-def _promise(request: QuestionRequest) -> float:
+def _promise(request: QuestionRequest, told: Telling) -> float:
     """The worth of the best wording of a request; that of the plainest probe where none is worth more."""
     speaking = phrasing(request.language)
     about = _phrase_of(request)
-    return max((value for value, _ in _best(request, speaking, about)), default=FLOOR)
+    return max((value for value, _ in _best(request, speaking, about, told)), default=FLOOR)
 
 
 def _weight(request: QuestionRequest) -> float:
@@ -262,7 +263,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         yield from _asked(_turned(easier, request, "easier"), request, speaking, about)
     elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or ""):
         before = _fresh_acknowledgement(request, speaking)
-    ranking = _best(request, speaking, about)
+    ranking = _best(request, speaking, about, _telling(request))
     best = [text for _, text in ranking]
     if request.complained and (not ranking or ranking[0][0] < LEFT):
         best = [*_asked(_turned(speaking.any_topic, request, "any"), request, speaking, None), *best]
@@ -293,7 +294,8 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
         yield from _different(_asked(plainest, request, speaking, about), original)
     if request.strategy is not None:
         pool = [form for form in _forms(request, speaking, about) if not was_asked(form.ask, original)]
-        yield from _different((text for _, text in _ranked(pool, request, speaking, about)), original)
+        ranking = _ranked(pool, request, speaking, about, _telling(request))
+        yield from _different((text for _, text in ranking), original)
     else:
         openings = request.methodology.openings.get(_language(request)) or speaking.openings
         if any(was_asked(template, original) for template in openings):
@@ -330,16 +332,17 @@ def _plain(texts: Sequence[str]) -> list[Form]:
     return [Form(ask=text) for text in texts]
 
 
-def _best(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None) -> list[tuple[float, str]]:
+def _best(
+    request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None, told: Telling
+) -> list[tuple[float, str]]:
     """The wordings of the strategy's forms with what they are worth, the best first.
 
     What was told just now can be asked about by the plainest probes as well; each that was used lately makes all
     of them worth less.
     """
-    found = list(_ranked(_forms(request, speaking, about), request, speaking, about))
+    found = list(_ranked(_forms(request, speaking, about), request, speaking, about, told))
     if about is None or request.focus_is_jump or request.complained or shipped() is None:
         return found
-    told = _telling(request, speaking)
     goes_on = told.happening and not told.felt and not told.peak
     lately = (request.all_questions or request.recent_questions)[-LATELY:]
     plainest = []
@@ -356,9 +359,9 @@ def _best(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | 
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
 
 
-def _telling(request: QuestionRequest, speaking: LanguagePhrasing) -> Telling:
-    told = [line.text for line in request.lines if line.speaker == "respondent"]
-    return telling_of(told, speaking, request.focus_label or "")
+def _telling(request: QuestionRequest) -> Telling:
+    said = [line.text for line in request.lines if line.speaker == "respondent"]
+    return telling_of(said, phrasing(request.language))
 
 
 def _has_stories(request: QuestionRequest) -> bool:
@@ -368,7 +371,7 @@ def _has_stories(request: QuestionRequest) -> bool:
 
 
 def _ranked(
-    forms: Sequence[Form], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None
+    forms: Sequence[Form], request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None, told: Telling
 ) -> Iterator[tuple[float, str]]:
     """The wordings of the forms that fit with their scores, the best first."""
     stance = _stance(request)
@@ -377,7 +380,7 @@ def _ranked(
     chance = [
         stable_hash(request.seed, request.turn_number, name, wording.form.ask) % RANKED / RANKED for wording in found
     ]
-    for score, wording in ranked(found, _moment(request, about, stance), chance):
+    for score, wording in ranked(found, _moment(request, about, stance, told), chance):
         yield score, wording.text
 
 
@@ -396,7 +399,7 @@ def _stance(request: QuestionRequest) -> Stance:
     return stance_of(request, _burdens(request.focus_label or "", request.language))
 
 
-def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> Moment:
+def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance, told: Telling) -> Moment:
     return Moment(
         type=request.focus_type,
         stance=stance,
@@ -407,7 +410,7 @@ def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance) -> M
         answer=_last_answer(request) or "",
         recent=request.all_questions or request.recent_questions,
         complained=request.complained,
-        told=_telling(request, phrasing(request.language)),
+        told=about_focus(told, request.focus_label or "", phrasing(request.language)),
         jump=request.focus_is_jump,
         bare=bare(request.all_questions, [line.text for line in request.lines if line.speaker == "respondent"]),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.language.offline.phrasings import LanguagePhrasing
 from pipeline.question.text import sentences
@@ -21,6 +21,8 @@ UNCLEAR_FOR = 3
 """Answers for which somebody who had to ask what was meant is not left to guess again."""
 ASKED_BACK_WORDS = 9
 """Most words of a first sentence with a question mark that asks what was meant."""
+EARLY = 4
+"""Answers in which somebody who learns the language is recognised."""
 SLIPS = 2
 """Slips of grammar from which on somebody is taken to be learning the language."""
 BARE = re.compile(r"\b(?:that|there|it)\b", re.IGNORECASE)
@@ -107,13 +109,19 @@ class Telling:
 NOTHING = Telling()
 
 
-def telling_of(answers: Sequence[str], speaking: LanguagePhrasing, focus: str = "") -> Telling:
+def about_focus(told: Telling, focus: str, speaking: LanguagePhrasing) -> Telling:
+    """How an answer is told, for a question about something in it: figures stay figures whatever else was told."""
+    if told.felt or told.figures or not focus or not speaking.past:
+        return told
+    return replace(told, figures=re.search(speaking.figures, focus.casefold()) is not None)
+
+
+def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
     """How the last of some answers is told; nothing is known of it in a language without such patterns.
 
     Args:
         answers: all of the interview, the last at the end.
         speaking: the patterns of the language.
-        focus: what is asked about, in their words.
     """
     if not answers or not speaking.past:
         return NOTHING
@@ -131,11 +139,16 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing, focus: str = 
         over=over,
         lasting=re.search(speaking.past, said[-1]) is None and re.search(speaking.present, said[-1]) is not None,
         felt=felt,
-        figures=not felt and any(re.search(speaking.figures, text) for text in (said[-1], focus.casefold()) if text),
+        figures=not felt and re.search(speaking.figures, said[-1]) is not None,
         closed=len(last.split()) <= CLOSING_WORDS and re.search(speaking.closed, last) is not None,
         peak=re.search(speaking.peak, " ".join(said[-PEAK_IN:])) is not None,
-        learning=sum(len(re.findall(speaking.slips, answer.casefold())) for answer in answers) >= SLIPS,
+        learning=_slips(answers, speaking) >= SLIPS,
     )
+
+
+def _slips(answers: Sequence[str], speaking: LanguagePhrasing) -> int:
+    """How many slips of grammar the first answers have, and the last."""
+    return sum(len(re.findall(speaking.slips, answer.casefold())) for answer in {*answers[:EARLY], answers[-1]})
 
 
 def _asks_what(answer: str) -> bool:

@@ -467,14 +467,14 @@ def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_
     monkeypatch: pytest.MonkeyPatch, engine: float, other: float, behind: float, preferred: int
 ) -> None:
     choices = [deepening(seed=1), deepening(seed=2)]
-    monkeypatch.setattr(questions, "_promise", lambda choice: engine if choice is choices[0] else other)
+    monkeypatch.setattr(questions, "_promise", lambda choice, told: engine if choice is choices[0] else other)
     assert OfflineQuestionWriter().preferred(choices, [0.0, behind]) == preferred
 
 
 def test_only_what_was_said_just_now_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     now, before = deepening(), deepening(focus_said_earlier_turns=3)
     away = leaving()
-    monkeypatch.setattr(questions, "_promise", lambda choice: 1.0 if choice is away else 1.9)
+    monkeypatch.setattr(questions, "_promise", lambda choice, told: 1.0 if choice is away else 1.9)
     assert OfflineQuestionWriter().preferred([away, before], [0.0, 0.0]) == 0
     assert OfflineQuestionWriter().preferred([deepening(), before], [0.0, 0.0]) == 0
     assert OfflineQuestionWriter().preferred([away, before, now], [0.0, 0.0, 0.0]) == 2

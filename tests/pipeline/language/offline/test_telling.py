@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pipeline.language.offline.phrasings import phrasing
-from pipeline.language.offline.telling import NOTHING, Telling, fit, telling_of
+from pipeline.language.offline.telling import NOTHING, Telling, about_focus, fit, telling_of
 
 ENGLISH = phrasing("en")
 
 
-def told(*answers: str, focus: str = "") -> Telling:
-    return telling_of(answers, ENGLISH, focus)
+def told(*answers: str) -> Telling:
+    return telling_of(answers, ENGLISH)
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,9 @@ def test_learners_get_no_idioms_and_figures_no_feelings() -> None:
 def test_what_nobody_can_match_in_reasonable_time_is_not_tried() -> None:
     for text in ("no. " * 2000, "well really " * 600, "a hundred and " * 500, "he " * 2700):
         assert told(text).closed is False
+
+
+def test_figures_are_told_by_what_is_asked_about_too() -> None:
+    plain = told("We signed there and then. Small place by the river.")
+    assert not plain.figures and about_focus(plain, "forty-five a month", ENGLISH).figures
+    assert not about_focus(plain, "small place", ENGLISH).figures
