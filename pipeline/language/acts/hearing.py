@@ -35,7 +35,9 @@ OVERRULES = 0.99
 NEXT_TO_NOTHING = 0.002
 """… and one that is sure, where it gives the act less than this: such a rule was wrong in 75 of 80 messages."""
 CERTAIN_OF_HARM = (0.9995, 0.0002)
-"""The same two for danger and distress."""
+"""The same two for danger and distress, …"""
+HARM_IN_A_STORY = (0.998, 0.002)
+"""… and in a story: “and then he hung round my neck”."""
 DENIES = 0.02
 """Probability of an act of `DOUBTED` below which a rule that is not sure of it counts for nothing."""
 TO_US = re.compile(
@@ -187,7 +189,7 @@ class ActHearing:
         """
         if chances is None:
             return heard
-        if heard is not None and _overruled(heard, chances) and not _is_to_us(heard, clause):
+        if heard is not None and _overruled(heard, chances, story=story) and not _is_to_us(heard, clause):
             return None
         if story and heard is not None and heard.act == "distress" and chances[ACTS.index("distress")] < UNSHARED:
             return None
@@ -232,14 +234,16 @@ def _is_to_us(heard: HeardAct, clause: Clause) -> bool:
     )
 
 
-def _overruled(heard: HeardAct, chances: Floats) -> bool:
+def _overruled(heard: HeardAct, chances: Floats, *, story: bool) -> bool:
     """Whether the reader is so certain that a clause only tells that a rule which hears more is wrong."""
     tells, own = float(chances[TELLS]), float(chances[ACTS.index(heard.act)])
     if not heard.sure:
         return tells >= OVERRULES
     if heard.act in BOTH:
         return False
-    least, most = CERTAIN_OF_HARM if heard.act in ("risk", "distress") else (OVERRULES, NEXT_TO_NOTHING)
+    least, most = OVERRULES, NEXT_TO_NOTHING
+    if heard.act in ("risk", "distress"):
+        least, most = HARM_IN_A_STORY if story else CERTAIN_OF_HARM
     return tells >= least and own < most
 
 
