@@ -27,6 +27,8 @@ from pipeline.errors import PipelineError
 from server import logs
 from server.auth import moderator_token
 from server.client import CallFailed, Client, call_sync
+from server.comparison.arguments import add_comparison_arguments, add_replay_arguments
+from server.comparison.errors import ComparisonError
 from server.errors import ApiError
 from server.export import FORMATS, RELATIONS
 from server.hot.datadir import running_server
@@ -64,6 +66,7 @@ _EXPECTED = (
     CallFailed,
     SyncError,
     SimulationError,
+    ComparisonError,
     OSError,
 )
 
@@ -129,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help_text, description=help_text)
-        command.set_defaults(run=run, ends_process=run in (_serve, _chat, _export, _judge, _simulate))
+        loading = (_serve, _chat, _export, _judge, _compare, _replay, _simulate)
+        command.set_defaults(run=run, ends_process=run in loading)
         return command
 
     def add_data(command: argparse.ArgumentParser) -> None:
@@ -155,6 +159,14 @@ def _parser() -> argparse.ArgumentParser:
     judge = add("judge", _judge, "Show, answer by answer, what was heard and understood, and on what it rests.")
     judge.add_argument("session", metavar="SESSION")
     add_data(judge)
+
+    comparison = add("compare", _compare, "Put the answers of an interview to other engines or configurations.")
+    add_comparison_arguments(comparison)
+    add_data(comparison)
+
+    repetition = add("replay", _replay, "Make the decisions of an interview again; status 1 if one differs.")
+    add_replay_arguments(repetition)
+    add_data(repetition)
 
     simulation = add("simulate", _simulate, "Interview simulated respondents, and count what was found.")
     add_simulation_arguments(simulation)
@@ -377,6 +389,21 @@ def _judge(options: argparse.Namespace) -> int:
     content = _exported(_settings(options, quiet=True), options.session, "json", "all")
     print(judged(json.loads(content)), end="")
     return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from server.compare_command import compare
+
+    os.umask(PRIVATE)
+    settings = _settings(options, quiet=True)
+    return compare(settings, options, lambda session_id: _exported(settings, session_id, "json", "all"))
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from server.replay_command import replay
+
+    settings = _settings(options, quiet=True)
+    return replay(options, lambda session_id: _exported(settings, session_id, "json", "all"))
 
 
 def _simulate(options: argparse.Namespace) -> int:

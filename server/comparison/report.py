@@ -1,0 +1,209 @@
+"""A comparison as text for the terminal, as one HTML page that needs nothing else, and as a JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from html import escape
+from textwrap import shorten, wrap
+from typing import Any
+
+from server.comparison.measuring import ROWS
+from server.comparison.moments import HONEST, VERDICTS, Comparison, Moment, explained
+from server.comparison.phrases import in_words
+from server.comparison.recording import Message, counted
+from server.comparison.steps import Step
+from server.simulation.report import STYLE
+
+FORMAT, VERSION = "askwell.comparison", 1
+WIDTH = 110
+"""Of the terminal's text, in characters; tables with many runs are wider."""
+LEAST_CELL, MOST_CELL = 14, 34
+SHOWN = 160
+"""Characters of an answer that the terminal shows."""
+LONG = 400
+"""An answer with more characters is folded on the page."""
+SKIPPED = "(rather not say)"
+
+
+def table(comparison: Comparison) -> str:
+    """The comparison as text."""
+    lines = [*_heading(comparison), "", *_figures(comparison), "", "Answer by answer", ""]
+    if comparison.opening:
+        lines += ["0   (opening)", *_wrapped(comparison.opening, "    "), ""]
+    for moment in comparison.moments:
+        lines += [*_moment(moment, comparison.names), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _heading(comparison: Comparison) -> Iterator[str]:
+    yield comparison.title
+    yield f"{counted(len(comparison.runs), 'interview')} over the same answers: {', '.join(comparison.names)}"
+    yield ""
+    for text in (HONEST, *comparison.notes, comparison.parting):
+        yield from wrap(text, WIDTH)
+
+
+def _rows(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
+    """The figures of all runs by name; those that none of them has are left out."""
+    shown = [figures.shown() for figures in comparison.figures]
+    for name in ROWS:
+        cells = [one[name] for one in shown]
+        if any(cells):
+            yield name, [cell or "–" for cell in cells]
+
+
+def _figures(comparison: Comparison) -> Iterator[str]:
+    names = comparison.names
+    label = max(map(len, ROWS))
+    cell = min(MOST_CELL, max(LEAST_CELL, *map(len, names), (WIDTH - label) // max(len(names), 1) - 2))
+    yield "  ".join((" " * label, *(name.ljust(cell) for name in names))).rstrip()
+    for name, cells in _rows(comparison):
+        parts = [wrap(text, cell) or [""] for text in cells]
+        for at in range(max(map(len, parts))):
+            columns = (part[at] if at < len(part) else "" for part in parts)
+            head = name if at == 0 else ""
+            yield "  ".join((head.ljust(label), *(text.ljust(cell) for text in columns))).rstrip()
+
+
+def _moment(moment: Moment, names: Sequence[str]) -> Iterator[str]:
+    number = str(moment.after).ljust(4)
+    said = shorten(moment.message.text, SHOWN, placeholder=" …")
+    amends = " (amends the answer before)" if moment.message.kind == "correct" else ""
+    yield f"{number}{f'“{said}”' if said else SKIPPED}{amends}"
+    yield f"    {VERDICTS[moment.verdict]}{_over(moment, names)}"
+    for who, step in explained(moment, names):
+        yield f"    {who}"
+        yield from _wrapped(step.text, "      ")
+        if step.why:
+            yield from _wrapped(step.why, "      ", "– ")
+
+
+def _over(moment: Moment, names: Sequence[str]) -> str:
+    over = [name for name, step in zip(names, moment.said, strict=True) if step is None]
+    return f" Over before: {', '.join(over)}." if over else ""
+
+
+def _wrapped(text: str, indent: str, mark: str = "") -> list[str]:
+    return wrap(f"{mark}{text}", WIDTH, initial_indent=indent, subsequent_indent=indent + " " * len(mark))
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as JSON values."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": comparison.title,
+        "note": HONEST,
+        "notes": list(comparison.notes),
+        "opening": comparison.opening,
+        "runs": [
+            {
+                "name": run.name,
+                "engine": run.engine,
+                "concept": run.configuration.concept.id,
+                "methodology": run.configuration.methodology.name,
+                **asdict(figures),
+                "strategies": dict(figures.strategies),
+            }
+            for run, figures in zip(comparison.runs, comparison.figures, strict=True)
+        ],
+        "answers": [
+            {
+                "number": moment.after,
+                "text": moment.message.text,
+                "kind": moment.message.kind,
+                "given_to": moment.message.question or None,
+                "difference": moment.verdict,
+                "next": {
+                    name: _step_document(step) for name, step in zip(comparison.names, moment.said, strict=True)
+                },
+            }
+            for moment in comparison.moments
+        ],
+    }
+
+
+def _step_document(step: Step | None) -> dict[str, str] | None:
+    if step is None:
+        return None
+    return {"kind": step.kind, "text": step.text, "strategy": step.strategy, "about": step.about, "why": step.why}
+
+
+def page(comparison: Comparison) -> str:
+    """The comparison as one HTML page."""
+    title = f"The same answers, {counted(len(comparison.runs), 'interview')}: {comparison.title}"
+    notes = "".join(f"<li>{escape(note)}</li>" for note in comparison.notes)
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title><style>{STYLE}{MORE_STYLE}</style></head><body><main>",
+            f"<h1>{escape(comparison.title)}</h1>",
+            f'<p class="honest"><strong>Read this first.</strong> {escape(HONEST)}</p>',
+            f"<ul>{notes}</ul><p>{escape(comparison.parting)}</p>",
+            "<h2>Side by side</h2>",
+            *_page_figures(comparison),
+            "<h2>Answer by answer</h2>",
+            f'<p class="opening"><small>Opening</small><q>{escape(comparison.opening)}</q></p>',
+            *(_page_moment(moment, comparison.names) for moment in comparison.moments),
+            "</main></body></html>\n",
+        ]
+    )
+
+
+def _page_figures(comparison: Comparison) -> Iterator[str]:
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in comparison.names)
+    yield f'<div class="wide sides" tabindex="0"><table><thead><tr><td></td>{heads}</tr></thead><tbody>'
+    for name, cells in _rows(comparison):
+        columns = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        yield f'<tr><th scope="row">{escape(name)}</th>{columns}</tr>'
+    yield "</tbody></table></div><details><summary>What the figures mean</summary><dl>"
+    yield "".join(f"<dt>{escape(name)}</dt><dd>{escape(ROWS[name])}</dd>" for name, _ in _rows(comparison))
+    yield "</dl></details>"
+
+
+def _page_moment(moment: Moment, names: Sequence[str]) -> str:
+    asked = "".join(_page_step(who, step) for who, step in explained(moment, names))
+    verdict = f"{VERDICTS[moment.verdict]}{_over(moment, names)}"
+    return (
+        f'<section class="moment {moment.verdict}"><h3>{moment.after}</h3><div>{_page_message(moment.message)}'
+        f'<p class="verdict">{escape(verdict)}</p><div class="asked">{asked}</div></div></section>'
+    )
+
+
+def _page_message(message: Message) -> str:
+    amends = "<small>amends the answer before</small>" if message.kind == "correct" else ""
+    if not message.text:
+        return f'<p class="answer">{SKIPPED}</p>'
+    if len(message.text) > LONG:
+        head = escape(shorten(message.text, LONG // 2, placeholder=" …"))
+        whole = escape(message.text)
+        return f'<details class="answer"><summary><q>{head}</q>{amends}</summary><p>{whole}</p></details>'
+    return f'<p class="answer"><q>{escape(message.text)}</q>{amends}</p>'
+
+
+def _page_step(who: str, step: Step) -> str:
+    what = " · ".join(filter(None, (in_words(step.strategy), step.about)))
+    chosen = f"<small>{escape(what)}</small>" if what else ""
+    why = f"<p>{escape(step.why)}</p>" if step.why else ""
+    return f"<article><h4>{escape(who)}</h4><q>{escape(step.text)}</q>{chosen}{why}</article>"
+
+
+MORE_STYLE = """
+.honest { border-left: .25rem solid var(--mark); padding: .2rem 0 .2rem 1rem; }
+.sides td, .sides thead th { text-align: left !important; min-width: 9rem; max-width: 20rem; }
+.sides tbody th { position: sticky; left: 0; background: var(--back); font-weight: 500; color: var(--soft); }
+.moment { display: grid; grid-template-columns: 2.5rem minmax(0, 1fr); padding: 1rem 0; }
+.moment { border-top: 1px solid var(--line); }
+.moment h3 { margin: 0; color: var(--soft); font-weight: 500; }
+.answer { margin: 0; overflow-wrap: anywhere; } .answer p { white-space: pre-wrap; }
+details.answer { border: 0; padding: 0; }
+.verdict { margin: .3rem 0 .6rem; color: var(--soft); font-size: .9rem; }
+.asked { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); gap: .8rem; }
+article { border: 1px solid var(--line); border-radius: .4rem; padding: .6rem .8rem; overflow-wrap: anywhere; }
+article h4 { margin: 0 0 .3rem; color: var(--mark); font-size: .9rem; }
+article p { margin: .4rem 0 0; font-size: .9rem; color: var(--soft); }
+.moment.same article { border-style: dashed; }
+"""
