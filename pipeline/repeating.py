@@ -12,7 +12,7 @@ from pipeline.engines.base import CandidateScores, Decision, DecisionEngine, Dec
 from pipeline.focus import Target
 from pipeline.graph.surface import KGNode, SurfaceGraph
 from pipeline.signals.base import SignalMatrix
-from pipeline.state import InterviewState, answered
+from pipeline.state import FocusEntry, InterviewState, Utterance, answered, asked_texts
 from pipeline.strategies import Strategies
 
 SAME_DIGITS = 9
@@ -152,10 +152,8 @@ def inputs_of(
         strategy=wish.strategy if wish is not None else None,
         target=Target.node(key, "") if key is not None else None,
         graph=_graph_at(state, record),
-        questions=tuple(entry for entry in state.focus_history if entry.turn < turn),
-        question_texts=tuple(
-            u.text for u in state.utterances if u.speaker == "interviewer" and u.text and u.turn_number < turn
-        ),
+        questions=_questions_before(state, record),
+        question_texts=asked_texts(_said_before(state, turn)),
         elements=configuration.concept.elements,
         coverage=stored.coverage,
         tensions=state.tensions[: stored.tensions],
@@ -173,6 +171,24 @@ def inputs_of(
         max_turns=stored.max_turns,
         engine_state=stored.engine_state,
     )
+
+
+def _questions_before(state: InterviewState, record: TurnRecord) -> tuple[FocusEntry, ...]:
+    """What had been asked about when the decision was made: not what that turn itself asked about.
+
+    A reply that asks about something else has the number of the turn that is still to come.
+    """
+    until = [entry for entry in state.focus_history if entry.turn <= record.turn_number]
+    own = record.strategy is not None and bool(until) and until[-1].turn == record.turn_number
+    return tuple(until[:-1] if own else until)
+
+
+def _said_before(state: InterviewState, turn: int) -> tuple[Utterance, ...]:
+    """All that was said before the answer of that turn; messages with the same number that used no turn are before it."""
+    of_turn = [
+        at for at, said in enumerate(state.utterances) if said.speaker == "respondent" and said.turn_number == turn
+    ]
+    return state.utterances[: of_turn[-1]] if of_turn else state.utterances
 
 
 def _graph_at(state: InterviewState, record: TurnRecord) -> SurfaceGraph:

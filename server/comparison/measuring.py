@@ -19,7 +19,7 @@ ROWS: Mapping[str, str] = {
     "answers taken": "messages of the respondent that were used, of those that there are",
     "end": "how the interview ended, or that it would go on where the record ends",
     "words per question": "mean length of its questions, openings and replies left out",
-    "fitting answers": "answers that were given to the very question that this run asked; the others were given to "
+    "asked the same": "answers that were given to the very question that this run asked; the others were given to "
     "another one",
     "strategies": "how often each strategy was followed",
     "subjects": "different things that it asked about",
@@ -93,7 +93,7 @@ class Figures:
             "answers taken": f"{self.taken} of {self.given}",
             "end": self.end,
             "words per question": f"{self.words:.1f}" if self.words is not None else "",
-            "fitting answers": f"{self.fitting} of {self.taken}" if self.fitting is not None else "",
+            "asked the same": f"{self.fitting} of {self.taken}" if self.fitting is not None else "",
             "strategies": ", ".join(f"{in_words(name)} {count}" for name, count in self.strategies),
             "subjects": str(self.subjects),
             "guide": guide if self.guide else "",

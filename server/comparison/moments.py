@@ -13,14 +13,6 @@ from server.comparison.recording import Message, Recording, counted
 from server.comparison.steps import Step, steps
 
 Verdict = Literal["same", "wording", "strategy", "subject", "end", "alone"]
-VERDICTS: dict[Verdict, str] = {
-    "same": "All say the same.",
-    "wording": "The same choice in other words.",
-    "strategy": "About the same, asked for in different ways.",
-    "subject": "About different things.",
-    "end": "One goes on where another closes.",
-    "alone": "Only one is still asking.",
-}
 HONEST = (
     "The answers were given to the questions of one interview. Another engine or configuration would have asked "
     "something else and would have been told something else: from its first different question on, this shows what it "
@@ -47,15 +39,32 @@ class Moment:
     said: tuple[Step | None, ...]
     verdict: Verdict
 
-    def groups(self) -> Iterator[tuple[tuple[int, ...], Step]]:
-        """The places of the runs that said the same for the same reason, with what they said."""
-        found: dict[tuple[str, str], list[int]] = {}
-        first: dict[tuple[str, str], Step] = {}
+    def groups(self) -> list[list[int]]:
+        """The places of the runs that said the same words, in the order of the runs."""
+        found: dict[str, list[int]] = {}
         for at, step in enumerate(self.said):
             if step is not None:
-                found.setdefault((step.text, step.why), []).append(at)
-                first.setdefault((step.text, step.why), step)
-        yield from ((tuple(places), first[key]) for key, places in found.items())
+                found.setdefault(step.text, []).append(at)
+        return list(found.values())
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Why something was said: `who` is empty where it is why all say it."""
+
+    who: str
+    strategy: str
+    about: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one or several runs said after a message, with the reasons of each."""
+
+    who: str
+    text: str
+    choices: tuple[Choice, ...]
 
 
 @dataclass(frozen=True)
@@ -135,7 +144,59 @@ def _verdict(those: Sequence[Step | None]) -> Verdict:
     return "strategy" if len({step.about.casefold() for step in there}) == 1 else "subject"
 
 
-def explained(moment: Moment, names: Sequence[str]) -> Iterator[tuple[str, Step]]:
-    """Who said what in a moment: the names of those that said the same, with it."""
-    for places, step in moment.groups():
-        yield listed([names[at] for at in places]), step
+def difference(moment: Moment, names: Sequence[str]) -> str:
+    """In which way the runs differ after a message, as sentences."""
+    over = [name for name, step in zip(names, moment.said, strict=True) if step is None]
+    ending = f" {_capital(listed(over))} {'was' if len(over) == 1 else 'were'} over before." if over else ""
+    match moment.verdict:
+        case "same":
+            return f"{'All' if not over else 'The others'} say the same.{ending}".strip()
+        case "wording":
+            return f"The same choice in other words.{ending}"
+        case "alone":
+            return ending.strip()
+    clauses: dict[str, tuple[Step, list[str]]] = {}
+    for name, step in zip(names, moment.said, strict=True):
+        if step is not None:
+            clauses.setdefault(_does(step), (step, []))[1].append(name)
+    told = [f"{listed(those)} {_does(step, many=len(those) > 1)}" for step, those in clauses.values()]
+    if moment.verdict == "strategy":
+        return f"About the same, asked for in different ways.{ending}"
+    return f"{'; '.join(told)}.{ending}"
+
+
+def _does(step: Step, *, many: bool = False) -> str:
+    """What one run does, or several, as a predicate."""
+    s = "" if many else "s"
+    if step.kind == "closing":
+        return f"end{s} the interview"
+    if step.kind == "closing_question":
+        return f"ask{s} the closing question"
+    if not step.strategy:
+        return ("reply" if many else "replies") if step.kind == "reply" else f"ask{s} the same once more"
+    about = f"about “{step.about}”" if step.about else "about nothing in particular"
+    return f"ask{s} {about}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def explained(moment: Moment, names: Sequence[str]) -> Iterator[Said]:
+    """What was said in a moment: by whom, and why, where the reasons differ by whom too."""
+    for places in moment.groups():
+        reasons: dict[tuple[str, str, str], list[str]] = {}
+        for at in places:
+            step = moment.said[at]
+            assert step is not None
+            reasons.setdefault((step.strategy, step.about, step.why), []).append(names[at])
+        step = moment.said[places[0]]
+        assert step is not None
+        yield Said(
+            who=listed([names[at] for at in places]),
+            text=step.text,
+            choices=tuple(
+                Choice(listed(those) if len(reasons) > 1 else "", strategy, about, why)
+                for (strategy, about, why), those in reasons.items()
+            ),
+        )

@@ -228,8 +228,8 @@ def _notes(data: Mapping[str, Any], configuration: SessionConfiguration) -> list
     replies = sum(bool(utterance.get("replies_to")) for utterance in said)
     if replies:
         found.append(
-            f"The interviewer gave {counted(replies, 'reply', 'replies')} instead of a question; conduct comes before any "
-            "engine, and the runs reply by the same rules."
+            f"The interviewer gave {counted(replies, 'reply', 'replies')} to what was heard besides answers; conduct "
+            "comes before any engine, and the runs reply by the same rules."
         )
     if configuration.prompts:
         found.append(

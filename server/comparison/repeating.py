@@ -34,9 +34,7 @@ class Repetition:
     differing: int
 
 
-def repeated(
-    state: InterviewState, records: tuple[TurnRecord, ...], configuration: SessionConfiguration
-) -> Repetition:
+def repeated(state: InterviewState, records: tuple[TurnRecord, ...], configuration: SessionConfiguration) -> Repetition:
     """Make every decision again that can be.
 
     Raises:

@@ -9,8 +9,7 @@ from textwrap import shorten, wrap
 from typing import Any
 
 from server.comparison.measuring import ROWS
-from server.comparison.moments import HONEST, VERDICTS, Comparison, Moment, explained
-from server.comparison.phrases import in_words
+from server.comparison.moments import HONEST, Comparison, Moment, Said, difference, explained
 from server.comparison.recording import Message, counted
 from server.comparison.steps import Step
 from server.simulation.report import STYLE
@@ -68,20 +67,18 @@ def _figures(comparison: Comparison) -> Iterator[str]:
 
 def _moment(moment: Moment, names: Sequence[str]) -> Iterator[str]:
     number = str(moment.after).ljust(4)
-    said = shorten(moment.message.text, SHOWN, placeholder=" …")
+    answer = shorten(moment.message.text, SHOWN, placeholder=" …")
     amends = " (amends the answer before)" if moment.message.kind == "correct" else ""
-    yield f"{number}{f'“{said}”' if said else SKIPPED}{amends}"
-    yield f"    {VERDICTS[moment.verdict]}{_over(moment, names)}"
-    for who, step in explained(moment, names):
-        yield f"    {who}"
-        yield from _wrapped(step.text, "      ")
-        if step.why:
-            yield from _wrapped(step.why, "      ", "– ")
-
-
-def _over(moment: Moment, names: Sequence[str]) -> str:
-    over = [name for name, step in zip(names, moment.said, strict=True) if step is None]
-    return f" Over before: {', '.join(over)}." if over else ""
+    yield from wrap(
+        f"{f'“{answer}”' if answer else SKIPPED}{amends}", WIDTH, initial_indent=number, subsequent_indent="    "
+    )
+    yield from _wrapped(difference(moment, names), "    ")
+    for said in explained(moment, names):
+        yield f"    {said.who}"
+        yield from _wrapped(said.text, "      ")
+        for choice in said.choices:
+            if choice.why:
+                yield from _wrapped(f"{choice.who}: {choice.why}" if choice.who else choice.why, "      ", "– ")
 
 
 def _wrapped(text: str, indent: str, mark: str = "") -> list[str]:
@@ -115,9 +112,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
                 "kind": moment.message.kind,
                 "given_to": moment.message.question or None,
                 "difference": moment.verdict,
-                "next": {
-                    name: _step_document(step) for name, step in zip(comparison.names, moment.said, strict=True)
-                },
+                "next": {name: _step_document(step) for name, step in zip(comparison.names, moment.said, strict=True)},
             }
             for moment in comparison.moments
         ],
@@ -165,11 +160,10 @@ def _page_figures(comparison: Comparison) -> Iterator[str]:
 
 
 def _page_moment(moment: Moment, names: Sequence[str]) -> str:
-    asked = "".join(_page_step(who, step) for who, step in explained(moment, names))
-    verdict = f"{VERDICTS[moment.verdict]}{_over(moment, names)}"
+    asked = "".join(map(_page_said, explained(moment, names)))
     return (
         f'<section class="moment {moment.verdict}"><h3>{moment.after}</h3><div>{_page_message(moment.message)}'
-        f'<p class="verdict">{escape(verdict)}</p><div class="asked">{asked}</div></div></section>'
+        f'<p class="verdict">{escape(difference(moment, names))}</p><div class="asked">{asked}</div></div></section>'
     )
 
 
@@ -184,11 +178,13 @@ def _page_message(message: Message) -> str:
     return f'<p class="answer"><q>{escape(message.text)}</q>{amends}</p>'
 
 
-def _page_step(who: str, step: Step) -> str:
-    what = " · ".join(filter(None, (in_words(step.strategy), step.about)))
-    chosen = f"<small>{escape(what)}</small>" if what else ""
-    why = f"<p>{escape(step.why)}</p>" if step.why else ""
-    return f"<article><h4>{escape(who)}</h4><q>{escape(step.text)}</q>{chosen}{why}</article>"
+def _page_said(said: Said) -> str:
+    whys = "".join(
+        f"<p>{f'<strong>{escape(choice.who)}</strong> ' if choice.who else ''}{escape(choice.why)}</p>"
+        for choice in said.choices
+        if choice.why
+    )
+    return f"<article><h4>{escape(said.who)}</h4><q>{escape(said.text)}</q>{whys}</article>"
 
 
 MORE_STYLE = """

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.contracts import TurnRecord
 from pipeline.engines.base import PHASE, ScoredCandidate, Term
+from pipeline.stages.continuation import CLOSING_ANSWERED, CLOSING_STRATEGY, MAXIMUM_TURNS
 from pipeline.state import Utterance, UtteranceKind
 from server.comparison.phrases import in_words, listed, phrase
 from server.comparison.playing import Run
@@ -16,6 +17,12 @@ NAMED = 3
 """Reasons that a sentence names at most."""
 MOVES = 1e-9
 """A term that moves a score by less says nothing."""
+ENDS = {
+    CLOSING_STRATEGY: "it had chosen to close",
+    CLOSING_ANSWERED: "the closing question was answered",
+    MAXIMUM_TURNS: "the turns are used",
+}
+"""What the pipeline writes down as reasons to end, as clauses."""
 PROBING: frozenset[UtteranceKind] = frozenset({"question", "closing_question"})
 
 
@@ -63,10 +70,8 @@ def steps(run: Run) -> tuple[Step, ...]:
     return tuple(found[after] for after in sorted(found))
 
 
-def _step(
-    run: Run, said: Utterance, after: int, records: Mapping[int, TurnRecord], labels: Mapping[int, str]
-) -> Step:
-    if said.kind not in PROBING:
+def _step(run: Run, said: Utterance, after: int, records: Mapping[int, TurnRecord], labels: Mapping[int, str]) -> Step:
+    if said.kind not in PROBING or said.strategy is None:
         why = _without_choice(run, said)
         return Step(after, said.kind, said.text, why=why)
     record = records.get(said.turn_number)
@@ -77,17 +82,26 @@ def _step(
 
 def _without_choice(run: Run, said: Utterance) -> str:
     """Why something was said that no engine chose."""
-    if said.replies_to is not None:
-        return f"Replied instead of asking, because this was heard: {in_words(said.replies_to)}."
     if said.kind == "closing":
         return f"Ended: {ended(run)}."
+    if said.replies_to == "dont_know":
+        return "The same once more, made easier, because the respondent did not know."
+    if said.replies_to is not None:
+        return f"A reply, because this was heard: {in_words(said.replies_to)}."
     return "Said again in other words." if said.kind == "rephrase" else ""
 
 
 def ended(run: Run) -> str:
     """Why an interview ended, in words."""
-    reason = run.state.status_reason
-    return (phrase(f"mod.reason.{reason}") or in_words(reason) or "it was over").rstrip(".")
+    return reason_in_words(run.state.status_reason) or "it was over"
+
+
+def reason_in_words(reason: str) -> str:
+    """Why an interview ends, as a clause."""
+    if reason in ENDS:
+        return ENDS[reason]
+    told = phrase(f"mod.reason.{reason}") or in_words(reason)
+    return f"{told[:1].lower()}{told[1:]}".rstrip(".")
 
 
 def sentence(record: TurnRecord, about: str) -> str:
@@ -146,8 +160,7 @@ def _clause(term: Term) -> str:
 def _demanded(record: TurnRecord) -> str:
     """Why something was asked that the engine did not propose."""
     if not record.should_continue:
-        reason = phrase(f"mod.reason.{record.reason}") or in_words(record.reason)
-        return f"it is time to close: {reason[:1].lower()}{reason[1:]}"
+        return f"it is time to close: {reason_in_words(record.reason)}"
     if record.target is not None and record.target.kind in ("topic", "element"):
         return "the concept demands it before the interview may close"
     return "of a rule of the interview, not of the engine"
