@@ -44,7 +44,7 @@ class Figures:
         end: in words.
         closed: whether it ended, by itself or by the respondent.
         words: per question, None without one.
-        fitting: answers to the very question that was asked; None where the questions are not known.
+        fitting: answers to the very question that was asked; None for the interview as held, and where nobody knows.
         asked: questions that were decided on.
         strategies: each with how often.
         subjects: different ones.
@@ -169,8 +169,8 @@ def _end(run: Run) -> str:
 
 
 def _fitting(run: Run, said: Sequence[Step]) -> int | None:
-    """How many messages were given to what this run had said; None where the recording has no questions."""
-    if not any(message.question for message in run.given):
+    """How many messages were given to what this run had said; None where that is all or nobody knows."""
+    if run.name == HELD or not any(message.question for message in run.given):
         return None
     texts = {step.after: step.text for step in said}
     taken = sum(utterance.speaker == "respondent" for utterance in run.state.utterances)

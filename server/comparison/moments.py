@@ -12,7 +12,7 @@ from server.comparison.playing import Run
 from server.comparison.recording import Message, Recording, counted
 from server.comparison.steps import Step, steps
 
-Verdict = Literal["same", "wording", "strategy", "subject", "end", "alone"]
+Verdict = Literal["same", "replies", "wording", "strategy", "subject", "end", "alone"]
 HONEST = (
     "The answers were given to the questions of one interview. Another engine or configuration would have asked "
     "something else and would have been told something else: from its first different question on, this shows what it "
@@ -72,7 +72,7 @@ class Comparison:
     """Runs over the same answers.
 
     Attributes:
-        title: of the recording.
+        title, origin: of the recording.
         opening: what the first run opened with.
         runs, figures: in the same order; the interview as it was held first, where there is one.
         moments: one per message.
@@ -80,6 +80,7 @@ class Comparison:
     """
 
     title: str
+    origin: str
     opening: str
     runs: tuple[Run, ...]
     figures: tuple[Figures, ...]
@@ -123,6 +124,7 @@ def compared(recording: Recording, runs: Sequence[Run], notes: Sequence[str] = (
     opening = next((of[0].text for of in said if 0 in of), "")
     return Comparison(
         title=recording.title,
+        origin=recording.origin,
         opening=opening,
         runs=tuple(runs),
         figures=tuple(measured(run) for run in runs),
@@ -137,6 +139,8 @@ def _verdict(those: Sequence[Step | None]) -> Verdict:
         return "same"
     if len(there) < 2:
         return "same" if len(those) < 2 else "alone"
+    if not any(step.strategy or step.kind == "closing" for step in there):
+        return "replies"
     if len({step.kind in ("closing", "closing_question") for step in there}) > 1:
         return "end"
     if len({step.choice for step in there}) == 1:
@@ -147,10 +151,12 @@ def _verdict(those: Sequence[Step | None]) -> Verdict:
 def difference(moment: Moment, names: Sequence[str]) -> str:
     """In which way the runs differ after a message, as sentences."""
     over = [name for name, step in zip(names, moment.said, strict=True) if step is None]
-    ending = f" {_capital(listed(over))} {'was' if len(over) == 1 else 'were'} over before." if over else ""
+    ending = f" Over before: {listed(over)}." if over else ""
     match moment.verdict:
         case "same":
             return f"{'All' if not over else 'The others'} say the same.{ending}".strip()
+        case "replies":
+            return f"All reply to what was heard; no engine decides here.{ending}"
         case "wording":
             return f"The same choice in other words.{ending}"
         case "alone":
@@ -176,10 +182,6 @@ def _does(step: Step, *, many: bool = False) -> str:
         return ("reply" if many else "replies") if step.kind == "reply" else f"ask{s} the same once more"
     about = f"about “{step.about}”" if step.about else "about nothing in particular"
     return f"ask{s} {about}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def explained(moment: Moment, names: Sequence[str]) -> Iterator[Said]:

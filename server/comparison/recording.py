@@ -40,7 +40,8 @@ class Recording:
     """What was said in one interview.
 
     Attributes:
-        title: of the interview or the file.
+        title: what it was about, or the name of the file.
+        origin: which interview it is.
         messages: in the order in which they were said.
         session_id, seed: those of the interview; made up for files that have none.
         language, max_turns: of the interview; None where the concept decides.
@@ -53,6 +54,7 @@ class Recording:
 
     title: str
     messages: tuple[Message, ...]
+    origin: str = ""
     session_id: str = "compared"
     seed: int = SEED
     language: str | None = None
@@ -125,8 +127,9 @@ def exported(data: Mapping[str, Any], name: str) -> Recording:
         configuration = SessionConfiguration.model_validate(data["configuration"])
         state, records = stored(data, name) if "state" in data else (None, ())
         return Recording(
-            title=f"{head['concept_name']}, session {head['id']}",
+            title=head["concept_name"],
             messages=messages,
+            origin=f"session {head['id']}",
             session_id=head["id"],
             seed=state.seed if state is not None else SEED,
             language=head["language"],
@@ -211,7 +214,10 @@ def _simulated(data: Mapping[str, Any], name: str) -> Recording:
     persona = job.get("persona") if isinstance(job, dict) else None
     told = isinstance(persona, str)
     return Recording(
-        f"{name}, told by {persona}" if told else name, _whole(lines, name), persona=persona if told else None
+        name,
+        _whole(lines, name),
+        origin=f"told by the simulated respondent {persona}" if told else "",
+        persona=persona if told else None,
     )
 
 
@@ -224,7 +230,7 @@ def _notes(data: Mapping[str, Any], configuration: SessionConfiguration) -> list
         found.append(f"A moderator asked or steered {counted(directed, 'question')}; the runs do without moderators.")
     amended = sum(utterance["kind"] == "correct" for utterance in said)
     if amended:
-        found.append(f"{counted(amended, 'answer')} of it amended the one before, and so it is in the runs.")
+        found.append(f"Of its answers, {amended} took back the one before and gave it anew; so it is in the runs.")
     replies = sum(bool(utterance.get("replies_to")) for utterance in said)
     if replies:
         found.append(

@@ -36,11 +36,15 @@ def table(comparison: Comparison) -> str:
 
 
 def _heading(comparison: Comparison) -> Iterator[str]:
-    yield comparison.title
+    yield _titled(comparison)
     yield f"{counted(len(comparison.runs), 'interview')} over the same answers: {', '.join(comparison.names)}"
     yield ""
     for text in (HONEST, *comparison.notes, comparison.parting):
         yield from wrap(text, WIDTH)
+
+
+def _titled(comparison: Comparison) -> str:
+    return f"{comparison.title} ({comparison.origin})" if comparison.origin else comparison.title
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
@@ -91,6 +95,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "title": comparison.title,
+        "origin": comparison.origin,
         "note": HONEST,
         "notes": list(comparison.notes),
         "opening": comparison.opening,
@@ -127,7 +132,7 @@ def _step_document(step: Step | None) -> dict[str, str] | None:
 
 def page(comparison: Comparison) -> str:
     """The comparison as one HTML page."""
-    title = f"The same answers, {counted(len(comparison.runs), 'interview')}: {comparison.title}"
+    title = f"The same answers, {counted(len(comparison.runs), 'interview')}: {_titled(comparison)}"
     notes = "".join(f"<li>{escape(note)}</li>" for note in comparison.notes)
     return "\n".join(
         [
@@ -135,7 +140,7 @@ def page(comparison: Comparison) -> str:
             '<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title><style>{STYLE}{MORE_STYLE}</style></head><body><main>",
-            f"<h1>{escape(comparison.title)}</h1>",
+            f"<h1>{escape(comparison.title)}</h1><p><small>{escape(_subtitle(comparison))}</small></p>",
             f'<p class="honest"><strong>Read this first.</strong> {escape(HONEST)}</p>',
             f"<ul>{notes}</ul><p>{escape(comparison.parting)}</p>",
             "<h2>Side by side</h2>",
@@ -148,9 +153,14 @@ def page(comparison: Comparison) -> str:
     )
 
 
+def _subtitle(comparison: Comparison) -> str:
+    answers = counted(len(comparison.moments), "answer")
+    return " · ".join(filter(None, (comparison.origin, answers, ", ".join(comparison.names))))
+
+
 def _page_figures(comparison: Comparison) -> Iterator[str]:
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in comparison.names)
-    yield f'<div class="wide sides" tabindex="0"><table><thead><tr><td></td>{heads}</tr></thead><tbody>'
+    yield f'<div class="wide figures" tabindex="0"><table><thead><tr><td></td>{heads}</tr></thead><tbody>'
     for name, cells in _rows(comparison):
         columns = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         yield f'<tr><th scope="row">{escape(name)}</th>{columns}</tr>'
@@ -189,8 +199,8 @@ def _page_said(said: Said) -> str:
 
 MORE_STYLE = """
 .honest { border-left: .25rem solid var(--mark); padding: .2rem 0 .2rem 1rem; }
-.sides td, .sides thead th { text-align: left !important; min-width: 9rem; max-width: 20rem; }
-.sides tbody th { position: sticky; left: 0; background: var(--back); font-weight: 500; color: var(--soft); }
+.figures td, .figures thead th { text-align: left !important; min-width: 9rem; max-width: 20rem; }
+.figures tbody th { position: sticky; left: 0; background: var(--back); font-weight: 500; color: var(--soft); }
 .moment { display: grid; grid-template-columns: 2.5rem minmax(0, 1fr); padding: 1rem 0; }
 .moment { border-top: 1px solid var(--line); }
 .moment h3 { margin: 0; color: var(--soft); font-weight: 500; }

@@ -115,7 +115,7 @@ def sentence(record: TurnRecord, about: str) -> str:
     if chosen is None:
         return f"Asked ({strategy}{subject}) because {_demanded(record)}."
     told = list(dict.fromkeys(filter(None, map(_clause, speaking(chosen)))))
-    taken = "" if chosen.selected else " The engine had proposed something else; whoever wrote the question took this."
+    taken = "" if chosen.selected else " The engine had proposed something else; the writer of the question took this."
     if not told:
         return phrase("mod.why.nothing", strategy=f"{strategy}{subject}") + taken
     return phrase("mod.why", strategy=f"{strategy}{subject}", reasons=listed(told)) + taken
