@@ -32,7 +32,15 @@ ROWS: Mapping[str, str] = {
     "repeated questions": "questions with nearly the words of an earlier one",
     "same strategy in a row": "questions at the most",
 }
-"""The figures in their order, with what they mean."""
+"""The figures, with what they mean."""
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Length": ("answers taken", "end", "words per question"),
+    "Choices": ("asked the same", "strategies", "subjects", "same strategy in a row"),
+    "Coverage": ("guide", "elements"),
+    "Depth": ("highest level", "longest chain", "longest thread", "concepts, links"),
+    "Repetition": ("repeated questions",),
+}
+"""Under which headings they stand, in their order."""
 
 
 @dataclass(frozen=True)

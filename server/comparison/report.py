@@ -8,7 +8,7 @@ from html import escape
 from textwrap import shorten, wrap
 from typing import Any
 
-from server.comparison.measuring import ROWS
+from server.comparison.measuring import GROUPS, ROWS
 from server.comparison.moments import HONEST, Comparison, Moment, Said, difference, explained
 from server.comparison.recording import Message, counted
 from server.comparison.steps import Step
@@ -47,26 +47,28 @@ def _titled(comparison: Comparison) -> str:
     return f"{comparison.title} ({comparison.origin})" if comparison.origin else comparison.title
 
 
-def _rows(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
-    """The figures of all runs by name; those that none of them has are left out."""
+def _groups(comparison: Comparison) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
+    """The figures of all runs by name, under their headings; what none of them has is left out."""
     shown = [figures.shown() for figures in comparison.figures]
-    for name in ROWS:
-        cells = [one[name] for one in shown]
-        if any(cells):
-            yield name, [cell or "–" for cell in cells]
+    for heading, names in GROUPS.items():
+        rows = [(name, [one[name] or "–" for one in shown]) for name in names if any(one[name] for one in shown)]
+        if rows:
+            yield heading, rows
 
 
 def _figures(comparison: Comparison) -> Iterator[str]:
     names = comparison.names
-    label = max(map(len, ROWS))
+    label = max(map(len, ROWS)) + 2
     cell = min(MOST_CELL, max(LEAST_CELL, *map(len, names), (WIDTH - label) // max(len(names), 1) - 2))
     yield "  ".join((" " * label, *(name.ljust(cell) for name in names))).rstrip()
-    for name, cells in _rows(comparison):
-        parts = [wrap(text, cell) or [""] for text in cells]
-        for at in range(max(map(len, parts))):
-            columns = (part[at] if at < len(part) else "" for part in parts)
-            head = name if at == 0 else ""
-            yield "  ".join((head.ljust(label), *(text.ljust(cell) for text in columns))).rstrip()
+    for heading, rows in _groups(comparison):
+        yield heading
+        for name, cells in rows:
+            parts = [wrap(text, cell) or [""] for text in cells]
+            for at in range(max(map(len, parts))):
+                columns = (part[at] if at < len(part) else "" for part in parts)
+                head = f"  {name}" if at == 0 else ""
+                yield "  ".join((head.ljust(label), *(text.ljust(cell) for text in columns))).rstrip()
 
 
 def _moment(moment: Moment, names: Sequence[str]) -> Iterator[str]:
@@ -161,11 +163,15 @@ def _subtitle(comparison: Comparison) -> str:
 def _page_figures(comparison: Comparison) -> Iterator[str]:
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in comparison.names)
     yield f'<div class="wide figures" tabindex="0"><table><thead><tr><td></td>{heads}</tr></thead><tbody>'
-    for name, cells in _rows(comparison):
-        columns = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        yield f'<tr><th scope="row">{escape(name)}</th>{columns}</tr>'
+    shown = []
+    for heading, rows in _groups(comparison):
+        yield f'<tr class="group"><th scope="rowgroup" colspan="{len(comparison.runs) + 1}">{heading}</th></tr>'
+        for name, cells in rows:
+            shown.append(name)
+            columns = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+            yield f'<tr><th scope="row">{escape(name)}</th>{columns}</tr>'
     yield "</tbody></table></div><details><summary>What the figures mean</summary><dl>"
-    yield "".join(f"<dt>{escape(name)}</dt><dd>{escape(ROWS[name])}</dd>" for name, _ in _rows(comparison))
+    yield "".join(f"<dt>{escape(name)}</dt><dd>{escape(ROWS[name])}</dd>" for name in shown)
     yield "</dl></details>"
 
 
@@ -201,6 +207,7 @@ MORE_STYLE = """
 .honest { border-left: .25rem solid var(--mark); padding: .2rem 0 .2rem 1rem; }
 .figures td, .figures thead th { text-align: left !important; min-width: 9rem; max-width: 20rem; }
 .figures tbody th { position: sticky; left: 0; background: var(--back); font-weight: 500; color: var(--soft); }
+.figures tbody .group th { padding-top: 1rem; color: var(--ink); font-weight: 600; }
 .moment { display: grid; grid-template-columns: 2.5rem minmax(0, 1fr); padding: 1rem 0; }
 .moment { border-top: 1px solid var(--line); }
 .moment h3 { margin: 0; color: var(--soft); font-weight: 500; }

@@ -80,7 +80,7 @@ def variants(recording: Recording, wanted: Wanted, library: Library, settings: S
                     raise
                 left_out.append(f"Left out: {error}.")
                 continue
-            listed.append(Variant(f"{engine}, {base.label}" if base.label else engine, changed))
+            listed.append(Variant(f"{engine} ({base.label})" if base.label else engine, changed))
     if not listed:
         raise Unplayable(" ".join(left_out))
     return Variants(tuple(listed), tuple(left_out))
