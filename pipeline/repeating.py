@@ -184,7 +184,7 @@ def _questions_before(state: InterviewState, record: TurnRecord) -> tuple[FocusE
 
 
 def _said_before(state: InterviewState, turn: int) -> tuple[Utterance, ...]:
-    """All that was said before the answer of that turn; messages with the same number that used no turn are before it."""
+    """All that was said before the answer of that turn; messages before it that used no turn have its number, too."""
     of_turn = [
         at for at, said in enumerate(state.utterances) if said.speaker == "respondent" and said.turn_number == turn
     ]

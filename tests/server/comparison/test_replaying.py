@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.engines.base import ScoredCandidate
+from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate
 from pipeline.engines.registry import ENGINES
-from pipeline.repeating import differences, made_again
+from pipeline.engines.signal_pools import SignalPools
+from pipeline.repeating import differences, inputs_of, made_again
 from pipeline.state import STATE_VERSION
 from server.comparison.errors import ComparisonError, NotARecord, NotRepeatable
 from server.replay_command import DIFFERS, replay
@@ -107,6 +108,32 @@ async def test_reply_that_asks_about_something_else_was_asked_before_the_decisio
     assert replayed(export(interview)) == 0
 
 
+async def test_questions_are_those_that_the_engine_knew_of() -> None:
+    seen: list[DecisionInputs] = []
+    engine = ENGINES["signal_pools"]
+
+    class Watching(SignalPools):
+        def decide(self, inputs: DecisionInputs) -> Decision:
+            seen.append(inputs)
+            return super().decide(inputs)
+
+    interview = interview_with("signal_pools")
+    interview.engines = {"signal_pools": Watching()}
+    interview.reader = ScriptedReader({"what a question": [("what a question", "complains")]})
+    for text in ("sweet", "bitter", "what a question", "cheap", "what a question", "strong"):
+        await interview.say(text)
+    records = [outcome.record for outcome in interview.outcomes if outcome.record is not None]
+    assert len(seen) >= len(records) == 4
+    by_turn = {inputs.turn_count: inputs for inputs in seen}
+    for record in records:
+        was, again = by_turn[record.turn_number], inputs_of(
+            interview.state, record, interview.configuration, engine.strategies(interview.configuration)
+        )  # fmt: skip
+        assert again.questions == was.questions
+        assert again.question_texts == was.question_texts
+        assert again.answers == was.answers
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 async def test_amended_and_skipped_answers_change_nothing(engine: str) -> None:
     interview = interview_with(engine)
@@ -136,7 +163,7 @@ async def test_interview_without_answers_has_nothing_to_repeat(capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda data: data["state"].update(version=STATE_VERSION + 1), f"a newer version of askwell .* {STATE_VERSION + 1}"),
+        (lambda data: data["state"].update(version=STATE_VERSION + 1), f"a newer version .* {STATE_VERSION + 1}"),
         (lambda data: data["state"].update(invention=1), "another version of askwell"),
         (lambda data: data.pop("state"), "left out what decisions follow from; export the session again"),
         (lambda data: data["state"].update(engine="dice"), "the engine `dice`, which this version of askwell does not"),
