@@ -160,21 +160,20 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("session", metavar="SESSION")
     add_data(judge)
 
-    comparison = add("compare", _compare, "Put the answers of an interview to other engines or configurations.")
-    add_comparison_arguments(comparison)
-    add_data(comparison)
-
-    repetition = add("replay", _replay, "Make the decisions of an interview again; status 1 if one differs.")
-    add_replay_arguments(repetition)
-    add_data(repetition)
-
-    simulation = add("simulate", _simulate, "Interview simulated respondents, and count what was found.")
-    add_simulation_arguments(simulation)
-    add_data(simulation)
-
-    sync = add("sync", _sync, "Send finished interviews to another server.")
-    add_arguments(sync)
-    add_data(sync)
+    for name, run, help_text, takes in (
+        (
+            "compare",
+            _compare,
+            "Put an interview's answers to other engines or configurations.",
+            add_comparison_arguments,
+        ),
+        ("replay", _replay, "Make an interview's decisions again; status 1 if one differs.", add_replay_arguments),
+        ("simulate", _simulate, "Interview simulated respondents, and count what was found.", add_simulation_arguments),
+        ("sync", _sync, "Send finished interviews to another server.", add_arguments),
+    ):
+        command = add(name, run, help_text)
+        takes(command)
+        add_data(command)
 
     check = add("check-config", _check_config, "Check concepts, methodologies, texts, prompts and prices.")
     check.add_argument("directory", nargs="?", metavar="DIR", help="your configuration directory (ASKWELL_CONFIG_DIR)")
