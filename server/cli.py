@@ -145,13 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     add_data(serve)
 
     chat = add("chat", _chat, "Be interviewed in the terminal.")
-    chat.epilog = HELP
-    chat.formatter_class = argparse.RawDescriptionHelpFormatter
-    chat.add_argument("concept", nargs="?", metavar="CONCEPT", help="concept to be interviewed about")
-    chat.add_argument("--methodology", help="another methodology than the concept's")
-    chat.add_argument("--language", help="one of the concept's languages")
-    chat.add_argument("--max-turns", type=int, help="turns at the most")
-    chat.add_argument("--resume", metavar="SESSION", help="go on with an interview that was left")
+    _add_chat_arguments(chat)
     add_data(chat)
 
     _add_export_arguments(add("export", _export, "Write a session to standard output or a file."))
@@ -197,9 +191,18 @@ def _parser() -> argparse.ArgumentParser:
     models.add_argument("name", nargs="?", metavar="NAME", help="with fetch: which one")
     models.add_argument("--from", dest="endpoint", metavar="URL", help="with fetch: a mirror of the hub")
 
-    token = add("moderator-token", _moderator_token, "Print the moderator's token, making one if there is none.")
-    add_data(token)
+    add_data(add("moderator-token", _moderator_token, "Print the moderator's token, making one if there is none."))
     return parser
+
+
+def _add_chat_arguments(chat: argparse.ArgumentParser) -> None:
+    chat.epilog = HELP
+    chat.formatter_class = argparse.RawDescriptionHelpFormatter
+    chat.add_argument("concept", nargs="?", metavar="CONCEPT", help="concept to be interviewed about")
+    chat.add_argument("--methodology", help="another methodology than the concept's")
+    chat.add_argument("--language", help="one of the concept's languages")
+    chat.add_argument("--max-turns", type=int, help="turns at the most")
+    chat.add_argument("--resume", metavar="SESSION", help="go on with an interview that was left")
 
 
 def _add_export_arguments(command: argparse.ArgumentParser) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from config.loader import Library, UnknownName
 from config.personas import Persona
 from config.settings import Settings
-from pipeline.engines.registry import ENGINES
-from server.simulation.report import ALL, page, table
+from server.simulation.engines import ALL, engines_named
+from server.simulation.report import page, table
 from server.simulation.running import Job, Result, hold_all, library_of
 
 FOLDER = "simulations"
@@ -55,7 +55,8 @@ def _jobs(library: Library, options: argparse.Namespace) -> Sequence[Job]:
     manners = library.respondents().manners
     if options.manner is not None and options.manner not in manners:
         raise UnknownName.of("manner", options.manner, manners)
-    engines = [name for name in _engines(options.engine) if _serves(library, personas, name, options)]
+    named = engines_named(options.engine) if options.engine else (None,)
+    engines = [name for name in named if _serves(library, personas, name, options)]
     return [
         Job(persona.id, seed, options.manner, engine, options.max_turns, options.by_model)
         for seed in range(1, options.seeds + 1)
@@ -75,17 +76,6 @@ def _serves(library: Library, personas: Sequence[Persona], engine: str | None, o
         _tell(f"left out: {engine}. {error}")
         return False
     return True
-
-
-def _engines(named: Sequence[str] | None) -> Sequence[str | None]:
-    """The engines that were named, each once; the concept's own where none was. Raises UnknownName."""
-    if not named:
-        return (None,)
-    names = [name.strip() for each in named for name in each.split(",")]
-    for name in names:
-        if name != ALL and name not in ENGINES:
-            raise UnknownName.of("decision engine", name, (*ENGINES, ALL))
-    return tuple(dict.fromkeys(one for name in names for one in (ENGINES if name == ALL else (name,))))
 
 
 def _personas(library: Library, options: argparse.Namespace) -> Sequence[Persona]:

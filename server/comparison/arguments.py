@@ -14,7 +14,7 @@ def add_comparison_arguments(command: argparse.ArgumentParser) -> None:
         help="an interview, or a file: an export, a result of askwell simulate, a JSON list or a line per answer",
     )
     command.add_argument(
-        "--engine", action="append", metavar="NAME", help="only this engine; can be given several times (all of them)"
+        "--engine", action="append", metavar="NAME", help="only this engine; several are separated by commas (all)"
     )
     command.add_argument(
         "--concept", action="append", metavar="ID", help="by this concept; can be given several times (the interview's)"

@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from config.loader import Library, UnknownName
+from config.loader import Library
 from config.settings import Settings
 from pipeline.concept import SessionConfiguration
 from pipeline.engines.registry import ENGINES
 from server.comparison.errors import NotARecord, Unplayable
 from server.comparison.playing import Variant, with_engine
 from server.comparison.recording import Recording
-
-ALL = "all"
-"""Stands for every engine that there is."""
+from server.simulation.engines import ALL, engines_named
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Wanted:
     """What somebody asked to compare; nothing said means the interview's own concept through every engine.
 
     Attributes:
-        engines: by name, or ALL.
+        engines: by name, as `engines_named` takes them.
         concepts: by id.
         directories: with other configurations.
         language: of answers from a file.
@@ -65,14 +63,12 @@ def variants(recording: Recording, wanted: Wanted, library: Library, settings: S
         NotARecord: nobody knows what the answers are about.
         Unplayable: none of them can be used, or one that was named.
     """
-    for name in wanted.engines:
-        if name != ALL and name not in ENGINES:
-            raise UnknownName.of("decision engine", name, (*ENGINES, ALL))
+    named = engines_named(wanted.engines)
     bases = list(_bases(recording, wanted, library, settings))
     listed: list[Variant] = []
     left_out: list[str] = []
     for base in bases:
-        for engine in _engines(wanted, base, alone=len(bases) == 1):
+        for engine in _engines(named, base, alone=len(bases) == 1):
             try:
                 changed = with_engine(base.configuration, engine, base.files)
             except Unplayable as error:
@@ -86,10 +82,9 @@ def variants(recording: Recording, wanted: Wanted, library: Library, settings: S
     return Variants(tuple(listed), tuple(left_out))
 
 
-def _engines(wanted: Wanted, base: _Base, *, alone: bool) -> Sequence[str]:
-    if wanted.engines:
-        named = [one for name in wanted.engines for one in (ENGINES if name == ALL else (name,))]
-        return list(dict.fromkeys(named))
+def _engines(named: Sequence[str], base: _Base, *, alone: bool) -> Sequence[str]:
+    if named:
+        return named
     return list(ENGINES) if alone else [base.configuration.concept.engine]
 
 
