@@ -157,10 +157,10 @@ def page(results: Sequence[Result], title: str) -> str:
             '<div class="plots">',
             *(_curve(persona, manner, those, engines(results)) for (persona, manner), those in _groups(results)),
             "</div>",
-            "<h2>Share of the truth that was told</h2>",
-            _bars([(row.name, row.figures["told"]) for row in rows(results)]),
-            "<h2>Share of the answers that told nothing</h2>",
-            _bars([(row.name, row.figures["wasted"]) for row in rows(results)]),
+            *_bars("Share of the truth that was told", [(row.name, row.figures["told"]) for row in rows(results)]),
+            *_bars(
+                "Share of the answers that told nothing", [(row.name, row.figures["wasted"]) for row in rows(results)]
+            ),
             "<h2>Interviews</h2>",
             *(_interview(result) for result in sorted(results, key=lambda each: each.job.name)),
             "</main></body></html>\n",
@@ -181,7 +181,7 @@ def _figures_table(results: Sequence[Result]) -> Iterator[str]:
     heads = "".join(f'<th scope="col" title="{escape(told)}">{escape(name)}</th>' for name, told in COLUMNS.items())
     named = ("persona", "manner", *(("engine",) if several else ()))
     names = "".join(f'<th scope="col" class="name">{name}</th>' for name in named)
-    yield f'<div class="wide"><table><thead><tr>{names}<th scope="col">n</th>{heads}</tr></thead><tbody>'
+    yield f'<div class="wide" tabindex="0"><table><thead><tr>{names}<th scope="col">n</th>{heads}</tr></thead><tbody>'
     for row in rows(results):
         cells = "".join(f"<td>{cell}</td>" for cell in (str(row.number), *_cells(row)))
         kind = ' class="all"' if row.persona == ALL and not row.manner else ""
@@ -247,7 +247,8 @@ def _curve(persona: str, manner: str, results: Sequence[Result], names: Sequence
     )
 
 
-def _bars(values: Sequence[tuple[str, float]]) -> str:
+def _bars(title: str, values: Sequence[tuple[str, float]]) -> Iterator[str]:
+    """A heading, and a bar for each share."""
     height = BAR * len(values) + 8
     label, room = 220, WIDTH - 60
     lines = [
@@ -256,7 +257,9 @@ def _bars(values: Sequence[tuple[str, float]]) -> str:
         f'<text x="{label + room * value + 6:.1f}" y="{BAR * i + 16}">{100 * value:.0f}</text>'
         for i, (name, value) in enumerate(values)
     ]
-    return f'<svg class="bars" viewBox="0 0 {label + room + 40} {height}" role="img">{"".join(lines)}</svg>'
+    drawn = f'viewBox="0 0 {label + room + 40} {height}" role="img" aria-label="{escape(title)}"'
+    yield f"<h2>{escape(title)}</h2>"
+    yield f'<svg class="bars" {drawn}>{"".join(lines)}</svg>'
 
 
 def _interview(result: Result) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 from config.loader import Library
 from pipeline.concept import Element, PipelineSettings, SessionConfiguration
+from server.comparison.playing import Variant
+from server.comparison.playing import with_engine as with_engine_of
 from server.export import written
 from server.export.material import Material
 from tests.support.interview import Interview, concepts, conduct_policy, configuration, new_state
@@ -34,6 +36,11 @@ def with_engine(name: str) -> SessionConfiguration:
     return plain.model_copy(
         update={"concept": concept, "engine_file": engine_file(name), "conduct": conduct_policy("en")}
     )
+
+
+def variant(name: str) -> Variant:
+    """That as a run of a comparison."""
+    return Variant(name, with_engine_of(with_engine(name), name, {name: engine_file(name)}))
 
 
 def interview_with(name: str, **changes: Any) -> Interview:

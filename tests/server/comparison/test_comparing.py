@@ -19,7 +19,7 @@ from pipeline.focus import Target
 from server.comparison.errors import NotARecord, Unplayable
 from server.comparison.moments import HONEST, Comparison, compared, difference
 from server.comparison.phrases import listed, phrases
-from server.comparison.playing import HELD, Run, Variant, play, with_engine
+from server.comparison.playing import HELD, Run, play
 from server.comparison.playing import held as as_held
 from server.comparison.recording import Message, Recording, recording
 from server.comparison.report import document, page, table
@@ -32,15 +32,9 @@ from tests.server.comparison.support import (
     held,
     interview_with,
     library,
-)
-from tests.server.comparison.support import (
-    with_engine as made,
+    variant,
 )
 from tests.support.interview import Interview, ScriptedReader
-
-
-def variant(engine: str) -> Variant:
-    return Variant(engine, with_engine(made(engine), engine, {engine: engine_file(engine)}))
 
 
 async def played(engine: str, source: Recording, interview: Interview | None = None) -> Run:
