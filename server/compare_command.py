@@ -38,6 +38,9 @@ def compare(settings: Settings, options: argparse.Namespace, export: Callable[[s
     most = options.max_turns
     if most is not None and not LEAST_TURNS <= most <= TURN_LIMIT:
         raise NotARecord(f"--max-turns should be from {LEAST_TURNS} to {TURN_LIMIT}")
+    for path in filter(None, (options.html, options.json)):
+        if not path.parent.is_dir():
+            raise NotARecord(f"{path} can't be written: there is no directory {path.parent}")
     source = _recorded(options.record, export)
     source = replace(source, max_turns=most or source.max_turns)
     wanted = Wanted(

@@ -21,6 +21,7 @@ from pipeline.language.support import speaks_offline
 from pipeline.methodology import Methodology
 from pipeline.outcome import Outcome
 from pipeline.ports import Vectors
+from pipeline.signals.registry import SIGNALS, weight_key
 from pipeline.state import InterviewState
 from pipeline.turn import TurnPipeline
 from server.comparison.errors import Unplayable
@@ -87,6 +88,11 @@ def with_engine(
     Raises:
         Unplayable: the engine can't serve it.
     """
+    if engine not in ENGINES:
+        raise Unplayable(f"this version of askwell has no engine `{engine}` (it has {', '.join(ENGINES)})")
+    if name := _unknown_signal(configuration.methodology):
+        method = configuration.methodology.name
+        raise Unplayable(f"{method} is of another version of askwell: this one has no signal for `{name}`")
     kept = configuration.concept.engine == engine and configuration.engine_file
     changed = configuration.model_copy(
         update={
@@ -101,6 +107,19 @@ def with_engine(
         reason = "its file was written for another version" if isinstance(error, ValidationError) else str(error)
         raise Unplayable(f"{engine} can't be used with {configuration.methodology.name}: {reason}") from error
     return changed
+
+
+def _unknown_signal(methodology: Methodology) -> str:
+    """The first signal or weight that a pinned methodology names and this version doesn't know; empty without one."""
+    for name in methodology.signal_names:
+        if name not in SIGNALS:
+            return name
+    for key in (key for strategy in methodology.strategies for key in strategy.signal_weights):
+        try:
+            weight_key(key)
+        except ValueError:
+            return key
+    return ""
 
 
 @asynccontextmanager

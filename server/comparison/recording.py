@@ -45,6 +45,7 @@ class Recording:
         messages: in the order in which they were said.
         session_id, seed: those of the interview; made up for files that have none.
         language, max_turns: of the interview; None where the concept decides.
+        engine: that it was held with; None where nobody knows.
         concept_id: what it was about; None where nobody knows.
         persona: who told it, if it was simulated.
         configuration: what it was pinned to; None in files with answers alone.
@@ -59,17 +60,13 @@ class Recording:
     seed: int = SEED
     language: str | None = None
     max_turns: int | None = None
+    engine: str | None = None
     concept_id: str | None = None
     persona: str | None = None
     configuration: SessionConfiguration | None = None
     state: InterviewState | None = None
     records: tuple[TurnRecord, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @property
-    def engine(self) -> str | None:
-        """The engine that it was held with; None where nobody knows."""
-        return self.state.engine if self.state is not None else None
 
 
 def is_file(named: str) -> bool:
@@ -134,6 +131,7 @@ def exported(data: Mapping[str, Any], name: str) -> Recording:
             seed=state.seed if state is not None else SEED,
             language=head["language"],
             max_turns=head["max_turns"],
+            engine=head["engine"],
             concept_id=head["concept_id"],
             configuration=configuration,
             state=state,

@@ -110,6 +110,10 @@ def test_answers_of_a_text_file_are_compared(tmp_path: Path, capfd: pytest.Captu
         (("compare", "ANSWERS", "--concept", "coffee_mec", "--engine", "dice"), "There is no decision engine `dice`"),
         (("compare", "ANSWERS", "--concept", "coffee_mec", "--max-turns", "2"), "--max-turns should be from 3 to 500"),
         (("compare", "ANSWERS", "--concept", "coffee_mec", "--config", "nowhere"), "nowhere is no directory"),
+        (
+            ("compare", "ANSWERS", "--concept", "coffee_mec", "--html", "nowhere/c.html"),
+            "there is no directory nowhere",
+        ),
         (("replay", "ANSWERS"), "no complete export"),
     ],
 )

@@ -262,6 +262,20 @@ async def test_engine_that_can_not_serve_is_left_out_or_refused_where_it_was_nam
         chosen(broken, Wanted(engines=("two_tier",)))
 
 
+async def test_engine_or_method_of_another_version_is_named(tmp_path: Path) -> None:
+    source = await stored("two_tier", ("sweet",))
+    assert source.configuration is not None
+    found = chosen(replace(source, engine="dice", concept_id="coffee_mec"), Wanted(directories=(tmp_path,)))
+    assert [one.engine for one in found.listed] == ["signal_pools"]
+    assert found.left_out[0].startswith("Left out: this version of askwell has no engine `dice`")
+    method = source.configuration.methodology
+    other = method.strategies[0].model_copy(update={"signal_weights": {"graph.node.invented": 1.0}})
+    changed = method.model_copy(update={"strategies": (other, *method.strategies[1:])})
+    pinned = source.configuration.model_copy(update={"methodology": changed})
+    with pytest.raises(Unplayable, match=r"small is of another version of askwell: .*`graph.node.invented`"):
+        chosen(replace(source, configuration=pinned), Wanted())
+
+
 async def test_configurations_are_told_apart_by_their_directory(tmp_path: Path) -> None:
     directory = tmp_path / "mine"
     (directory / "concepts").mkdir(parents=True)

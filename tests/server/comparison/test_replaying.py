@@ -14,7 +14,7 @@ from pipeline.engines.base import Decision, DecisionInputs, ScoredCandidate
 from pipeline.engines.registry import ENGINES
 from pipeline.engines.signal_pools import SignalPools
 from pipeline.repeating import differences, inputs_of, made_again
-from pipeline.state import STATE_VERSION
+from pipeline.state import STATE_VERSION, Directive
 from server.comparison.errors import ComparisonError, NotARecord, NotRepeatable
 from server.replay_command import DIFFERS, replay
 from tests.server.comparison.support import export, held, interview_with
@@ -132,6 +132,28 @@ async def test_questions_are_those_that_the_engine_knew_of() -> None:
         assert again.questions == was.questions
         assert again.question_texts == was.question_texts
         assert again.answers == was.answers
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_what_a_moderator_asked_for_comes_out_the_same(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    interview = interview_with(engine)
+    await interview.say("sweet")
+    names = ENGINES[engine].strategies(interview.configuration).names
+    wishes = (
+        Directive(command_id="c1", kind="steer", strategy=names[0]),
+        Directive(command_id="c2", kind="steer", node_id=interview.state.nodes[0].id),
+        Directive(command_id="c3", kind="inject", question="And on Sundays?"),
+    )
+    for text, wish in zip(("bitter", "cheap", "strong"), wishes, strict=True):
+        interview.state = interview.state.model_copy(update={"directives": (wish,)})
+        await interview.say(text)
+    await interview.say("warm")
+    records = [outcome.record for outcome in interview.outcomes if outcome.record is not None]
+    assert [record.directive is not None for record in records] == [False, True, True, True, False]
+    assert replayed(export(interview)) == 0
+    said = capsys.readouterr().out
+    assert "No engine decided after answer 4." in said
+    assert "4 decisions made again" in said
 
 
 @pytest.mark.parametrize("engine", ENGINES)
