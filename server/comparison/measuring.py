@@ -10,7 +10,7 @@ from pipeline.coverage import gaps_of
 from pipeline.graph.metrics import measure
 from pipeline.question.text import jaccard, word_count
 from server.comparison.phrases import in_words
-from server.comparison.playing import HELD, Run
+from server.comparison.playing import Run
 from server.comparison.recording import counted
 from server.comparison.steps import Step, ended, spread, steps
 from server.simulation.scoring import SAME_QUESTION
@@ -171,14 +171,14 @@ def _end(run: Run) -> str:
         return f"closed after {counted(taken, 'answer')}: {ended(run)}"
     if state.status == "closing":
         return f"asks the closing question after {counted(taken, 'answer')}"
-    if run.name == HELD:
+    if run.was_held:
         return f"not over ({state.status})"
     return f"would go on after {counted(taken, 'answer')}"
 
 
 def _fitting(run: Run, said: Sequence[Step]) -> int | None:
     """How many messages were given to what this run had said; None where that is all or nobody knows."""
-    if run.name == HELD or not any(message.question for message in run.given):
+    if run.was_held or not any(message.question for message in run.given):
         return None
     texts = {step.after: step.text for step in said}
     taken = sum(utterance.speaker == "respondent" for utterance in run.state.utterances)

@@ -108,13 +108,20 @@ class Comparison:
 
 
 def compared(recording: Recording, runs: Sequence[Run], notes: Sequence[str] = ()) -> Comparison:
-    """The runs side by side.
+    """The runs side by side; one that says the same as the interview did when it was held with its engine is left out.
 
     Args:
         recording: whose answers were played.
         runs: at least one.
         notes: more that should be known.
     """
+    again = next((run for run in runs if any(_says_the_same(held, run) for held in runs if held.was_held)), None)
+    if again is not None:
+        runs = [run for run in runs if run is not again]
+        notes = (
+            *notes,
+            f"Played again, {again.engine} says the same as when the interview was held; it stands here once.",
+        )
     said = [{step.after: step for step in steps(run)} for run in runs]
     moments = []
     for after, message in enumerate(recording.messages, start=1):
@@ -131,6 +138,13 @@ def compared(recording: Recording, runs: Sequence[Run], notes: Sequence[str] = (
         moments=tuple(moments),
         notes=(*recording.notes, PROPOSED, *notes),
     )
+
+
+def _says_the_same(held: Run, run: Run) -> bool:
+    """Whether a run by the engine and the configuration of the interview came out as it was held."""
+    if run.was_held or run.name != held.engine:
+        return False
+    return [(step.after, step.text) for step in steps(held)] == [(step.after, step.text) for step in steps(run)]
 
 
 def _verdict(those: Sequence[Step | None]) -> Verdict:

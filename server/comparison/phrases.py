@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 
-_LINE = re.compile(r'^\s*"(mod\.(?:why|reason)[^"]*)": ("(?:[^"\\]|\\.)*"),?$', re.MULTILINE)
+_LINE = re.compile(r'^\s*"(mod\.(?:why|reason|heard)[^"]*)": ("(?:[^"\\]|\\.)*"),?$', re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
 def phrases() -> Mapping[str, str]:
-    """By key, such as `mod.why.phase`: why a question was asked, and why an interview ended."""
+    """By key, such as `mod.why.phase`: why a question was asked, why an interview ended, what was heard."""
     text = (files("web") / "static" / "texts" / "moderator.en.js").read_text(encoding="utf-8")
     return {key: json.loads(value) for key, value in _LINE.findall(text)}
 

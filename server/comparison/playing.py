@@ -32,7 +32,7 @@ from server.session.new import NewSession
 from server.simulation.interview import BEGINS, EVERY, GOING_ON, Silent
 
 HELD = "as held"
-"""Name of the run that is the interview as it was held."""
+"""How the run is called that is the interview as it was held, behind its engine."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Run:
         state: after its last message.
         records: of its turns, oldest first.
         given: the messages that there were; it may have closed before the last.
+        was_held: whether it is the interview as it was held, and not played.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Run:
     state: InterviewState
     records: tuple[TurnRecord, ...]
     given: tuple[Message, ...]
+    was_held: bool = False
 
 
 def held(recording: Recording) -> Run | None:
@@ -73,7 +75,8 @@ def held(recording: Recording) -> Run | None:
     state, configuration = recording.state, recording.configuration
     if state is None or configuration is None:
         return None
-    return Run(HELD, state.engine, configuration, state, recording.records, recording.messages)
+    name = f"{state.engine} ({HELD})"
+    return Run(name, state.engine, configuration, state, recording.records, recording.messages, was_held=True)
 
 
 def with_engine(

@@ -87,7 +87,8 @@ def _without_choice(run: Run, said: Utterance) -> str:
     if said.replies_to == "dont_know":
         return "The same once more, made easier, because the respondent did not know."
     if said.replies_to is not None:
-        return f"A reply, because this was heard: {in_words(said.replies_to)}."
+        heard = phrase(f"mod.heard.{said.replies_to}") or in_words(said.replies_to)
+        return f"A reply to what was heard: {heard}."
     return "Said again in other words." if said.kind == "rephrase" else ""
 
 

@@ -55,7 +55,7 @@ def test_stored_interview_is_compared_and_repeated_and_the_store_stays_as_it_is(
     assert "The answers were given to the questions of one interview." in said.out
     assert f"written to {page}" in said.err
     document = json.loads(data.read_text("utf-8"))
-    assert [one["name"] for one in document["runs"]] == ["as held", *ENGINES]
+    assert [one["name"] for one in document["runs"]] == ["signal_pools (as held)", *ENGINES]
     assert [answer["given_to"] is not None for answer in document["answers"]] == [True, True]
     assert page.read_text("utf-8").startswith("<!doctype html>")
     assert _rows(tmp_path / "data") == before
@@ -71,7 +71,7 @@ def test_export_is_compared_and_repeated_as_the_session_is(
     one, other = capfd.readouterr().out.splitlines()[::2]
     assert one == other
     assert run(("compare", str(file), "--engine", "two_tier"))[0] == 0
-    assert "2 interviews over the same answers: as held, two_tier" in capfd.readouterr().out
+    assert "2 interviews over the same answers: signal_pools (as held), two_tier" in capfd.readouterr().out
 
 
 def test_changed_export_is_told_by_its_exit_code(

@@ -19,7 +19,7 @@ from pipeline.focus import Target
 from server.comparison.errors import NotARecord, Unplayable
 from server.comparison.moments import HONEST, Comparison, compared, difference
 from server.comparison.phrases import listed, phrases
-from server.comparison.playing import HELD, Run, play
+from server.comparison.playing import Run, play
 from server.comparison.playing import held as as_held
 from server.comparison.recording import Message, Recording, recording
 from server.comparison.report import document, page, table
@@ -67,8 +67,9 @@ async def test_the_engine_that_held_an_interview_asks_the_same_again(engine: str
 
 async def test_every_engine_is_given_the_same_answers_and_its_choices_are_kept_apart() -> None:
     found = await comparison_of(await stored("two_tier"))
-    assert found.names == (HELD, *ENGINES)
-    assert [figures.taken <= figures.given for figures in found.figures] == [True] * 4
+    assert found.names == ("two_tier (as held)", "signal_pools", "arbitration")
+    assert found.notes[-1].startswith("Played again, two_tier says the same")
+    assert [figures.taken <= figures.given for figures in found.figures] == [True] * 3
     assert len({figures.strategies for figures in found.figures}) >= 3
     assert found.figures[0].fitting is None
     ways = {moment.verdict for moment in found.moments}
@@ -143,7 +144,7 @@ async def test_table_page_and_document_say_that_answers_were_given_to_other_ques
     assert HONEST.split(".")[0] in " ".join(text.split())
     assert HONEST.split(".")[0] in shown
     assert data["note"] == HONEST
-    assert json.loads(json.dumps(data))["runs"][0]["name"] == HELD
+    assert json.loads(json.dumps(data))["runs"][0]["name"] == "two_tier (as held)"
     assert [row["name"] for row in data["runs"]] == list(found.names)
     assert [answer["text"] for answer in data["answers"]] == list(SAID[:4])
     for name in found.names:
