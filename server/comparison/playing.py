@@ -22,7 +22,7 @@ from pipeline.methodology import Methodology
 from pipeline.outcome import Outcome
 from pipeline.ports import Vectors
 from pipeline.signals.registry import SIGNALS, weight_key
-from pipeline.state import InterviewState
+from pipeline.state import AnswerKind, InterviewState
 from pipeline.turn import TurnPipeline
 from server.comparison.errors import Unplayable
 from server.comparison.recording import Message, Recording
@@ -189,5 +189,6 @@ def _answer(state: InterviewState, message: Message, at: int) -> Answer:
     """The message as an answer; an amendment of nothing is an answer of its own."""
     last = state.last_answer()
     if message.kind == "correct" and last is not None:
-        return Answer(f"message-{at}", message.text, "correct", last.id)
-    return Answer(f"message-{at}", message.text, "skip" if message.kind == "skip" else "answer", None)
+        return Answer(f"message-{at}", message.text, "correct", last.id, spoken=message.spoken)
+    kind: AnswerKind = "skip" if message.kind == "skip" else "answer"
+    return Answer(f"message-{at}", message.text, kind, spoken=message.spoken)

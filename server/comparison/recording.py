@@ -27,12 +27,13 @@ SESSION_FORMAT = "askwell.session"
 class Message:
     """One thing that the respondent said; `question` is what had been said to them before, empty where nobody knows.
 
-    An amendment (`correct`) takes the place of the message before it.
+    An amendment (`correct`) takes the place of the message before it. `spoken`: transcribed from speech.
     """
 
     text: str
     kind: AnswerKind = "answer"
     question: str = ""
+    spoken: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,8 @@ def _messages(said: Sequence[Mapping[str, Any]]) -> list[Message]:
     found, question = [], ""
     for utterance in said:
         if utterance["speaker"] == "respondent":
-            found.append(Message(utterance["text"], utterance["kind"], question))
+            spoken = bool(utterance.get("spoken"))
+            found.append(Message(utterance["text"], utterance["kind"], question, spoken))
         else:
             question = utterance["text"]
     return found

@@ -107,6 +107,14 @@ async def test_answers_are_amended_and_skipped_as_they_were() -> None:
     assert [node.label for node in run.state.nodes if node.superseded_by is None] == ["cheap", "warm"]
 
 
+async def test_spoken_answers_are_spoken_again() -> None:
+    data = export(await held("two_tier", ("sweet", "bitter")))
+    data["utterances"][1]["spoken"] = True
+    source = recording(json.dumps(data).encode(), "file")
+    run = await played("two_tier", source)
+    assert [u.spoken for u in run.state.utterances if u.speaker == "respondent"] == [True, False]
+
+
 async def test_amendment_of_nothing_is_an_answer() -> None:
     run = await played("signal_pools", Recording("file", (Message("sweet", "correct"),), max_turns=12))
     assert [u.kind for u in run.state.utterances if u.speaker == "respondent"] == ["answer"]
