@@ -211,12 +211,15 @@ def _simulated(data: Mapping[str, Any], name: str) -> Recording:
     """The answers of a simulated interview, as `askwell simulate` keeps it; its persona says what it was about."""
     lines = [_of_item(line, at, name) for at, line in enumerate(data["transcript"], start=1)]
     job = data.get("job")
-    persona = job.get("persona") if isinstance(job, dict) else None
+    known = job if isinstance(job, dict) else {}
+    persona, seed, most = known.get("persona"), known.get("seed"), known.get("max_turns")
     told = isinstance(persona, str)
     return Recording(
         name,
         _whole(lines, name),
         origin=f"told by the simulated respondent {persona}" if told else "",
+        seed=seed if isinstance(seed, int) else SEED,
+        max_turns=most if isinstance(most, int) else None,
         persona=persona if told else None,
     )
 

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.state import STATE_VERSION
 from server.comparison.errors import ComparisonError, NotARecord
-from server.comparison.recording import Message, is_file, read, recording
+from server.comparison.recording import Message, Recording, is_file, read, recording
 from tests.server.comparison.support import export, held, interview_with
 
 ANSWER = Message("It is sweet.")
@@ -64,6 +66,43 @@ def test_answers_are_read(value: Any, messages: tuple[Message, ...]) -> None:
 def test_what_holds_no_answers_is_refused(value: str, said: str) -> None:
     with pytest.raises(NotARecord, match=said):
         read_from(value)
+
+
+def test_result_of_a_simulation_tells_who_spoke() -> None:
+    data = {"job": {"persona": "night_nurse", "seed": 7, "max_turns": 6}, "transcript": [{"answer": "It is sweet."}]}
+    found = recording(json.dumps(data).encode(), "file")
+    assert (found.persona, found.seed, found.max_turns) == ("night_nurse", 7, 6)
+    assert found.origin == "told by the simulated respondent night_nurse"
+    odd = {"job": {"persona": 3, "seed": "x", "max_turns": []}, "transcript": [{"answer": "It is sweet."}]}
+    assert recording(json.dumps(odd).encode(), "file") == Recording("file", (ANSWER,))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                ["format", "session", "utterances", "configuration", "state", "transcript", "answer", "job"]
+            )
+            | st.text(max_size=4),
+            inner | st.just("askwell.session"),
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    content=st.binary(max_size=60) | st.text(max_size=60).map(str.encode) | JSON.map(lambda it: json.dumps(it).encode())
+)
+def test_any_content_is_answers_or_refused_in_a_sentence(content: bytes) -> None:
+    try:
+        found = recording(content, "file")
+    except ComparisonError:
+        return
+    assert any(message.text for message in found.messages)
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
