@@ -73,7 +73,7 @@ class Comparison:
 
     Attributes:
         title, origin: of the recording.
-        opening: what the first run opened with.
+        openings: what each run opened with, by whom; the same only once.
         runs, figures: in the same order; the interview as it was held first, where there is one.
         moments: one per message.
         notes: what should be known, in sentences.
@@ -81,7 +81,7 @@ class Comparison:
 
     title: str
     origin: str
-    opening: str
+    openings: tuple[tuple[str, str], ...]
     runs: tuple[Run, ...]
     figures: tuple[Figures, ...]
     moments: tuple[Moment, ...]
@@ -128,11 +128,14 @@ def compared(recording: Recording, runs: Sequence[Run], notes: Sequence[str] = (
         those = tuple(of.get(after) for of in said)
         if any(step is not None for step in those):
             moments.append(Moment(after, message, those, _verdict(those)))
-    opening = next((of[0].text for of in said if 0 in of), "")
+    openings: dict[str, list[str]] = {}
+    for run, of in zip(runs, said, strict=True):
+        if 0 in of:
+            openings.setdefault(of[0].text, []).append(run.name)
     return Comparison(
         title=recording.title,
         origin=recording.origin,
-        opening=opening,
+        openings=tuple((listed(those), text) for text, those in openings.items()),
         runs=tuple(runs),
         figures=tuple(measured(run) for run in runs),
         moments=tuple(moments),

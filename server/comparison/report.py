@@ -28,8 +28,10 @@ SKIPPED = "(rather not say)"
 def table(comparison: Comparison) -> str:
     """The comparison as text."""
     lines = [*_heading(comparison), "", *_figures(comparison), "", "Answer by answer", ""]
-    if comparison.opening:
-        lines += ["0   (opening)", *_wrapped(comparison.opening, "    "), ""]
+    lines.append("0   (opening)")
+    for who, text in comparison.openings:
+        lines += [*([f"    {who}"] if len(comparison.openings) > 1 else []), *_wrapped(text, "      ")]
+    lines.append("")
     for moment in comparison.moments:
         lines += [*_moment(moment, comparison.names), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -100,7 +102,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "origin": comparison.origin,
         "note": HONEST,
         "notes": list(comparison.notes),
-        "opening": comparison.opening,
+        "openings": [{"by": who, "text": text} for who, text in comparison.openings],
         "runs": [
             {
                 "name": run.name,
@@ -148,11 +150,18 @@ def page(comparison: Comparison) -> str:
             "<h2>Side by side</h2>",
             *_page_figures(comparison),
             "<h2>Answer by answer</h2>",
-            f'<p class="opening"><small>Opening</small><q>{escape(comparison.opening)}</q></p>',
+            *(
+                f"<p><small>{escape(_opened_by(comparison, who))}</small><q>{escape(text)}</q></p>"
+                for who, text in comparison.openings
+            ),
             *(_page_moment(moment, comparison.names) for moment in comparison.moments),
             "</main></body></html>\n",
         ]
     )
+
+
+def _opened_by(comparison: Comparison, who: str) -> str:
+    return f"Opening of {who}" if len(comparison.openings) > 1 else "Opening"
 
 
 def _subtitle(comparison: Comparison) -> str:

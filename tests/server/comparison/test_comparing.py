@@ -172,6 +172,23 @@ async def test_page_shows_what_was_said_as_text() -> None:
     assert "&amp;amp;" in shown
 
 
+async def test_openings_are_shown_apart_where_they_differ() -> None:
+    source = answers("sweet")
+    one = interview_with("signal_pools")
+    other = interview_with("two_tier")
+    one.writer.texts, other.writer.texts = ["What do you think of first?"], ["When was the last time?"]
+    runs = [await played("signal_pools", source, one), await played("two_tier", source, other)]
+    assert len({run.state.utterances[0].text for run in runs}) == 2
+    found = compared(source, runs)
+    assert [who for who, _ in found.openings] == ["signal_pools", "two_tier"]
+    for run in runs:
+        assert run.state.utterances[0].text in table(found)
+        assert f"Opening of {run.name}" in page(found)
+    alone = compared(source, runs[:1])
+    assert "Opening of" not in page(alone)
+    assert document(alone)["openings"] == [{"by": "signal_pools", "text": runs[0].state.utterances[0].text}]
+
+
 async def test_one_run_alone_is_compared_with_nothing() -> None:
     found = compared(answers("sweet"), [await played("signal_pools", answers("sweet"))])
     assert found.parting == "There is nothing to compare it with."
