@@ -27,6 +27,8 @@ from pipeline.errors import PipelineError
 from server import logs
 from server.auth import moderator_token
 from server.client import CallFailed, Client, call_sync
+from server.comparison.arguments import add_comparison_arguments, add_replay_arguments
+from server.comparison.errors import ComparisonError
 from server.errors import ApiError
 from server.export import FORMATS, RELATIONS
 from server.hot.datadir import running_server
@@ -64,6 +66,7 @@ _EXPECTED = (
     CallFailed,
     SyncError,
     SimulationError,
+    ComparisonError,
     OSError,
 )
 
@@ -129,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help_text, description=help_text)
-        command.set_defaults(run=run, ends_process=run in (_serve, _chat, _export, _judge, _simulate))
+        loading = (_serve, _chat, _export, _judge, _compare, _replay, _simulate)
+        command.set_defaults(run=run, ends_process=run in loading)
         return command
 
     def add_data(command: argparse.ArgumentParser) -> None:
@@ -141,13 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     add_data(serve)
 
     chat = add("chat", _chat, "Be interviewed in the terminal.")
-    chat.epilog = HELP
-    chat.formatter_class = argparse.RawDescriptionHelpFormatter
-    chat.add_argument("concept", nargs="?", metavar="CONCEPT", help="concept to be interviewed about")
-    chat.add_argument("--methodology", help="another methodology than the concept's")
-    chat.add_argument("--language", help="one of the concept's languages")
-    chat.add_argument("--max-turns", type=int, help="turns at the most")
-    chat.add_argument("--resume", metavar="SESSION", help="go on with an interview that was left")
+    _add_chat_arguments(chat)
     add_data(chat)
 
     _add_export_arguments(add("export", _export, "Write a session to standard output or a file."))
@@ -156,13 +154,20 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("session", metavar="SESSION")
     add_data(judge)
 
-    simulation = add("simulate", _simulate, "Interview simulated respondents, and count what was found.")
-    add_simulation_arguments(simulation)
-    add_data(simulation)
-
-    sync = add("sync", _sync, "Send finished interviews to another server.")
-    add_arguments(sync)
-    add_data(sync)
+    for name, run, help_text, takes in (
+        (
+            "compare",
+            _compare,
+            "Put an interview's answers to other engines or configurations.",
+            add_comparison_arguments,
+        ),
+        ("replay", _replay, "Make an interview's decisions again; status 1 if one differs.", add_replay_arguments),
+        ("simulate", _simulate, "Interview simulated respondents, and count what was found.", add_simulation_arguments),
+        ("sync", _sync, "Send finished interviews to another server.", add_arguments),
+    ):
+        command = add(name, run, help_text)
+        takes(command)
+        add_data(command)
 
     check = add("check-config", _check_config, "Check concepts, methodologies, texts, prompts and prices.")
     check.add_argument("directory", nargs="?", metavar="DIR", help="your configuration directory (ASKWELL_CONFIG_DIR)")
@@ -186,9 +191,18 @@ def _parser() -> argparse.ArgumentParser:
     models.add_argument("name", nargs="?", metavar="NAME", help="with fetch: which one")
     models.add_argument("--from", dest="endpoint", metavar="URL", help="with fetch: a mirror of the hub")
 
-    token = add("moderator-token", _moderator_token, "Print the moderator's token, making one if there is none.")
-    add_data(token)
+    add_data(add("moderator-token", _moderator_token, "Print the moderator's token, making one if there is none."))
     return parser
+
+
+def _add_chat_arguments(chat: argparse.ArgumentParser) -> None:
+    chat.epilog = HELP
+    chat.formatter_class = argparse.RawDescriptionHelpFormatter
+    chat.add_argument("concept", nargs="?", metavar="CONCEPT", help="concept to be interviewed about")
+    chat.add_argument("--methodology", help="another methodology than the concept's")
+    chat.add_argument("--language", help="one of the concept's languages")
+    chat.add_argument("--max-turns", type=int, help="turns at the most")
+    chat.add_argument("--resume", metavar="SESSION", help="go on with an interview that was left")
 
 
 def _add_export_arguments(command: argparse.ArgumentParser) -> None:
@@ -377,6 +391,21 @@ def _judge(options: argparse.Namespace) -> int:
     content = _exported(_settings(options, quiet=True), options.session, "json", "all")
     print(judged(json.loads(content)), end="")
     return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from server.compare_command import compare
+
+    os.umask(PRIVATE)
+    settings = _settings(options, quiet=True)
+    return compare(settings, options, lambda session_id: _exported(settings, session_id, "json", "all"))
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from server.replay_command import replay
+
+    settings = _settings(options, quiet=True)
+    return replay(options, lambda session_id: _exported(settings, session_id, "json", "all"))
 
 
 def _simulate(options: argparse.Namespace) -> int:

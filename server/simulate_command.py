@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from config.loader import Library, UnknownName
 from config.personas import Persona
 from config.settings import Settings
+from server.simulation.engines import ALL, engines_named
 from server.simulation.report import page, table
 from server.simulation.running import Job, Result, hold_all, library_of
 
@@ -54,13 +55,27 @@ def _jobs(library: Library, options: argparse.Namespace) -> Sequence[Job]:
     manners = library.respondents().manners
     if options.manner is not None and options.manner not in manners:
         raise UnknownName.of("manner", options.manner, manners)
-    for persona in personas:  # refuses what no interview can begin with, before models are loaded
-        library.configuration(persona.concept, engine=options.engine, max_turns=options.max_turns)
+    named = engines_named(options.engine) if options.engine else (None,)
+    engines = [name for name in named if _serves(library, personas, name, options)]
     return [
-        Job(persona.id, seed, options.manner, options.engine, options.max_turns, options.by_model)
+        Job(persona.id, seed, options.manner, engine, options.max_turns, options.by_model)
         for seed in range(1, options.seeds + 1)
         for persona in personas
+        for engine in engines
     ]
+
+
+def _serves(library: Library, personas: Sequence[Persona], engine: str | None, options: argparse.Namespace) -> bool:
+    """Whether an engine can hold these interviews. Raises UnknownName, unless it is only one of all there are."""
+    try:
+        for persona in personas:  # refuses what no interview can begin with, before models are loaded
+            library.configuration(persona.concept, engine=engine, max_turns=options.max_turns)
+    except UnknownName as error:
+        if options.engine != [ALL]:
+            raise
+        _tell(f"left out: {engine}. {error}")
+        return False
+    return True
 
 
 def _personas(library: Library, options: argparse.Namespace) -> Sequence[Persona]:

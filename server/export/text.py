@@ -46,7 +46,7 @@ def xml_text(text: str) -> str:
 
 
 def to_json(material: Material) -> bytes:
-    """Everything about the session, and the configuration it ran with."""
+    """Everything about the session, and the configuration it ran with; `state` is what its decisions follow from."""
     state = material.state
     data: dict[str, Any] = {
         "format": "askwell.session",
@@ -72,6 +72,7 @@ def to_json(material: Material) -> bytes:
         "usage": material.usage.model_dump(),
         "configuration": material.configuration.model_dump(mode="json"),
         "configuration_hash": state.config_hash,
+        "state": state.model_dump(mode="json"),
     }
     return json.dumps(data, ensure_ascii=False, indent=2).encode()
 

@@ -12,7 +12,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--persona", action="append", metavar="ID", help="only this one; can be given several times")
     command.add_argument("--seeds", type=_positive, default=3, metavar="N", help="interviews per persona (3)")
     command.add_argument("--manner", metavar="NAME", help="another manner than the personas' own")
-    command.add_argument("--engine", metavar="NAME", help="another decision engine than the concept's")
+    command.add_argument(
+        "--engine",
+        action="append",
+        metavar="NAME",
+        help="another decision engine than the concept's; several, separated by commas, or `all`, are put side by side",
+    )
     command.add_argument("--max-turns", type=_positive, metavar="N", help="turns at the most")
     command.add_argument(
         "--by-model", action="store_true", help="let the language model of the settings speak for the respondents"

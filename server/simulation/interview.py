@@ -57,12 +57,17 @@ class Held:
     """Whether it did not come to an end by itself."""
 
 
-class _NoSink:
-    async def started(self, turn_number: int) -> None: ...
+class Silent:
+    """A sink of questions that nobody reads while they are written."""
 
-    async def delta(self, text: str) -> None: ...
+    async def started(self, turn_number: int) -> None:
+        """Nothing."""
 
-    async def retracted(self) -> None: ...
+    async def delta(self, text: str) -> None:
+        """Nothing."""
+
+    async def retracted(self) -> None:
+        """Nothing."""
 
 
 async def hold(
@@ -81,7 +86,7 @@ async def hold(
     """
     new = NewSession(name, configuration, "simulated", configuration.concept.languages[0], seed)
     held = Held()
-    now, sink = BEGINS, _NoSink()
+    now, sink = BEGINS, Silent()
     outcome = await pipeline.open(new.state(now), configuration, now=now, sink=sink)
     vectors: dict[str, Vectors] = {}
     limit = 2 * outcome.state.max_turns + SPARE

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from typing import Any
 
+from pipeline.engines.registry import ENGINES
 from server.simulation.running import Result
 from server.simulation.scoring import summed
 
@@ -27,42 +29,110 @@ COLUMNS: Mapping[str, str] = {
     "turns": "answers per interview",
 }
 ALL = "all"
-NAMES = 2
-"""Columns of text before the figures."""
+OWN = "the concept's"
+"""How the engine reads that a concept names."""
+SIDES = ("told", "linked", "height", "guide", "wasted", "repeated", "closed late", "turns")
+"""The figures that engines are compared by, side by side."""
 WIDTH, HEIGHT, MARGIN = 420, 150, 28
 BAR = 18
+HUES = 4
+"""Colours that tell engines apart."""
 
 
-def rows(results: Sequence[Result]) -> list[tuple[str, str, int, dict[str, float]]]:
-    """Per persona and manner: the number of interviews and the mean figures; all of them at the end."""
+@dataclass(frozen=True)
+class Row:
+    """The mean figures of some interviews; `persona` is ALL for everybody's, `engine` empty for the concept's own."""
 
-    def of(result: Result) -> tuple[str, str]:
-        return result.job.persona, result.manner
+    persona: str
+    manner: str
+    engine: str
+    number: int
+    figures: Mapping[str, float]
+
+    @property
+    def name(self) -> str:
+        """Of whom and by what, in one."""
+        named = f"{self.persona} ({self.manner})" if self.manner else self.persona
+        return f"{named}, {self.engine}" if self.engine else named
+
+
+def rows(results: Sequence[Result]) -> list[Row]:
+    """Per persona, manner and engine: the number of interviews and the mean figures; all of each engine at the end."""
+
+    def of(result: Result) -> tuple[str, str, str]:
+        return result.job.persona, result.manner, result.job.engine or ""
 
     found = []
-    for (persona, manner), those in groupby(sorted(results, key=of), key=of):
+    for (persona, manner, engine), those in groupby(sorted(results, key=of), key=of):
         listed = list(those)
-        found.append((persona, manner, len(listed), summed([result.score for result in listed])))
-    if results:
-        found.append((ALL, "", len(results), summed([result.score for result in results])))
+        found.append(Row(persona, manner, engine, len(listed), summed([result.score for result in listed])))
+    order = ["", *ENGINES]
+    found.sort(key=lambda row: (row.persona, row.manner, order.index(row.engine)))
+    for engine in engines(results):
+        listed = [result for result in results if (result.job.engine or "") == engine]
+        found.append(Row(ALL, "", engine, len(listed), summed([result.score for result in listed])))
     return found
 
 
+def engines(results: Sequence[Result]) -> list[str]:
+    """The engines that were asked for, in the order in which there are; the empty name is the concept's own."""
+    there = {result.job.engine or "" for result in results}
+    return [name for name in ("", *ENGINES) if name in there]
+
+
 def table(results: Sequence[Result]) -> str:
-    """The figures as text, shares in percent."""
-    head = ["persona", "manner", "n", *COLUMNS]
+    """The figures as text, shares in percent; with several engines also figure by figure, one beside the other."""
+    several = len(engines(results)) > 1
+    names = ["persona", "manner", *(["engine"] if several else [])]
     lines = [
-        [persona, manner, str(number), *(_figure(name, figures[name]) for name in COLUMNS)]
-        for persona, manner, number, figures in rows(results)
+        [row.persona, row.manner, *([row.engine] if several else []), str(row.number), *_cells(row)]
+        for row in rows(results)
     ]
-    widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
-    return "\n".join(_aligned(line, widths) for line in (head, *lines)) + "\n"
+    text = _grid([[*names, "n", *COLUMNS], *lines], len(names))
+    if several:
+        for name, grid in sides(results).items():
+            text += f"\n{name}: {COLUMNS[name]}\n{_grid(grid, 1)}"
+    return text
 
 
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+def sides(results: Sequence[Result]) -> dict[str, list[list[str]]]:
+    """For each of SIDES, personas by engines, with a heading; empty where somebody was not interviewed by an engine."""
+    found = {(row.persona, row.manner, row.engine): row.figures for row in rows(results)}
+    those, names = list(dict.fromkeys(key[:2] for key in found)), engines(results)
+    return {
+        figure: [
+            ["", *(name or OWN for name in names)],
+            *(
+                [
+                    f"{persona} ({manner})" if manner else persona,
+                    *(
+                        _figure(figure, found[persona, manner, name][figure])
+                        if (persona, manner, name) in found
+                        else ""
+                        for name in names
+                    ),
+                ]
+                for persona, manner in those
+            ),
+        ]
+        for figure in SIDES
+    }
+
+
+def _cells(row: Row) -> list[str]:
+    return [_figure(name, row.figures[name]) for name in COLUMNS]
+
+
+def _grid(lines: Sequence[Sequence[str]], names: int) -> str:
+    """Lines as columns, the first `names` of them to the left, the others to the right."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join(_aligned(line, widths, names) for line in lines) + "\n"
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int], names: int) -> str:
     sized = list(zip(line, widths, strict=True))
-    names, figures = sized[:NAMES], sized[NAMES:]
-    return "  ".join([cell.ljust(width) for cell, width in names] + [cell.rjust(width) for cell, width in figures])
+    left = [cell.ljust(width) for cell, width in sized[:names]]
+    return "  ".join([*left, *(cell.rjust(width) for cell, width in sized[names:])])
 
 
 def _figure(name: str, value: float) -> str:
@@ -81,14 +151,16 @@ def page(results: Sequence[Result], title: str) -> str:
             f"<p>{len(results)} simulated interviews. What there was to find is known, so that it can be counted what "
             "was found. Shares are in percent.</p>",
             *_figures_table(results),
+            *_page_sides(results),
             "<h2>How much was told, answer by answer</h2>",
+            _legend(results),
             '<div class="plots">',
-            *(_curve(persona, manner, those) for (persona, manner), those in _groups(results)),
+            *(_curve(persona, manner, those, engines(results)) for (persona, manner), those in _groups(results)),
             "</div>",
-            "<h2>Share of the truth that was told</h2>",
-            _bars([(f"{p} ({m})" if m else p, f["told"]) for p, m, _, f in rows(results)]),
-            "<h2>Share of the answers that told nothing</h2>",
-            _bars([(f"{p} ({m})" if m else p, f["wasted"]) for p, m, _, f in rows(results)]),
+            *_bars("Share of the truth that was told", [(row.name, row.figures["told"]) for row in rows(results)]),
+            *_bars(
+                "Share of the answers that told nothing", [(row.name, row.figures["wasted"]) for row in rows(results)]
+            ),
             "<h2>Interviews</h2>",
             *(_interview(result) for result in sorted(results, key=lambda each: each.job.name)),
             "</main></body></html>\n",
@@ -105,20 +177,53 @@ def _groups(results: Sequence[Result]) -> Iterator[tuple[tuple[str, str], list[R
 
 
 def _figures_table(results: Sequence[Result]) -> Iterator[str]:
+    several = len(engines(results)) > 1
     heads = "".join(f'<th scope="col" title="{escape(told)}">{escape(name)}</th>' for name, told in COLUMNS.items())
-    names = "".join(f'<th scope="col">{name}</th>' for name in ("persona", "manner", "n"))
-    yield f'<div class="wide"><table><thead><tr>{names}{heads}</tr></thead><tbody>'
-    for persona, manner, number, figures in rows(results):
-        cells = "".join(f"<td>{_figure(name, figures[name])}</td>" for name in COLUMNS)
-        kind = ' class="all"' if persona == ALL and not manner else ""
-        yield f'<tr{kind}><th scope="row">{escape(persona)}</th><td>{escape(manner)}</td><td>{number}</td>{cells}</tr>'
+    named = ("persona", "manner", *(("engine",) if several else ()))
+    names = "".join(f'<th scope="col" class="name">{name}</th>' for name in named)
+    yield f'<div class="wide" tabindex="0"><table><thead><tr>{names}<th scope="col">n</th>{heads}</tr></thead><tbody>'
+    for row in rows(results):
+        cells = "".join(f"<td>{cell}</td>" for cell in (str(row.number), *_cells(row)))
+        kind = ' class="all"' if row.persona == ALL and not row.manner else ""
+        engine = f'<td class="name">{escape(row.engine)}</td>' if several else ""
+        manner = f'<td class="name">{escape(row.manner)}</td>'
+        yield f'<tr{kind}><th scope="row">{escape(row.persona)}</th>{manner}{engine}{cells}</tr>'
     yield "</tbody></table></div><dl>"
     yield "".join(f"<dt>{escape(name)}</dt><dd>{escape(told)}</dd>" for name, told in COLUMNS.items())
     yield "</dl>"
 
 
-def _curve(persona: str, manner: str, results: Sequence[Result]) -> str:
-    """The share of the truth told by each answer, a line per interview."""
+def _page_sides(results: Sequence[Result]) -> Iterator[str]:
+    """Personas by engines, a table per figure; nothing for one engine."""
+    if len(engines(results)) < 2:
+        return
+    yield '<h2>Engine beside engine</h2><div class="sides">'
+    for name, (head, *lines) in sides(results).items():
+        heads = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head[1:])
+        said = escape(f"{name}: {COLUMNS[name]}")
+        yield f'<div><p class="said">{said}</p><div class="wide" tabindex="0"><table aria-label="{said}">'
+        yield f"<thead><tr><td></td>{heads}</tr></thead><tbody>"
+        for who, *cells in lines:
+            kind = ' class="all"' if who == ALL else ""
+            yield f'<tr{kind}><th scope="row">{escape(who)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        yield "</tbody></table></div></div>"
+    yield "</div>"
+
+
+def _legend(results: Sequence[Result]) -> str:
+    names = engines(results)
+    if len(names) < 2:
+        return ""
+    lines = [f'<path class="hue{at % HUES}" d="M0 4H20"/>' for at in range(len(names))]
+    items = "".join(
+        f'<li><svg viewBox="0 0 20 8" aria-hidden="true">{line}</svg>{escape(name or OWN)}</li>'
+        for line, name in zip(lines, names, strict=True)
+    )
+    return f'<ul class="legend">{items}</ul>'
+
+
+def _curve(persona: str, manner: str, results: Sequence[Result], names: Sequence[str]) -> str:
+    """The share of the truth told by each answer, a line per interview, in the colour of its engine."""
     longest = max((len(result.transcript) for result in results), default=1) or 1
     wide, high = WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN
     lines = []
@@ -128,7 +233,8 @@ def _curve(persona: str, manner: str, results: Sequence[Result]) -> str:
             told += len(exchange["told"])
             points.append((number, min(told / max(result.score.ideas, 1), 1.0)))
         path = " ".join(f"{MARGIN + wide * x / longest:.1f},{MARGIN + high * (1 - y):.1f}" for x, y in points)
-        lines.append(f'<polyline points="{path}"/>')
+        hue = names.index(result.job.engine or "") % HUES
+        lines.append(f'<polyline class="hue{hue}" points="{path}"/>')
     name = escape(f"{persona} ({manner})")
     low = MARGIN + high
     return (
@@ -141,7 +247,8 @@ def _curve(persona: str, manner: str, results: Sequence[Result]) -> str:
     )
 
 
-def _bars(values: Sequence[tuple[str, float]]) -> str:
+def _bars(title: str, values: Sequence[tuple[str, float]]) -> Iterator[str]:
+    """A heading, and a bar for each share."""
     height = BAR * len(values) + 8
     label, room = 220, WIDTH - 60
     lines = [
@@ -150,7 +257,9 @@ def _bars(values: Sequence[tuple[str, float]]) -> str:
         f'<text x="{label + room * value + 6:.1f}" y="{BAR * i + 16}">{100 * value:.0f}</text>'
         for i, (name, value) in enumerate(values)
     ]
-    return f'<svg class="bars" viewBox="0 0 {label + room + 40} {height}" role="img">{"".join(lines)}</svg>'
+    drawn = f'viewBox="0 0 {label + room + 40} {height}" role="img" aria-label="{escape(title)}"'
+    yield f"<h2>{escape(title)}</h2>"
+    yield f'<svg class="bars" {drawn}>{"".join(lines)}</svg>'
 
 
 def _interview(result: Result) -> str:
@@ -182,7 +291,12 @@ main { max-width: 72rem; margin: 0 auto; padding: 1.5rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-.wide td, .wide thead th { text-align: right; } .wide td:nth-child(2) { text-align: left; }
+.wide td, .wide thead th { text-align: right; } .wide td.name, .wide thead th.name { text-align: left; }
+.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: 1.5rem; }
+.said { margin: 0 0 .3rem; color: var(--soft); font-size: .9rem; }
+.legend { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .9rem; }
+.legend svg { width: 1.5rem; height: .6rem; margin-right: .4rem; } .legend path { stroke-width: 3; }
+.hue0 { stroke: var(--mark); } .hue1 { stroke: #c2631d; } .hue2 { stroke: #3f8f4f; } .hue3 { stroke: #9a5bb5; }
 tr.all { font-weight: 600; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; font-size: .9rem; color: var(--soft); }
 dd { margin: 0; }
@@ -190,8 +304,9 @@ dd { margin: 0; }
 figure { margin: 0; } figcaption { font-size: .85rem; color: var(--soft); }
 svg { width: 100%; height: auto; } svg.bars { max-width: 44rem; }
 svg text { fill: var(--soft); font-size: 11px; } svg line { stroke: var(--line); }
-svg polyline { fill: none; stroke: var(--mark); stroke-width: 1.5; opacity: .6; } svg rect { fill: var(--mark); }
+svg polyline { fill: none; stroke-width: 1.5; opacity: .6; } svg rect { fill: var(--mark); }
 details { border-bottom: 1px solid var(--line); padding: .4rem 0; } summary { cursor: pointer; }
 small { display: block; color: var(--soft); }
 q { quotes: "“" "”"; }
+@media (max-width: 34rem) { main { padding: 1rem; } th, td { padding: .3rem .35rem; } }
 """

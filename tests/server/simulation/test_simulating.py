@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.engines.registry import ENGINES
 from server.cli import run
+from server.simulation.report import SIDES
 from tests.config.test_personas import WHOLE
 from tests.support.patience import PATIENCE_S
 
@@ -65,6 +67,51 @@ def test_interviews_are_held_counted_reported_and_not_held_again(
     assert json.loads(kept[0].read_text("utf-8"))["transcript"] == document["transcript"]
 
 
+def test_engines_are_put_side_by_side(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    arguments = ("coffee_mec", "--persona", "tester", "--seeds", "1", "--jobs", "1", "--max-turns", "5")
+    code, table, progress = _simulate(capfd, *arguments, "--engine", "all", "--html", str(report))
+    assert code == 0
+    assert "3 of 3: " in progress
+    first, *sides = table.split("\n\n")
+    rows = [line.split() for line in first.splitlines()]
+    assert [row[0] for row in rows] == ["persona", *["tester"] * 3, *["all"] * 3]
+    assert [row[2] for row in rows[1:4]] == [row[1] for row in rows[4:]] == list(ENGINES)
+    assert [side.partition(":")[0] for side in sides] == list(SIDES)
+    told = [line.split() for line in sides[0].splitlines()[1:]]
+    column = rows[0].index("told")
+    assert told[0] == list(ENGINES)
+    assert told[1][2:] == [row[column] for row in rows[1:4]]
+    assert told[2][1:] == [row[column - 1] for row in rows[4:]], "the rows of all have no manner"
+    page = report.read_text("utf-8")
+    assert page.count("<polyline") == 3
+    assert {f'class="hue{at}" points' in page for at in range(3)} == {True}
+    assert page.count("<table aria-label=") == len(SIDES)
+
+    kept = sorted(path.stem for path in (tmp_path / "data" / "simulations" / "coffee_mec").glob("*.json"))
+    assert kept == sorted(f"tester-{engine}-5-1" for engine in ENGINES)
+    named = _simulate(capfd, *arguments, "--engine", "two_tier,signal_pools", "--engine", "two_tier")[1]
+    assert [line.split()[0] for line in named.splitlines()[:5]] == ["persona", "tester", "tester", "all", "all"]
+    alone = _simulate(capfd, *arguments, "--engine", "two_tier")[1]
+    assert [line.split()[0] for line in alone.splitlines()] == ["persona", "tester", "all"]
+    assert "engine" not in alone.splitlines()[0].split()
+
+
+def test_engine_that_can_not_be_used_is_left_out_of_all_and_refused_by_name(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "config" / "engines").mkdir()
+    (tmp_path / "config" / "engines" / "two_tier.yaml").write_text("engine: {name: two_tier}\n", encoding="utf-8")
+    arguments = ("coffee_mec", "--persona", "tester", "--seeds", "1", "--jobs", "1", "--max-turns", "3")
+    code, table, progress = _simulate(capfd, *arguments, "--engine", "all")
+    assert code == 0
+    assert "left out: two_tier" in progress
+    assert "two_tier" not in table
+    code, table, progress = _simulate(capfd, *arguments, "--engine", "two_tier")
+    assert (code, table) == (2, "")
+    assert "`two_tier` can't be used" in progress
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -72,6 +119,8 @@ def test_interviews_are_held_counted_reported_and_not_held_again(
         (("coffee_mec", "--persona", "nobody"), "There is no persona of this concept `nobody`"),
         (("coffee_mec", "--manner", "shy"), "There is no manner `shy`"),
         (("coffee_mec", "--engine", "dice"), "There is no decision engine `dice`"),
+        (("coffee_mec", "--engine", "two_tier,dice"), "There is no decision engine `dice`"),
+        (("coffee_mec", "--engine", ""), "There is no decision engine ``"),
         (("coffee_mec", "--persona", "tester", "--by-model", "--jobs", "1"), "no language model is set up"),
         (("coffee_mec", "--persona", "tester", "--scheduler", "tcp://127.0.0.1:1"), "dask"),
     ],
