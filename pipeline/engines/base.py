@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import Field, model_validator
 
@@ -42,6 +42,7 @@ EXPLAINED = 3
 CLOSENESS_DIGITS = 4
 """Cosines are stored, so they are rounded before a decision rests on them."""
 
+PinnedT = TypeVar("PinnedT")
 TermKind = Literal["weighted", "multiplied", "bonus", "veto"]
 
 
@@ -319,19 +320,19 @@ async def with_closeness(engine: DecisionEngine, inputs: DecisionInputs, embedde
     )
 
 
-class PinnedFile:
-    """The file of a session's engine as a cache key, compared by identity: a session's configuration is pinned."""
+class Pinned(Generic[PinnedT]):
+    """A part of a session's configuration as a cache key, compared by identity: the configuration is pinned."""
 
     __slots__ = ("data",)
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: PinnedT) -> None:
         self.data = data
 
     def __hash__(self) -> int:
         return id(self.data)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PinnedFile) and other.data is self.data
+        return isinstance(other, Pinned) and other.data is self.data
 
 
 def wordings(

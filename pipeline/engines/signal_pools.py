@@ -20,6 +20,7 @@ from pipeline.engines.base import (
     CandidateScores,
     Decision,
     DecisionInputs,
+    Pinned,
     ScoredCandidate,
     Term,
 )
@@ -197,7 +198,7 @@ class SignalPools:
         matrix = inputs.signals
         profile = inputs.methodology.phases.profile(matrix.phase)  # type: ignore[arg-type]
         scoring = _Scoring(matrix, profile)
-        compiled = _allowed(self._compiled(_Hashed(inputs.methodology)), inputs)
+        compiled = _allowed(self._compiled(Pinned(inputs.methodology)), inputs)
         wanted = inputs.target.node_key if inputs.target is not None else None
         if inputs.methodology.selection == "two_stage":
             ranking = self._two_stage(scoring, compiled, wanted)
@@ -245,8 +246,8 @@ class SignalPools:
             if len(nodes) == len(keys) and nodes[0] >= 0:
                 of_nodes[entry.strategy.name] = listed
             else:
-                about = tuple(keys[node] for node in nodes if node >= 0)
-                of_others.append((entry.strategy.name, about, listed[0]))
+                about = [(keys[node],) if node >= 0 else () for node in nodes]
+                of_others += [(entry.strategy.name, ids, score) for ids, score in zip(about, listed, strict=True)]
         strategies, nodes = np.concatenate(strategy_of), np.concatenate(node_of)
         scores = np.concatenate(finals)
         mentions = np.array([*scoring.matrix.nodes.mention_sequence, 0])[nodes]
@@ -327,24 +328,9 @@ def _has_target(strategy: Strategy, inputs: DecisionInputs) -> bool:
     return any(name in strategy.focus_types for name in types)
 
 
-class _Hashed:
-    """A methodology as a cache key, compared by identity: a session's configuration is pinned."""
-
-    __slots__ = ("methodology",)
-
-    def __init__(self, methodology: Methodology) -> None:
-        self.methodology = methodology
-
-    def __hash__(self) -> int:
-        return id(self.methodology)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Hashed) and other.methodology is self.methodology
-
-
-def _compiled_of(key: _Hashed) -> tuple[CompiledStrategy, ...]:
+def _compiled_of(key: Pinned[Methodology]) -> tuple[CompiledStrategy, ...]:
     """The compiled strategies of one methodology object."""
-    return compile_strategies(key.methodology)
+    return compile_strategies(key.data)
 
 
 def explanation(candidate: ScoredCandidate) -> str:

@@ -22,7 +22,7 @@ from pipeline.engines.base import (
     Decision,
     DecisionInputs,
     EngineFile,
-    PinnedFile,
+    Pinned,
     Term,
     wordings,
 )
@@ -63,7 +63,7 @@ def compiled(data: Mapping[str, Any]) -> Compiled:
 
 
 @lru_cache(maxsize=64)
-def _compiled_of(key: PinnedFile) -> Compiled:
+def _compiled_of(key: Pinned[Mapping[str, Any]]) -> Compiled:
     return compiled(key.data)
 
 
@@ -85,7 +85,7 @@ class Arbitration:
 
     def strategies(self, configuration: SessionConfiguration) -> Strategies:
         """Those of its file that are enabled; each asks by the tactic that is chosen."""
-        found = _compiled_of(PinnedFile(configuration.engine_file)).table.values()
+        found = _compiled_of(Pinned(configuration.engine_file)).table.values()
         method = configuration.methodology
         by_tactic = {(s.id, t.id): _strategy(s, (t,), method) for s in found for t in s.tactics}
         return Strategies(
@@ -100,7 +100,7 @@ class Arbitration:
 
         The closing question where the interview is done, or where nothing is left that could be asked.
         """
-        file = _compiled_of(PinnedFile(inputs.engine_file))
+        file = _compiled_of(Pinned(inputs.engine_file))
         moment = _moment(file, inputs)
         options, wished = candidates(file, moment)
         listed = _ranked(file, moment, options)
@@ -130,7 +130,7 @@ class Arbitration:
 
     def compared(self, inputs: DecisionInputs) -> Comparison:
         """The focuses of all candidates, with as many of the latest questions as any scorer looks at."""
-        file = _compiled_of(PinnedFile(inputs.engine_file))
+        file = _compiled_of(Pinned(inputs.engine_file))
         windows = [scorer.given.window for _, scorer in file.scorers if isinstance(scorer, Redundancy)]
         if not windows:
             return Comparison()

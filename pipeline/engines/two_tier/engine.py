@@ -16,7 +16,7 @@ from pipeline.engines.base import (
     Decision,
     DecisionInputs,
     EngineFile,
-    PinnedFile,
+    Pinned,
     Term,
     wordings,
 )
@@ -63,7 +63,7 @@ def compiled(data: Mapping[str, Any]) -> Compiled:
 
 
 @lru_cache(maxsize=64)
-def _compiled_of(key: PinnedFile) -> Compiled:
+def _compiled_of(key: Pinned[Mapping[str, Any]]) -> Compiled:
     return compiled(key.data)
 
 
@@ -82,7 +82,7 @@ class TwoTier:
 
     def strategies(self, configuration: SessionConfiguration) -> Strategies:
         """Those of its file that are enabled, asked for as the methodology asks where it has the same."""
-        found = _compiled_of(PinnedFile(configuration.engine_file)).table.values()
+        found = _compiled_of(Pinned(configuration.engine_file)).table.values()
         sources = {strategy.id: [rule.source for rule in strategy.focuses] for strategy in found}
         return Strategies(
             (
@@ -108,7 +108,7 @@ class TwoTier:
 
         The closing question, where nothing may be asked any more.
         """
-        file = _compiled_of(PinnedFile(inputs.engine_file))
+        file = _compiled_of(Pinned(inputs.engine_file))
         moment, left = _moment(file, inputs)
         phase = phase_of(file.file, inputs, left)
         pairs, wished = candidates(file, moment, phase)
@@ -133,7 +133,7 @@ class TwoTier:
 
     def compared(self, inputs: DecisionInputs) -> Comparison:
         """The focuses of all candidates, with as many of the latest questions as any veto looks at."""
-        file = _compiled_of(PinnedFile(inputs.engine_file))
+        file = _compiled_of(Pinned(inputs.engine_file))
         windows = [veto.given.window for _, veto in file.vetoes if isinstance(veto, RecentRedundancy)]
         if not windows:
             return Comparison()

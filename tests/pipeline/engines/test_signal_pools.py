@@ -277,3 +277,12 @@ async def test_focus_in_the_prompt_is_the_recorded_focus_in_a_graph_of_thirty() 
         assert (request.focus_label or "") == entry.label
         node = next((n for n in interview.state.nodes if n.id == entry.node_id), None)
         assert (node.label if node else "") == entry.label
+
+
+def test_every_node_that_a_strategy_may_be_about_keeps_its_score() -> None:
+    bound = {"name": "deepen", "signal_weights": {NODE: 1.0}, "focus_types": ["attribute"]}
+    signals = matrix(keys=("a", "b", "c"), signals={NODE: (0.1, 0.2, 0.3)})
+    mixed = signals.nodes.model_copy(update={"node_types": ("attribute", "value", "attribute")})
+    decision = decide(methodology(bound), signals.model_copy(update={"nodes": mixed}))
+    assert decision.scores.of_others == (("deepen", ("a",), 0.1), ("deepen", ("c",), 0.3))
+    assert decision.candidate_count == 2
