@@ -8,7 +8,15 @@ from itertools import zip_longest
 
 from pipeline.concept import SessionConfiguration
 from pipeline.contracts import TurnRecord
-from pipeline.engines.base import CandidateScores, Decision, DecisionEngine, DecisionInputs, ScoredCandidate, Term
+from pipeline.engines.base import (
+    CandidateScores,
+    Decision,
+    DecisionEngine,
+    DecisionInputs,
+    ScoredCandidate,
+    Term,
+    as_asked,
+)
 from pipeline.focus import Target
 from pipeline.graph.surface import GUESSED, KGEdge, KGNode, SurfaceGraph
 from pipeline.signals.base import SignalMatrix
@@ -60,12 +68,18 @@ def differences(record: TurnRecord, decision: Decision) -> Iterator[Difference]:
     candidates and their number, and the phase. Reasons are words and are not compared.
     """
     turn = record.turn_number
-    again = {_key(candidate): candidate for candidate in decision.candidates}
+    candidates = decision.candidates
+    if not any(candidate.selected and _key(candidate)[:2] == _asked(record) for candidate in candidates):
+        # A rule had something else asked than the engine chose; the record marks that.
+        marked = as_asked(candidates, record.strategy, record.target)
+        overruled = [one.selected for one in record.candidates] == [one.selected for one in marked]
+        candidates = marked if overruled else candidates
+    again = {_key(candidate): candidate for candidate in candidates}
     for stored in record.candidates:
         found = again.get(_key(stored))
         if found is not None:
             yield from _of_candidate(turn, stored, found)
-    for rank, (one, other) in enumerate(zip_longest(record.candidates, decision.candidates), start=1):
+    for rank, (one, other) in enumerate(zip_longest(record.candidates, candidates), start=1):
         if one is None or other is None or _key(one) != _key(other):
             yield Difference(turn, f"rank {rank}", "candidate", _named(one), _named(other))
         elif one.selected != other.selected:
@@ -75,6 +89,11 @@ def differences(record: TurnRecord, decision: Decision) -> Iterator[Difference]:
         yield Difference(turn, "", "number of candidates", record.candidate_count, decision.candidate_count)
     if record.phase != decision.phase:
         yield Difference(turn, "", "phase", record.phase, decision.phase)
+
+
+def _asked(record: TurnRecord) -> tuple[str | None, tuple[str, ...]]:
+    """What was asked, as the key of a candidate has it."""
+    return record.strategy, record.target.ids if record.target is not None else ()
 
 
 def _key(candidate: ScoredCandidate) -> tuple[str, tuple[str, ...], str]:

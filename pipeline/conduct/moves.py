@@ -286,9 +286,10 @@ def _chosen(moment: Moment) -> Move | None:
         case "go_on":
             # Whoever tells on is asked on; an invitation to tell would be deaf to it.
             told_on = len(moment.said.split()) >= STORY_WORDS
+            sorry = texts.risk_mistaken if _has(_plain(moment.said), texts.safe_words) else ""
             if told_on and not moment.closing and moment.questions_left > 0:
-                return Move("distress", "", "engine", counts=True)
-            return Move("distress", texts.go_on, "stands")
+                return Move("distress", sorry, "engine", counts=True)
+            return Move("distress", _sentences(sorry, texts.go_on), "stands")
         case "something_else":
             return Move("wants_topic", "", "engine", counts=True, declines_focus=True)
         case "pause":

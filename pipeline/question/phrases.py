@@ -198,7 +198,7 @@ _UNSAID = re.compile(
     re.I,
 )
 """Words of what was denied, softened or shown: said back, it sounds like a reproach, or as if it were certain."""
-_LEADING = word_set("about at by for from in of on to with because so than like")
+_LEADING = word_set("about at by for from in it it's of on that that's there there's to with because so than like")
 """Words at the beginning of what is no sentence by itself."""
 _IMAGINED = re.compile(
     r"\b(?:would|could|might)\b|\w'd (?:be|have|go|get|sit|stand|say|do|like|want|need|find|see)\b", re.I

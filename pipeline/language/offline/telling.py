@@ -65,7 +65,7 @@ FACTS = 1.0
 """What a question loses about figures that asks for more than how it went on."""
 PASSES_PEAK = 0.9
 """What asking how it went on loses after what weighs most."""
-LASTS = 0.5
+LASTS = 1.0
 """What asking how it went on loses after how things are."""
 TOO_SOON = 0.8
 """What asking what is left of a story loses in the middle of it."""
@@ -178,7 +178,8 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
         value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
     elif named:
         value += NAMED * (told.several or told.unclear) * (not quoted)
-    value -= TOO_SOON * (told.happening and INSIGHT.search(text) is not None)
+    if INSIGHT.search(text) is not None:
+        value -= TOO_SOON if told.happening else 0.0 if told.over else TOO_SOON / 2
     value -= CLOSED * (told.closed and not story)
     value -= FACTS * (told.figures and not story and MORE.search(text) is None)
     if ASKS_FEELING.search(text):

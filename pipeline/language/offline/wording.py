@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +19,7 @@ Naming = Literal["unnamed", "echo", "sentence", "inside", "woven"]
 sentence about their words, by a noun phrase within it, or by what was told as a part of its own sentence."""
 
 
+_CLAUSE_ENDS = re.compile(r"\s*(?:$|[.,;:!?…)\n–—]|(?:and|but|so|because|or|then|when|while)\b)")
 SHORT_ECHO = 5
 """Words of a clause that is said back although it was said last: “They climb on you. What does that mean to you?”"""
 
@@ -104,11 +106,22 @@ def _anaphoric(
     """The wordings of a form whose “that” stands for what was said."""
     if request.focus_is_last_said and not request.focus_is_jump:
         yield Wording(fill(form.ask, topic=request.topic), form)
-        if not (about.rendering.clause and len(about.said_back.split()) <= SHORT_ECHO):
+        short = about.rendering.clause and 0 < len(about.said_back.split()) <= SHORT_ECHO
+        if not short or not _ends(request):
             return
     sentence, naming = _taken_up(request, speaking, about, number)
+    if naming == "echo" and not _ends(request):
+        return
     text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
     yield Wording(text, form, naming)
+
+
+def _ends(request: QuestionRequest) -> bool:
+    """Whether what is asked about ends where a clause of the answer ends, so that saying it back cuts nothing off."""
+    said = next((line.text for line in reversed(request.lines) if line.speaker == "respondent"), "").casefold()
+    wanted = (request.focus_quote or request.focus_label or "").casefold().strip(" .,;!?")
+    at = said.find(wanted) if wanted else -1
+    return at < 0 or _CLAUSE_ENDS.match(said, at + len(wanted)) is not None
 
 
 def _taken_up(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> tuple[str, Naming]:
