@@ -70,6 +70,15 @@ class Moment(TurnView):
         return min(1.0, self.inputs.topics_open / max(1, questions_before_last(self.file, self.inputs)))
 
     @property
+    def room(self) -> float:
+        """How much room elements leave for anything else, in [0, 1].
+
+        1 while they would take no more than half of the questions until the last phase, 0 once they would take all.
+        """
+        share = len(self.uncovered) / max(1, questions_before_last(self.file, self.inputs))
+        return min(1.0, max(0.0, 2 - 2 * share))
+
+    @property
     def turns_left(self) -> int | None:
         """Questions that can be answered after the next one; None without a limit."""
         return max(0, self.inputs.max_turns - self.inputs.turn_count - 1) if self.inputs.max_turns else None

@@ -50,15 +50,16 @@ def _of(table: Table, category: Category, default: float) -> float:
 
 
 def _followed(focus: PossibleFocus, moment: Moment) -> float:
-    """How fresh what a candidate follows is, in [0, 1]; 0 where it is about nothing that was just said."""
+    """How fresh what a candidate follows is, as far as there is room; 0 where it is about nothing just said."""
     node = moment.by_key.get(focus.node_ids[0]) if len(focus.node_ids) == 1 else None
-    return focus.confidence if node is not None and node.last_mention_turn == moment.inputs.turn_count else 0.0
+    just_said = node is not None and node.last_mention_turn == moment.inputs.turn_count
+    return focus.confidence * moment.room if just_said else 0.0
 
 
 def _led(strategy: TwoTierStrategy, focus: PossibleFocus, moment: Moment) -> float:
-    """How fresh what a candidate follows is, or what it would leave behind."""
+    """How fresh what a candidate follows is, or what it would leave behind, as far as there is room; in [0, 1]."""
     follows = any(rule.source == "recent_node" for rule in strategy.focuses)
-    return _followed(focus, moment) if follows else moment.lead
+    return _followed(focus, moment) if follows else moment.lead * moment.room
 
 
 class CoverageParams(Spec):
@@ -69,6 +70,12 @@ class CoverageParams(Spec):
         description="Added for each element, by category; what is taken is not taken from the following of a lead.",
     )
     counted: int = Field(default=2, ge=1, description="Elements that count at the most.")
+    pressing: float = Field(
+        default=2.0,
+        ge=0,
+        le=10,
+        description="How many times more elements count once they would take all questions until the last phase.",
+    )
     topic: Amount = Field(
         default=1.0,
         description="Added to the asking for a topic of the guide, once the open ones would take all turns that are "
@@ -77,7 +84,10 @@ class CoverageParams(Spec):
 
 
 class CoverageGap(Scorer[CoverageParams]):
-    """`1 + per_gap[category] × min(uncovered elements, counted)`, and `topic × pressure` for a topic of the guide."""
+    """`1 + per_gap[category] × min(elements, counted) × (1 + pressing × (1 − room))`, and `topic × pressure`.
+
+    Elements are those to ask about; the last counts for a topic of the guide alone.
+    """
 
     params = CoverageParams
 
@@ -85,6 +95,7 @@ class CoverageGap(Scorer[CoverageParams]):
         """As of the base."""
         count = len(moment.uncovered)
         effect = _of(self.given.per_gap, strategy.type_category, 0.0) * min(count, self.given.counted)
+        effect *= 1 + self.given.pressing * (1 - moment.room)
         if effect < 0:
             effect *= 1 - _followed(focus, moment)
         if focus.target is not None and focus.target.kind == "topic":

@@ -21,6 +21,7 @@ from pipeline.engines.two_tier.engine import compiled
 from pipeline.engines.two_tier.file import TwoTierFile
 from pipeline.engines.two_tier.moment import Moment, PossibleFocus
 from pipeline.engines.two_tier.phases import phase_of
+from pipeline.engines.two_tier.scorers import SCORERS
 from pipeline.focus import Target
 from pipeline.graph.surface import KGNode, SurfaceGraph
 from pipeline.momentum import MomentumState
@@ -431,6 +432,26 @@ def test_what_was_just_said_is_followed_before_elements_and_then_they_are_covere
     assert (later.strategy, later.target) == ("cover_element", Target(kind="element", ids=("taste",), label="taste"))
 
 
+@pytest.mark.parametrize(
+    ("count", "turn", "room", "strategy"),
+    [
+        (0, 1, 1.0, "deepen"),
+        (5, 1, 1.0, "deepen"),
+        (8, 1, 0.4, "cover_element"),
+        (12, 1, 0.0, "cover_element"),
+        (2, 8, 2 / 3, "deepen"),
+        (3, 8, 0.0, "cover_element"),
+    ],
+)
+def test_elements_that_need_all_questions_leave_no_room_to_follow(
+    count: int, turn: int, room: float, strategy: str
+) -> None:
+    elements = tuple(Element(id=f"e{number}", label=f"element {number}") for number in range(count))
+    told = inputs([node("morning", turn)], ["ease"] * (turn - 1), elements=elements)
+    assert Moment(told, (), FILE).room == pytest.approx(room)
+    assert TwoTier().decide(told).strategy == strategy
+
+
 def test_concept_that_was_asked_about_or_is_at_its_ceiling_is_nothing_to_follow() -> None:
     milk = node("milk", 2)
     asked = FocusEntry(turn=1, strategy="deepen", key="milk", target=Target.node("milk", "milk"))
@@ -674,3 +695,11 @@ async def test_interview_is_led_to_its_end() -> None:
     assert {"cover_element", "deepen", "closing"} <= set(asked)
     assert asked[-1] == "closing"
     assert interview.state.phase == "closing"
+
+
+@pytest.mark.parametrize("rule", SHIPPED["scorers"], ids=lambda rule: str(rule["id"]))
+def test_file_that_comes_along_says_the_numbers_that_hold_without_it(rule: dict[str, Any]) -> None:
+    form = SCORERS[rule["class"]].params
+    assert form.model_validate(rule["params"]) == form()
+    numbers = {name for name, field in form.model_fields.items() if not isinstance(field.default, bool | tuple)}
+    assert set(rule["params"]) == numbers
