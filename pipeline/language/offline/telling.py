@@ -48,6 +48,9 @@ INSIGHT = re.compile(
     re.IGNORECASE,
 )
 """Asks what is left of it: for the end of a story."""
+WHY = re.compile(r"\b(?:matters?|important|(?:do|does|did) for you)\b", re.IGNORECASE)
+DENIED = re.compile(r"\b(?:not|never|nothing|nobody|no longer|\w+n't)\b", re.IGNORECASE)
+"""Asks what something is good for; and words with which it is said that something is not so."""
 MORE = re.compile(r"\b(?:more|a little) about that\b|\bmore about it\b", re.IGNORECASE)
 """The plainest of all questions."""
 
@@ -67,6 +70,8 @@ PASSES_PEAK = 0.9
 """What asking how it went on loses after what weighs most."""
 LASTS = 1.0
 """What asking how it went on loses after how things are."""
+WHY_NOT = 1.0
+"""What asking what something is good for loses where it says back that it is not so."""
 TOO_SOON = 0.8
 """What asking what is left of a story loses in the middle of it."""
 QUOTES = 1.0
@@ -178,6 +183,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
         value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
     elif named:
         value += NAMED * (told.several or told.unclear) * (not quoted)
+    value -= WHY_NOT * (named and WHY.search(text) is not None and DENIED.search(text) is not None)
     if INSIGHT.search(text) is not None:
         value -= TOO_SOON if told.happening else 0.0 if told.over else TOO_SOON / 2
     value -= CLOSED * (told.closed and not story)
