@@ -17,6 +17,7 @@ from typing import Self
 
 from config.cautions import cautions, repeated_synonyms
 from config.conduct import ConductFiles, replaced_wrongly
+from config.elements import stimulus_cautions
 from config.enginefiles import EngineFiles, unread
 from config.files import (
     Folder,
@@ -25,6 +26,7 @@ from config.files import (
     read_methodology,
     read_texts,
 )
+from config.images import ImageFiles, ImageUnusable
 from config.personas import RESPONDENTS, Persona, Respondents, read_persona, read_respondents, unfit
 from config.promptfiles import PromptFiles
 from config.roles import Models
@@ -38,6 +40,7 @@ from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, Pipelin
 from pipeline.engines.registry import ENGINES
 from pipeline.language.support import OFFLINE, speaks_offline
 from pipeline.methodology import Methodology
+from pipeline.stimulus import ShownImage
 
 
 class UnknownName(Exception):
@@ -104,6 +107,7 @@ class Library:
         self._speaks = speaks
         self._methodologies = Folder("methodologies", roots, read_methodology)
         self._concepts = Folder("concepts", roots, read_concept)
+        self._images = ImageFiles(roots)
         self.engine_files = EngineFiles(roots)
         self._texts = Folder("texts", roots, read_texts)
         self.prompt_files = PromptFiles(roots)
@@ -252,9 +256,16 @@ class Library:
             closing_text=_closing_in(concept, language) or texts.text("closing_text"),
             withdrawn_text=texts.text("withdrawn_text"),
             conduct=self.conduct_files.policy(concept, language),
+            stimulus_image=self._shown_image(told),
             engine_file=self.engine_files.pinned(engine),
             prompts=self.prompts() if self._is_remote(concept) else {},
         )
+
+    def _shown_image(self, told: Concept) -> ShownImage | None:
+        try:
+            return self._images.shown(told.stimulus_image) if told.stimulus_image is not None else None
+        except ImageUnusable as exc:
+            raise UnknownName(f"The image of the concept `{told.id}` can't be shown: {exc}.") from exc
 
     def lacking(self, concept: Concept, language: str) -> tuple[Role, ...]:
         """The roles that are done without a language model in this concept's interviews, and not in that language."""
@@ -327,6 +338,7 @@ class Library:
                 found += [document.problem(("languages",), reason) for reason in self._unspoken(concept)]
                 found += [document.problem(("consent",), reason) for reason in _untranslated(concept)]
                 found += [document.problem(path, reason) for path, reason in repeated_synonyms(concept.synonyms)]
+                found += [document.problem(path, reason) for path, reason in stimulus_cautions(concept)]
                 if reason := reads_badly(concept.name, concept.languages[0]):
                     found.append(document.problem(("name",), reason))
         for methodology in self._methodologies.values().values():
@@ -372,6 +384,7 @@ class Library:
             hint = suggest(concept.methodology, list(methodologies))
             return [document.problem(("methodology",), f"there is no methodology `{concept.methodology}`{hint}")]
         problems = [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
+        problems += [document.problem(path, reason) for path, reason in self._images.problems(concept)]
         strategies = [strategy.name for strategy in methodology.strategies]
         for phase, part, name in _phase_strategies(concept):
             if name not in strategies:

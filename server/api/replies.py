@@ -26,6 +26,7 @@ from pipeline.state import (
     SessionStatus,
     UtteranceKind,
 )
+from pipeline.stimulus import ImageType
 from pipeline.threads import Thread
 from server.protocol.outbound import Offer, TurnResultView
 from server.protocol.watched import PreviewView
@@ -299,6 +300,16 @@ class SpeechOffered(ReplyBody):
     auto_gain_control: bool
 
 
+class StimulusImageShown(ReplyBody):
+    """An image that the respondent is shown."""
+
+    url: str = Field(description="The call that answers with it; it takes the token in a header.")
+    media_type: ImageType
+    width: int = Field(description="In pixels.")
+    height: int = Field(description="In pixels.")
+    alt: str = Field(description="What it shows, in words.")
+
+
 class RespondentSession(ReplyBody):
     """An interview as its respondent sees it."""
 
@@ -316,7 +327,8 @@ class RespondentSession(ReplyBody):
     withdrawn_text: str
     offers: list[Offer] = Field(description="What can be chosen now instead of writing.")
     helpline_text: str | None
-    stimulus: str | None
+    stimulus: str | None = Field(description="The text to be shown before the first question, and on request.")
+    stimulus_image: StimulusImageShown | None = Field(description="The image that belongs to it.")
     question: str | None
     transcript: list[UtteranceShown]
     speech: SpeechOffered

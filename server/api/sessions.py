@@ -42,6 +42,7 @@ from server.api.replies import (
     TurnReply,
     UsageReply,
 )
+from server.api.stimulus import route as stimulus_route
 from server.api.views import moderator_view, now_view, received_view, respondent_view, turn_view
 from server.auth import Principal
 from server.descriptions import DISPOSITION, DescribedRoute, Group, Holder, Operation, Parameter, Refusal, Reply
@@ -401,6 +402,7 @@ ROUTES = [
         ),
         method="POST",
     ),
+    stimulus_route(INTERVIEWS),
     DescribedRoute(
         "/api/sessions/{session_id}/graph",
         graph,

@@ -7,6 +7,7 @@ from typing import Any
 from pipeline.concept import SessionConfiguration
 from pipeline.outcome import progress
 from pipeline.state import InterviewState, Receipt
+from server.api.stimulus import image_view
 from server.export.material import Material, iso, public_utterance_rows
 from server.parts import Parts
 from server.reading import session_view
@@ -57,6 +58,7 @@ def respondent_view(parts: Parts, state: InterviewState, configuration: SessionC
         "helpline_text": concept.helpline_text,
         "offers": offers_view(state, configuration),
         "stimulus": concept.stimulus,
+        "stimulus_image": image_view(state.session_id, configuration.stimulus_image),
         "question": state.question.text if state.question else None,
         "transcript": public_utterance_rows(state),
         "speech": speech_view(parts, state, configuration),
