@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -9,6 +10,8 @@ from pipeline.question.text import words
 
 Names = tuple[tuple[str, tuple[str, ...]], ...]
 """Pairs (element id, its label and aliases)."""
+LONGEST_ID = 40
+_SLUG = re.compile(r"[^a-z0-9]+")
 _SHORT = 3
 """Words up to this length keep their final s: gas, bus, his."""
 
@@ -27,6 +30,15 @@ def named(text: str, names: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, .
     table = tuple((element, tuple(own)) for element, own in names)
     found = _found(key_of(text), _index(table)) if table else frozenset()
     return tuple(dict.fromkeys(element for element, _ in table if element in found))
+
+
+def ids_of(labels: Sequence[str]) -> list[str]:
+    """An identifier for each label, in snake_case, each different; `element_3` where the third has no Latin letters."""
+    ids: list[str] = []
+    for number, label in enumerate(labels, 1):
+        stem = _SLUG.sub("_", label.casefold()).strip("_")[:LONGEST_ID].strip("_") or f"element_{number}"
+        ids.append(stem if stem not in ids else f"{stem}_{number}")
+    return ids
 
 
 def _bare(word: str) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from pipeline.acts import Act, HeardAct
+from pipeline.concept import Element
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import Basis, KGNode
 from pipeline.methodology import Form, Methodology, Strategy, Time
@@ -201,6 +202,37 @@ class Extractor(Protocol):
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
         """Concepts and relations of one answer. Raises ProviderError."""
+        ...
+
+
+MOST_ELEMENTS = 12
+"""Elements made of a stimulus: about as many as an interview can speak of."""
+
+
+class StimulusRequest(Record):
+    """The text of a stimulus that elements are to be made of."""
+
+    text: str
+    topic: str
+    """What questions call it; it is no element of its own."""
+    language: str
+    seed: int = 0
+
+
+class ParsedStimulus(Record):
+    """The elements of a stimulus, in the order of its text; their ids are unique and requirements name them."""
+
+    elements: tuple[Element, ...] = ()
+    provider: str = ""
+    fallback: bool = False
+    """The fallback provider did it, because the configured one failed."""
+
+
+class ConceptParser(Protocol):
+    """Makes of a stimulus the elements that an interview should touch on."""
+
+    async def parse_stimulus(self, request: StimulusRequest) -> ParsedStimulus:
+        """At most `MOST_ELEMENTS` of them; none where nothing can be told apart. Raises ProviderError."""
         ...
 
 

@@ -77,6 +77,7 @@ async def create_session(request: Request) -> Response:
     configuration = await parts.look_up(lambda: parts.library.configuration(*wish))
     device = Device(id=principal.token_id, name=principal.name) if principal and principal.kind == "device" else None
     check_admission(parts, configuration.concept, body, on_kiosk=device is not None)
+    configuration = await parts.pipelines.elements.prepared(configuration)
     session_id = parts.new_id()
     new = NewSession(
         session_id=session_id,

@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-TEMPLATES = ("extraction", "rating", "slots", "opening", "question", "rephrase", "repair")
+TEMPLATES = ("extraction", "rating", "slots", "opening", "question", "rephrase", "repair", "elements")
 RUBRICS = "signals"
 PROMPT_NAMES = (*TEMPLATES, RUBRICS)
 """Names of all prompt files, without `.md`: the templates, and the rubrics that `rating` includes."""
+
+ONCE = frozenset({"elements"})
+"""Those that are used only where a session begins: the prompts that one was begun with may be from before them."""
 
 Values = Mapping[str, Any]
 
@@ -216,6 +219,11 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "refused": [{"text": '"Is it quick?"', "reasons": ["closed: it can be answered by yes or no"]}],
         },
         bare={"lines": [], "recent_questions": [], "variant": 1, "refused": []},
+    ),
+    "elements": PromptVariables(
+        system={"most": 12, "label_words": 6},
+        user={"topic": "coffee", "language": "English", "stimulus": _BLOCK},
+        bare={},
     ),
     "repair": PromptVariables(
         system={"system": "You are a researcher."},

@@ -20,13 +20,30 @@ CONCEPT = {
 }
 
 
+TOLD = {**CONCEPT, "id": "told", "stimulus": "A warm cup.\nTwo colours."}
+del TOLD["stimulus_image"], TOLD["elements"]
+
+
+def add(server: Process, concept: dict[str, object]) -> None:
+    """A concept, among the server's."""
+    folder = server.parts.settings.storage.config_dir
+    assert folder is not None
+    (folder / "concepts" / f"{concept['id']}.yaml").write_text(yaml.safe_dump(concept, sort_keys=False))
+
+
+async def elements_of(server: Process, session_id: str) -> list[str]:
+    """Labels of the elements that a session is pinned to."""
+    answer = await server.call("GET", f"/api/sessions/{session_id}/export", headers=server.moderator)
+    return [element["label"] for element in answer.json()["configuration"]["concept"]["elements"]]
+
+
 def add_board(server: Process, image: bytes) -> Path:
     """The concept above, among the server's; the path of its image."""
     folder = server.parts.settings.storage.config_dir
     assert folder is not None
     path = folder / "concepts" / "board.png"
     path.write_bytes(image)
-    (folder / "concepts" / "board.yaml").write_text(yaml.safe_dump(CONCEPT, sort_keys=False))
+    add(server, CONCEPT)
     return path
 
 
@@ -67,3 +84,26 @@ async def test_interview_without_an_image_says_so(tmp_path: Path) -> None:
         assert answer.status_code == 404
         nobody = await server.call("GET", "/api/sessions/none/stimulus", headers=bearer("wrong"))
         assert nobody.status_code == 401
+
+
+async def test_elements_are_made_of_the_text_once_and_kept_with_the_session(tmp_path: Path) -> None:
+    async with process(tmp_path) as server:
+        add(server, TOLD)
+        first, _ = await server.begin("told")
+        second, _ = await server.begin("told")
+        assert await elements_of(server, first) == ["A warm cup.", "Two colours."] == await elements_of(server, second)
+        assert len(server.parser.requests) == 1
+        add(server, {**TOLD, "stimulus": "A cold cup, then."})
+        third, _ = await server.begin("told")
+        assert await elements_of(server, third) == ["A cold cup, then."]
+        assert await elements_of(server, first) == ["A warm cup.", "Two colours."]
+
+
+async def test_concept_with_elements_of_its_own_or_none_wanted_keeps_to_them(tmp_path: Path) -> None:
+    async with process(tmp_path) as server:
+        add(server, {**TOLD, "elements": [{"id": "warmth", "label": "warmth"}]})
+        own, _ = await server.begin("told")
+        add(server, {**TOLD, "elements": []})
+        none, _ = await server.begin("told")
+        assert (await elements_of(server, own), await elements_of(server, none)) == (["warmth"], [])
+        assert server.parser.requests == []
