@@ -419,6 +419,8 @@ class QuestionRequest(Record):
     language: str
     seed: int
     turn_number: int
+    stimulus: str = ""
+    """What the respondent was shown before the first question, in words; empty where nothing was."""
     strategy: Strategy | None = None
     focus_label: str | None = None
     focus_type: str | None = None

@@ -193,7 +193,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         yield from _rephrased(request, speaking, about)
         return
     if request.kind == "opening":
-        openings = request.methodology.openings.get(_language(request)) or speaking.openings
+        openings = _openings(request, speaking)
         yield from _asked(rotated(shuffled(openings, request.seed, "opening"), 0), request, speaking, None)
         return
     before = ""
@@ -219,6 +219,13 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     yield from _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
 
 
+def _openings(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
+    """How an interview begins: with what the respondent was just shown, else as the method does."""
+    if request.stimulus:
+        return speaking.presenting
+    return request.methodology.openings.get(_language(request)) or speaking.openings
+
+
 def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
     """A general question about the topic, the one least like what was asked lately."""
     general = [fill(template, topic=request.topic) for template in speaking.any_topic]
@@ -235,7 +242,7 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
         pool = [form for form in _forms(request, speaking, about) if not was_asked(form.ask, original)]
         yield from _different((text for _, text in _ranked(pool, request, speaking, about)), original)
     else:
-        openings = request.methodology.openings.get(_language(request)) or speaking.openings
+        openings = _openings(request, speaking)
         if any(was_asked(template, original) for template in openings):
             pool_of_openings = [template for template in openings if not was_asked(template, original)]
             turned = _turned(pool_of_openings, request, "opening")

@@ -39,6 +39,7 @@ _TYPES = [
     },
 ]
 _BLOCK = "<answer-0f1e2d3c4b5a>\nIt is quick.\n</answer-0f1e2d3c4b5a>"
+_STIMULUS = "<stimulus-0f1e2d3c4b5a>\nA cup that keeps its warmth.\n</stimulus-0f1e2d3c4b5a>"
 _METHOD: dict[str, Any] = {
     "method": "means end chain",
     "goal": "Explore chains from features to values.",
@@ -138,6 +139,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
         user={
             **_ASKING,
             "objective": "Understand why people drink coffee.",
+            "stimulus": _STIMULUS,
             "recent_questions": ['"Why?"'],
             "examples": _EXAMPLES,
             "variant": 1,
@@ -147,6 +149,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "method_description": "",
             "opening_bias": "",
             "objective": "",
+            "stimulus": None,
             "recent_questions": [],
             "examples": [],
             "variant": 0,
@@ -179,6 +182,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             ],
             "signals": [{"name": "response depth", "value": "surface", "description": "How much elaboration."}],
             "objective": "What coffee does for people.",
+            "stimulus": _STIMULUS,
             "conversation": _CONVERSATION["lines"],
             "earlier": ['"creamy texture"'],
             "threads": [{"label": '"quick"', "quote": '"it is quick"', "left_turn": 3}],
@@ -189,6 +193,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
         bare={
             "method_description": "",
             "objective": "",
+            "stimulus": None,
             "conversation": [],
             "earlier": [],
             "threads": [],
@@ -222,7 +227,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
     ),
     "elements": PromptVariables(
         system={"most": 12, "label_words": 6},
-        user={"topic": "coffee", "language": "English", "stimulus": _BLOCK},
+        user={"topic": "coffee", "language": "English", "stimulus": _STIMULUS},
         bare={},
     ),
     "repair": PromptVariables(
