@@ -269,6 +269,11 @@ class Concept(Spec):
         return self.opening_question
 
 
+def names_of(concept: Concept) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each element of the concept with all its names, the label first."""
+    return tuple((element.id, (element.label, *element.aliases)) for element in concept.elements)
+
+
 class SessionConfiguration(Spec):
     """All that a session keeps from its first to its last turn; stored and found by content hash."""
 

@@ -10,6 +10,7 @@ from pipeline.question.text import words
 
 Names = tuple[tuple[str, tuple[str, ...]], ...]
 """Pairs (element id, its label and aliases)."""
+ARTICLES = frozenset("the a an der die das den dem ein eine einen einem".split())
 LONGEST_ID = 40
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SHORT = 3
@@ -17,8 +18,9 @@ _SHORT = 3
 
 
 def key_of(name: str) -> tuple[str, ...]:
-    """The words of a name as they are compared: case-folded, without a possessive or a plural s."""
-    return tuple(_bare(part) for word in words(name) for part in word.split("-"))
+    """The words of a name as they are compared: case-folded, without an article, a possessive or a plural s."""
+    said = tuple(_bare(part) for word in words(name) for part in word.split("-"))
+    return said[1:] if len(said) > 1 and said[0] in ARTICLES else said
 
 
 def named(text: str, names: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:

@@ -196,6 +196,35 @@ async def test_turn_keeps_the_coverage_of_the_concept() -> None:
     assert record.inputs.coverage == interview.state.coverage
 
 
+@pytest.mark.parametrize(
+    ("named", "valence", "mentioned", "reactions"),
+    [
+        (("taste",), 0.0, 1, ("negative",)),
+        (("taste",), 0.5, 1, ()),
+        (("taste",), None, 1, ()),
+        (("taste", "price"), 0.0, 1, ()),
+        (("price",), 0.0, 0, ()),
+    ],
+)
+def test_element_named_in_words_alone_counts_as_mentioned(
+    named: tuple[str, ...], valence: float | None, mentioned: int, reactions: tuple[str, ...]
+) -> None:
+    entry = after(content="well, that", named=named, valence=valence)
+    assert (entry.mentioned, entry.reactions, entry.node_ids) == (mentioned, reactions, ())
+    assert entry.comprehension == (0.5 if mentioned else None)
+
+
+async def test_element_in_the_words_of_an_answer_counts_though_nothing_was_extracted() -> None:
+    plain = configuration()
+    elements = (Element(id="taste", label="taste", aliases=("flavour",)), Element(id="price", label="price"))
+    elements = (*elements, Element(id="plan", label="subscription price"))
+    concept = plain.concept.model_copy(update={"elements": elements})
+    interview = Interview(configuration=plain.model_copy(update={"concept": concept}))
+    await interview.say("The flavours, and then the subscription price")
+    assert [entry.mentioned for entry in interview.state.coverage] == [1, 0, 1]
+    assert [item.status for item in interview.state.guide] == ["covered", "open", "covered"]
+
+
 def test_question_about_an_element_names_it() -> None:
     guide = small_methodology().strategies[1].model_copy(update={"focus_mode": "guide"})
     request = QuestionRequest(

@@ -87,15 +87,24 @@ class Memory:
         return best[1] if best else None
 
     def elements(self, candidate: Candidate) -> tuple[str, ...]:
-        """Elements that the phrase names or is about, in the concept's order."""
+        """Elements that the phrase names or is about, in the concept's order.
+
+        Of names that contain each other the longest one that was said counts alone: who speaks of the "subscription
+        price" does not mean the element "price", and who speaks of the "price" not the "subscription price".
+        """
         own = self._synonyms.canonical(candidate.lemmas)
         vector = self._vectors[candidate.label]
-        found = []
-        for named in self._named:
-            name = self._synonyms.canonical(named.lemmas)
-            if (name and name <= own) or float(vector @ named.vector) >= ELEMENT_COSINE:
-                found.append(named.element_id)
-        return tuple(dict.fromkeys(found))
+        names = [(one.element_id, self._synonyms.canonical(one.lemmas), one.vector) for one in self._named]
+        said = [(element, name) for element, name, _ in names if name and name <= own]
+        said = [(element, name) for element, name in said if not any(name < other for _, other in said)]
+        literal = {name for _, name in said}
+        close = [
+            (element, name)
+            for element, name, of in names
+            if not any(name <= other or other <= name for other in literal) and float(vector @ of) >= ELEMENT_COSINE
+        ]
+        found = {element for element, _ in (*said, *close)}
+        return tuple(dict.fromkeys(element for element, _, _ in names if element in found))
 
     def contradicted(self, candidate: Candidate) -> Known | None:
         """A known concept that this phrase states the exact opposite of: the same words but for a negation."""
