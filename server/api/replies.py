@@ -28,6 +28,7 @@ from pipeline.state import (
 )
 from pipeline.stimulus import ImageType
 from pipeline.threads import Thread
+from server.protocol.coverage import ElementItem, Spirits
 from server.protocol.outbound import Offer, TurnResultView
 from server.protocol.watched import PreviewView
 from server.sync.service import SyncState
@@ -410,6 +411,8 @@ class ModeratorSession(ReplyBody):
     guide: list[TopicProgress] = Field(description="The topics of the guide, and how far they are.")
     threads: list[Thread] = Field(description="What the interviewer follows, by the nodes it runs through.")
     coverage: list[ElementCoverage] = Field(description="How far the elements of the concept were spoken of.")
+    elements: list[ElementItem] = Field(description="The same with labels, and with what each still lacks.")
+    spirits: Spirits
     usage: SessionUsage
     moderator_actions: list[ActionItem]
     recordings: list[RecordingItem]

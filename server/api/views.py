@@ -12,6 +12,7 @@ from server.export.material import Material, iso, public_utterance_rows
 from server.parts import Parts
 from server.reading import session_view
 from server.store.copies import Received, Version
+from server.watch.elements import coverage_view
 
 
 def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
@@ -75,6 +76,7 @@ def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict
     """What a moderator sees of one session; `recordings` are the files with what was said."""
     return {
         **session_view(material.state),
+        **coverage_view(material.state, material.configuration),
         "usage": material.usage.model_dump(),
         "moderator_actions": list(material.actions),
         "recordings": recordings,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc
 
+from pipeline.elements import key_of, named
 from pipeline.graph.dedup import BUILT_IN_SYNONYMS, SynonymTable
 from pipeline.graph.polarity import NEGATIONS, opposed
 from pipeline.graph.surface import label_key
@@ -46,6 +47,8 @@ class Named:
     element_id: str
     lemmas: tuple[str, ...]
     vector: Vectors
+    content: bool
+    """Whether all its words carry meaning, so that its lemmas say as much as it does: not so "worth it"."""
 
 
 class Memory:
@@ -63,7 +66,11 @@ class Memory:
         words = lemmas([*(label for label, _ in pairs), *(name for _, name in listed)])
         self.known = [Known(label, node_type, words[i], vectors[label]) for i, (label, node_type) in enumerate(pairs)]
         offset = len(pairs)
-        self._named = [Named(element, words[offset + i], vectors[name]) for i, (element, name) in enumerate(listed)]
+        self._named = [
+            Named(element, words[offset + i], vectors[name], len(words[offset + i]) >= len(key_of(name)))
+            for i, (element, name) in enumerate(listed)
+        ]
+        self._names = request.elements
         sets = [lemmas(list(members)) for members in (*BUILT_IN_SYNONYMS, *request.synonyms)]
         self._synonyms = SynonymTable(sets)
         self.focus = next(
@@ -95,7 +102,12 @@ class Memory:
         own = self._synonyms.canonical(candidate.lemmas)
         vector = self._vectors[candidate.label]
         names = [(one.element_id, self._synonyms.canonical(one.lemmas), one.vector) for one in self._named]
-        said = [(element, name) for element, name, _ in names if name and name <= own]
+        verbatim = set(named(candidate.label, self._names))
+        said = [
+            (one.element_id, name)
+            for one, (_, name, _) in zip(self._named, names, strict=True)
+            if name and name <= own and (one.content or one.element_id in verbatim)
+        ]
         said = [(element, name) for element, name in said if not any(name < other for _, other in said)]
         literal = {name for _, name in said}
         close = [
