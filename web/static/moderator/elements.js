@@ -25,13 +25,15 @@ export function elementsPanel(app) {
     const apart = row.unconnected_to.length > 0 ? t("mod.elements.apart", { names: row.unconnected_to.join(", ") }) : "";
     const worn = row.declined ? t("mod.elements.declined") : row.exhausted ? t("mod.elements.exhausted") : "";
     const reactions = row.reactions.map((name) => app.word("mod.reaction", name)).join(", ");
-    return h("tr", spoken ? "" : "unspoken",
-      h("th", { scope: "row", dir: "auto" }, row.label),
-      h("td", "number", spoken ? String(row.mentioned) : mark(false)),
-      h("td", {}, reactions || mark(spoken ? false : null, spoken ? "" : silent)),
-      h("td", {}, mark(spoken ? row.understood : null, spoken ? t(row.understood ? "mod.elements.explained" : "mod.elements.named") : silent)),
-      h("td", {}, mark(row.connected, apart)),
-      h("td", "number", String(row.focused), worn ? badge(worn, "caution") : null));
+    /** The heading goes with the cell where there is no room for columns. @param {string} name @param {...import("./dom.js").Child} inside */
+    const cell = (name, ...inside) => h("td", { role: "cell", "data-name": t(`mod.elements.${name}`) }, ...inside);
+    return h("tr", { role: "row", class: spoken ? null : "unspoken" },
+      h("th", { scope: "row", role: "rowheader", dir: "auto" }, row.label),
+      cell("mentioned", spoken ? String(row.mentioned) : mark(false)),
+      cell("reaction", reactions || mark(spoken ? false : null, spoken ? "" : silent)),
+      cell("understood", mark(spoken ? row.understood : null, spoken ? t(row.understood ? "mod.elements.explained" : "mod.elements.named") : silent)),
+      cell("connected", mark(row.connected, apart)),
+      cell("asked", String(row.focused), worn ? badge(worn, "caution") : null));
   }
 
   /** @param {Spirits} spirits */
@@ -49,12 +51,13 @@ export function elementsPanel(app) {
       const { elements, spirits } = looking.whole;
       if (!once.differs(elements, spirits)) return;
       const done = elements.filter((row) => row.gaps.length === 0).length;
-      const heads = COLUMNS.map((name) => h("th", { scope: "col" }, t(`mod.elements.${name}`)));
+      const heads = COLUMNS.map((name) => h("th", { scope: "col", role: "columnheader" }, t(`mod.elements.${name}`)));
       body.replaceChildren(...(spirits ? [mood(spirits)] : []),
         ...(elements.length === 0 ? [h("p", "fine", t("mod.elements.none"))]
           : [h("p", "fine", t("mod.elements.done", { have: done, limit: elements.length })),
             h("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": t("mod.elements") },
-              h("table", "table dense elements", h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...elements.map(line))))]));
+              h("table", { class: "table dense elements", role: "table" }, h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...heads)),
+                h("tbody", { role: "rowgroup" }, ...elements.map(line))))]));
     },
   };
 }
