@@ -385,6 +385,12 @@ class Library:
             return [document.problem(("methodology",), f"there is no methodology `{concept.methodology}`{hint}")]
         problems = [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
         problems += [document.problem(path, reason) for path, reason in self._images.problems(concept)]
+        topics = [topic.id for topic in methodology.guide]
+        problems += [
+            document.problem(("leave_out", i), f"the guide has no topic `{name}`{suggest(name, topics)}")
+            for i, name in enumerate(concept.leave_out)
+            if name not in topics
+        ]
         strategies = [strategy.name for strategy in methodology.strategies]
         for phase, part, name in _phase_strategies(concept):
             if name not in strategies:

@@ -196,6 +196,11 @@ class Concept(Spec):
     must_ask: tuple[MustAsk, ...] = Field(
         default=(), max_length=40, description="Questions that have to be asked before the interview ends."
     )
+    leave_out: tuple[str, ...] = Field(
+        default=(),
+        description="Ids of topics of the methodology's guide that these interviews don't ask for, such as what it is "
+        "preferred to where nobody could have had it before.",
+    )
     patience: Patience | None = Field(default=None, description="How long a pause may be when speaking.")
     max_answer_s: int | None = Field(default=None, ge=10, description="Longest spoken answer, in seconds.")
     record_audio: bool = Field(

@@ -42,7 +42,11 @@ class Agenda:
     """
 
     def __init__(self, configuration: SessionConfiguration, language: str) -> None:
-        self._by_id: dict[str, GuideTopic] = {topic.id: topic for topic in configuration.methodology.guide}
+        self._by_id: dict[str, GuideTopic] = {
+            topic.id: topic
+            for topic in configuration.methodology.guide
+            if topic.id not in configuration.concept.leave_out
+        }
         for topic in _of_concept(configuration.concept, language):
             self._by_id[topic.id] = topic
         self._names = names_of(configuration.concept)

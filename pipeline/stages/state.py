@@ -21,6 +21,7 @@ from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
 from pipeline.guide import TopicProgress, agenda_of, topic_of
 from pipeline.momentum import Momentum, by_rules
+from pipeline.reactions import doubts, wonders
 from pipeline.threads import Thread, followed
 
 
@@ -91,8 +92,9 @@ class StateStage:
             content=utterance.content,
             named=named(utterance.content, names_of(context.configuration.concept)),
             about=element_of(state.question.target) if state.question is not None else None,
-            doubts=rating is not None and rating.hedging == "high",
-            wonders=quality is not None and quality.uncertainty == "productive",
+            doubts=(rating is not None and rating.hedging == "high") or doubts(utterance.content, state.language),
+            wonders=(quality is not None and quality.uncertainty == "productive")
+            or wonders(utterance.content, state.language),
             refused=utterance.kind == "skip" or "declines" in acts,
             valence=rated.valence if rated is not None else None,
         )

@@ -170,6 +170,11 @@ def test_elements_that_an_interview_has_no_turns_for_are_warned_about(tmp_path: 
     assert sum("can't all be asked about" in reason for reason in cautioned(found)) == warned
 
 
+def test_topic_of_the_guide_that_is_none_can_not_be_left_out(tmp_path: Path) -> None:
+    found = library(tmp_path, leave_out=["alternativ"])
+    assert about_concept(found) == ["leave_out[0]: the guide has no topic `alternativ`"]
+
+
 def test_stimulus_without_elements_or_translation_is_warned_about(tmp_path: Path) -> None:
     found = cautioned(library(tmp_path, stimulus="A cup.", languages=["en", "de"]))
     assert len(found) == 2
