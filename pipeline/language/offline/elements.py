@@ -43,6 +43,7 @@ JOINING = words(
     "offer prevent protect provide raise reduce remove replace save show spare support take turn"
 )
 """Verbs by which one thing brings another about."""
+DURATIONS = words("second minute hour day week month year")
 INTRODUCING = words("discover introduce meet present try")
 BARE = words("be come do feel get go have know like live look love meet need receive see try use want work")
 """Verbs that name no offer when they stand alone."""
@@ -67,6 +68,8 @@ class _Found:
     aliases: list[str] = field(default_factory=list)
     spots: list[tuple[int, int]] = field(default_factory=list)
     """Blocks and tokens at which it stands."""
+    lead: str = "the "
+    """What stands before it in a question."""
 
 
 class OfflineConceptParser:
@@ -132,7 +135,7 @@ class _Gathering:
         return tuple(
             Element(
                 id=ids[i],
-                label=one.label,
+                label=one.lead + one.label,
                 aliases=_aliases(one, taken),
                 connection_requirements=tuple(ids[j] for j in sorted(required.get(i, ()))),
             )
@@ -168,6 +171,10 @@ class _Gathering:
             noun = root.lemma_.lower()
             if not said or root.pos_ not in ("NOUN", "PROPN") or len(root) < 2 or self._is_topic(said, head):
                 continue
+            if _is_promise(chunk):
+                label = normalised_text(" ".join(t.text for t in chunk if t.dep_ not in ("det", "poss", "predet")))
+                self._keep((*key_of(label),), label, 1.25, (number, root.i), ())
+                continue
             if _MONEY.search(chunk.text) or noun in CIRCUMSTANTIAL or (len(said) == 1 and noun in UNSPECIFIC):
                 continue
             if noun in (PRICE, *PRICES):
@@ -181,6 +188,8 @@ class _Gathering:
             weight -= 0.5 if noun in UNSPECIFIC else 0.25 if len(said) == 1 else 0.0
             aliases = () if plain == label or plain in UNSPECIFIC or plain.split()[-1] in self._topic else (plain,)
             self._keep(head, label, weight, (number, root.i), aliases)
+            if root.pos_ == "PROPN" and head in self._found:
+                self._found[head].lead = ""
 
     def _take_offers(self, number: int, sentence: Span) -> None:
         """What the reader may do: “you can pause or cancel”."""
@@ -199,6 +208,7 @@ class _Gathering:
                 label = f"{bases[0]} {normalised_text(sentence.doc[objects[0].left_edge.i : objects[0].i + 1].text)}"
             aliases = [form for base in bases for form in (base, gerund_of(base)) if form != label]
             self._keep(tuple(bases), label, 2.0, (number, verb.i), aliases)
+            self._found[tuple(bases)].lead = "being able to "
 
     def _is_topic(self, said: Sequence[Token], head: tuple[str, ...]) -> bool:
         """Whether a phrase names the concept itself: by its topic's noun, or by the name it goes by."""
@@ -227,6 +237,13 @@ def _telling(chunk: Span) -> list[Token]:
     ):
         said.pop(0)
     return said
+
+
+def _is_promise(chunk: Span) -> bool:
+    """Whether a phrase says how long something takes or lasts: “within two working days”."""
+    root = chunk.root
+    timed = root.lemma_.lower() in DURATIONS and any(t.like_num for t in chunk)
+    return timed and root.dep_ == "pobj" and root.head.lower_ in ("within", "in", "for", "after", "under")
 
 
 def _label(said: Sequence[Token], chunk: Span) -> str:
@@ -299,6 +316,8 @@ def _within(doc: Doc, part: str, here: dict[int, int]) -> Collection[int]:
 
 def _aliases(one: _Found, taken: Collection[tuple[str, ...]]) -> tuple[str, ...]:
     found: dict[tuple[str, ...], str] = {}
+    if one.lead not in ("", "the "):
+        found[key_of(one.label)] = one.label
     for alias in one.aliases:
         key = key_of(alias)
         if key and key not in taken:

@@ -175,7 +175,7 @@ def test_elements_prints_what_a_concept_file_can_hold(capfd: pytest.CaptureFixtu
         code, _ = run(["elements", "cup", "--data", str(tmp_path / "data")])
         said = capfd.readouterr().out
         assert code == 0
-        assert {"bamboo lid", "price"} <= {element["label"] for element in yaml.safe_load(said)["elements"]}
+        assert {"the bamboo lid", "the price"} <= {element["label"] for element in yaml.safe_load(said)["elements"]}
         found = yaml.safe_load(said)
         (config / "concepts" / "cup.yaml").write_text(yaml.safe_dump({**concept, **found}))
         code, _ = run(["check-config", str(config)])
