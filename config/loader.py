@@ -256,16 +256,10 @@ class Library:
             closing_text=_closing_in(concept, language) or texts.text("closing_text"),
             withdrawn_text=texts.text("withdrawn_text"),
             conduct=self.conduct_files.policy(concept, language),
-            stimulus_image=self._shown_image(told),
+            stimulus_image=_shown_image(self._images, told),
             engine_file=self.engine_files.pinned(engine),
             prompts=self.prompts() if self._is_remote(concept) else {},
         )
-
-    def _shown_image(self, told: Concept) -> ShownImage | None:
-        try:
-            return self._images.shown(told.stimulus_image) if told.stimulus_image is not None else None
-        except ImageUnusable as exc:
-            raise UnknownName(f"The image of the concept `{told.id}` can't be shown: {exc}.") from exc
 
     def lacking(self, concept: Concept, language: str) -> tuple[Role, ...]:
         """The roles that are done without a language model in this concept's interviews, and not in that language."""
@@ -385,18 +379,29 @@ class Library:
             return [document.problem(("methodology",), f"there is no methodology `{concept.methodology}`{hint}")]
         problems = [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
         problems += [document.problem(path, reason) for path, reason in self._images.problems(concept)]
-        topics = [topic.id for topic in methodology.guide]
-        problems += [
-            document.problem(("leave_out", i), f"the guide has no topic `{name}`{suggest(name, topics)}")
-            for i, name in enumerate(concept.leave_out)
-            if name not in topics
-        ]
+        problems += [document.problem(path, reason) for path, reason in _left_out_wrongly(concept, methodology)]
         strategies = [strategy.name for strategy in methodology.strategies]
         for phase, part, name in _phase_strategies(concept):
             if name not in strategies:
                 path = ("phases", phase, part, name)
                 problems.append(document.problem(path, f"unknown strategy{suggest(name, strategies)}"))
         return problems
+
+
+def _shown_image(images: ImageFiles, told: Concept) -> ShownImage | None:
+    """The image of a concept. Raises UnknownName: it can't be shown any more."""
+    try:
+        return images.shown(told.stimulus_image) if told.stimulus_image is not None else None
+    except ImageUnusable as exc:
+        raise UnknownName(f"The image of the concept `{told.id}` can't be shown: {exc}.") from exc
+
+
+def _left_out_wrongly(concept: Concept, methodology: Methodology) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Topics that a concept leaves out and the guide does not have."""
+    topics = [topic.id for topic in methodology.guide]
+    for i, name in enumerate(concept.leave_out):
+        if name not in topics:
+            yield ("leave_out", i), f"the guide has no topic `{name}`{suggest(name, topics)}"
 
 
 def _usable_engine(engines: EngineFiles, name: str) -> str:
