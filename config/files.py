@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from config.elements import stimulus_problems
 from config.models import checked_base_url
 from config.yamlfile import ConfigError, ConfigProblem, Document, parse, read_text, suggest, validate
 from pipeline.concept import Concept, RoleOverrides
@@ -155,6 +156,7 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
         for language in concept.translations
         if language not in concept.languages[1:]
     ]
+    problems += [document.problem(path, reason) for path, reason in stimulus_problems(concept)]
     problems += _element_problems(concept, document)
     problems += _model_problems(concept, document)
     problems += _kiosk_problems(concept, document)
@@ -164,9 +166,12 @@ def read_concept(text: str, file: str, stem: str) -> tuple[Concept, Document]:
 
 
 def _element_problems(concept: Concept, document: Document) -> Iterator[ConfigProblem]:
-    """Elements that share an id, and requirements that name no other element."""
+    """Elements without a name or that share an id, and requirements that name no other element."""
     ids = [element.id for element in concept.elements]
     for i, element in enumerate(concept.elements):
+        for key in ("id", "label"):
+            if not getattr(element, key).strip():
+                yield document.problem(("elements", i, key), "says nothing")
         if element.id in ids[:i]:
             yield document.problem(("elements", i, "id"), f"`{element.id}` is there twice")
         for j, name in enumerate(element.connection_requirements):

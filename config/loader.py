@@ -17,6 +17,7 @@ from typing import Self
 
 from config.cautions import cautions, repeated_synonyms
 from config.conduct import ConductFiles, replaced_wrongly
+from config.elements import stimulus_cautions
 from config.enginefiles import EngineFiles, rushed, unlent, unread
 from config.files import (
     Folder,
@@ -25,6 +26,7 @@ from config.files import (
     read_methodology,
     read_texts,
 )
+from config.images import ImageFiles, ImageUnusable
 from config.personas import RESPONDENTS, Persona, Respondents, read_persona, read_respondents, unfit
 from config.promptfiles import PromptFiles
 from config.roles import Models
@@ -38,6 +40,7 @@ from pipeline.concept import DEFAULT_MAX_TURNS, Concept, ModelOverrides, Pipelin
 from pipeline.engines.registry import ENGINES
 from pipeline.language.support import OFFLINE, speaks_offline
 from pipeline.methodology import Methodology
+from pipeline.stimulus import ShownImage
 
 
 class UnknownName(Exception):
@@ -104,6 +107,7 @@ class Library:
         self._speaks = speaks
         self._methodologies = Folder("methodologies", roots, read_methodology)
         self._concepts = Folder("concepts", roots, read_concept)
+        self._images = ImageFiles(roots)
         self.engine_files = EngineFiles(roots)
         self._texts = Folder("texts", roots, read_texts)
         self.prompt_files = PromptFiles(roots)
@@ -252,6 +256,7 @@ class Library:
             closing_text=_closing_in(concept, language) or texts.text("closing_text"),
             withdrawn_text=texts.text("withdrawn_text"),
             conduct=self.conduct_files.policy(concept, language),
+            stimulus_image=_shown_image(self._images, told),
             engine_file=self.engine_files.pinned(engine),
             prompts=self.prompts() if self._is_remote(concept) else {},
         )
@@ -327,6 +332,7 @@ class Library:
                 found += [document.problem(("languages",), reason) for reason in self._unspoken(concept)]
                 found += [document.problem(("consent",), reason) for reason in _untranslated(concept)]
                 found += [document.problem(path, reason) for path, reason in repeated_synonyms(concept.synonyms)]
+                found += [document.problem(path, reason) for path, reason in stimulus_cautions(concept)]
                 if reason := reads_badly(concept.name, concept.languages[0]):
                     found.append(document.problem(("name",), reason))
         for methodology in self._methodologies.values().values():
@@ -375,12 +381,30 @@ class Library:
             hint = suggest(concept.methodology, list(methodologies))
             return [document.problem(("methodology",), f"there is no methodology `{concept.methodology}`{hint}")]
         problems = [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
+        problems += [document.problem(path, reason) for path, reason in self._images.problems(concept)]
+        problems += [document.problem(path, reason) for path, reason in _left_out_wrongly(concept, methodology)]
         strategies = [strategy.name for strategy in methodology.strategies]
         for phase, part, name in _phase_strategies(concept):
             if name not in strategies:
                 path = ("phases", phase, part, name)
                 problems.append(document.problem(path, f"unknown strategy{suggest(name, strategies)}"))
         return problems
+
+
+def _shown_image(images: ImageFiles, told: Concept) -> ShownImage | None:
+    """The image of a concept. Raises UnknownName: it can't be shown any more."""
+    try:
+        return images.shown(told.stimulus_image) if told.stimulus_image is not None else None
+    except ImageUnusable as exc:
+        raise UnknownName(f"The image of the concept `{told.id}` can't be shown: {exc}.") from exc
+
+
+def _left_out_wrongly(concept: Concept, methodology: Methodology) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Topics that a concept leaves out and the guide does not have."""
+    topics = [topic.id for topic in methodology.guide]
+    for i, name in enumerate(concept.leave_out):
+        if name not in topics:
+            yield ("leave_out", i), f"the guide has no topic `{name}`{suggest(name, topics)}"
 
 
 def _usable_engine(engines: EngineFiles, name: str) -> str:

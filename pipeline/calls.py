@@ -21,11 +21,11 @@ class LLMCall(Record):
     """One attempt to get a response from a language model.
 
     `turn_number` is the turn it was made for, 0 for the opening. `task` is what it was for (`extraction`, `rating`,
-    `slots`, `opening`, `question`, `rephrase`, `closing`, or one of them with `.repair`). Times are milliseconds.
-    Tokens are the provider's own figures, None where it reported none; `cached_tokens` are those of the input that it
-    read from its cache. `cost` is in `currency`, None for a model that the price table does not have. `discarded` calls
-    were paid for, but their output was not used: the turn was cancelled, or the checker stopped the question. `error`
-    is the name of the error class of a failed call.
+    `slots`, `opening`, `question`, `rephrase`, `closing`, `elements`, or one of them with `.repair`). Times are
+    milliseconds. Tokens are the provider's own figures, None where it reported none; `cached_tokens` are those of
+    the input that it read from its cache. `cost` is in `currency`, None for a model that the price table does not
+    have. `discarded` calls were paid for, but their output was not used: the turn was cancelled, or the checker
+    stopped the question. `error` is the name of the error class of a failed call.
     """
 
     id: str

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.methodology import Methodology, Phases, Spec
+from pipeline.stimulus import ShownImage, StimulusImage
 
 MOST_TURNS = 200
 """Turns that an interview can have at the most."""
@@ -108,6 +109,7 @@ class Translation(Spec):
     consent_text: str | None = Field(default=None, min_length=1, description="The consent text.")
     closing_text: str | None = Field(default=None, description="The thank-you at the end.")
     stimulus: str | None = Field(default=None, description="The text that the respondent is shown.")
+    stimulus_image: StimulusImage | None = Field(default=None, description="The image that the respondent is shown.")
     helpline_text: str | None = Field(default=None, description="Where to find help.")
     facts: dict[str, str] | None = Field(default=None, description="Answers to what respondents ask.")
 
@@ -180,10 +182,26 @@ class Concept(Spec):
     consent: ConsentText | None = Field(default=None, description="Consent asked for before the first answer.")
     closing_text: str | None = Field(default=None, description="The thank-you at the end.")
     synonyms: tuple[tuple[str, ...], ...] = Field(default=(), description="Sets of words that mean the same here.")
-    stimulus: str | None = Field(default=None, description="A text that the respondent is shown (concept tests).")
-    elements: tuple[Element, ...] = Field(default=(), description="What the interview should touch on.")
+    stimulus: str | None = Field(
+        default=None,
+        description="A text that the respondent is shown before the first question, and again on request (concept "
+        "tests); blank lines part its paragraphs.",
+    )
+    stimulus_image: StimulusImage | None = Field(
+        default=None, description="An image that the respondent is shown, with the text of the stimulus or alone."
+    )
+    elements: tuple[Element, ...] = Field(
+        default=(),
+        description="What the interview should touch on. If not given, they are made of the stimulus's text when an "
+        "interview begins (see `askwell elements`); an empty list says that there are none.",
+    )
     must_ask: tuple[MustAsk, ...] = Field(
         default=(), max_length=40, description="Questions that have to be asked before the interview ends."
+    )
+    leave_out: tuple[str, ...] = Field(
+        default=(),
+        description="Ids of topics of the methodology's guide that these interviews don't ask for, such as what it is "
+        "preferred to where nobody could have had it before.",
     )
     patience: Patience | None = Field(default=None, description="How long a pause may be when speaking.")
     max_answer_s: int | None = Field(default=None, ge=10, description="Longest spoken answer, in seconds.")
@@ -230,6 +248,11 @@ class Concept(Spec):
         return self
 
     @property
+    def has_own_elements(self) -> bool:
+        """Whether the file says which elements there are, be it that there are none."""
+        return "elements" in self.model_fields_set
+
+    @property
     def goal(self) -> str:
         """The objective, wherever it was written."""
         return self.objective or (self.context.objective if self.context else "")
@@ -239,7 +262,9 @@ class Concept(Spec):
         found = self.translations.get(language)
         if found is None:
             return self
-        told = found.model_dump(exclude={"consent_text"}, exclude_none=True)
+        told = found.model_dump(exclude={"consent_text", "stimulus_image"}, exclude_none=True)
+        if found.stimulus_image is not None:
+            told["stimulus_image"] = found.stimulus_image
         if self.consent is not None and found.consent_text is not None:
             told["consent"] = self.consent.model_copy(update={"text": found.consent_text})
         return self.model_copy(update=told)
@@ -249,6 +274,11 @@ class Concept(Spec):
         if isinstance(self.opening_question, dict):
             return self.opening_question.get(language)
         return self.opening_question
+
+
+def names_of(concept: Concept) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each element of the concept with all its names, the label first."""
+    return tuple((element.id, (element.label, *element.aliases)) for element in concept.elements)
 
 
 class SessionConfiguration(Spec):
@@ -261,6 +291,8 @@ class SessionConfiguration(Spec):
     withdrawn_text: str = ""
     conduct: ConductPolicy | None = None
     """What the interviewer does about acts; None in sessions begun before there was one, until they are loaded."""
+    stimulus_image: ShownImage | None = None
+    """The image that the respondent is shown, as it was when the session began."""
     engine_file: dict[str, Any] = {}
     """What the file of the decision engine said; empty where the engine has none."""
     prompts: dict[str, str] = {}

@@ -64,6 +64,7 @@ class Told:
         new: ids of those that it was the first to mention.
         content: what of it tells.
         about: the element that was asked about.
+        named: ids of the elements that its words name, whether or not anything was made of them.
         doubts, wonders: it hedges all along; it is curious to know more.
         refused: the respondent would not answer.
         valence: how it sounds, from 0 negative to 1 positive; None where it was not rated.
@@ -73,6 +74,7 @@ class Told:
     new: Collection[str] = ()
     content: str = ""
     about: str | None = None
+    named: Collection[str] = ()
     doubts: bool = False
     wonders: bool = False
     refused: bool = False
@@ -121,7 +123,8 @@ def _after(
     ids = tuple(dict.fromkeys((*entry.node_ids, *(node.id for node in said))))
     live = tuple(i for i in ids if i in graph.nodes and graph.nodes[i].superseded_by is None)
     answered = asked and bool(told.content)
-    spoken = bool(said) or answered
+    named = element_id in told.named
+    spoken = bool(said) or answered or named
     fresh = any(node.id in told.new or node.id not in entry.node_ids for node in said)
     runs = [(name, len(list(group))) for name, group in groupby(focused)]
     count = sum(name == element_id for name in focused)
@@ -129,7 +132,7 @@ def _after(
     return entry.model_copy(
         update={
             "node_ids": live,
-            "reactions": tuple(dict.fromkeys((*entry.reactions, *_reactions(said, told, asked=answered)))),
+            "reactions": tuple(dict.fromkeys((*entry.reactions, *_reactions(said, told, asked=answered, named=named)))),
             "comprehension": _comprehension(entry.comprehension, live, connected, told, asked=asked, spoken=spoken),
             "focused": count,
             "focused_in_a_row": runs[-1][1] if runs and runs[-1][0] == element_id else 0,
@@ -141,10 +144,13 @@ def _after(
     )
 
 
-def _reactions(said: Sequence[KGNode], told: Told, *, asked: bool) -> list[Reaction]:
-    """How the respondent takes an element, by what was said about it; whoever was asked and answers has a reaction."""
+def _reactions(said: Sequence[KGNode], told: Told, *, asked: bool, named: bool) -> list[Reaction]:
+    """How the respondent takes an element, by what was said about it; whoever was asked and answers has a reaction.
+
+    An element that was merely named has that of the whole answer, if it is the only one and the answer has one.
+    """
     if not said and not asked:
-        return []
+        return [_mood(told.valence)] if named and len(told.named) == 1 and told.valence not in (None, 0.5) else []
     found: list[Reaction] = []
     if any(node.stance > 0 for node in said):
         found.append("positive")
@@ -155,9 +161,13 @@ def _reactions(said: Sequence[KGNode], told: Told, *, asked: bool) -> list[React
     if told.wonders:
         found.append("curious")
     if asked and not found:
-        valence = 0.5 if told.valence is None else told.valence
-        found.append("positive" if valence > 0.5 else "negative" if valence < 0.5 else "neutral")
+        found.append(_mood(told.valence))
     return found
+
+
+def _mood(valence: float | None) -> Reaction:
+    value = 0.5 if valence is None else valence
+    return "positive" if value > 0.5 else "negative" if value < 0.5 else "neutral"
 
 
 def _comprehension(

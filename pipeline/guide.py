@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from pipeline.concept import Concept, SessionConfiguration
+from pipeline.concept import Concept, SessionConfiguration, names_of
+from pipeline.elements import named
 from pipeline.focus import Target
 from pipeline.graph.surface import GUESSED, KGNode, SurfaceGraph
 from pipeline.methodology import STANCES, Form, GuideTopic
@@ -41,9 +42,14 @@ class Agenda:
     """
 
     def __init__(self, configuration: SessionConfiguration, language: str) -> None:
-        self._by_id: dict[str, GuideTopic] = {topic.id: topic for topic in configuration.methodology.guide}
+        self._by_id: dict[str, GuideTopic] = {
+            topic.id: topic
+            for topic in configuration.methodology.guide
+            if topic.id not in configuration.concept.leave_out
+        }
         for topic in _of_concept(configuration.concept, language):
             self._by_id[topic.id] = topic
+        self._names = names_of(configuration.concept)
 
     def topic(self, topic_id: str) -> GuideTopic | None:
         """The topic of that id."""
@@ -74,6 +80,7 @@ class Agenda:
             language: code of the respondent's language.
             declined: id of the topic that was asked for and that the respondent would not speak about.
         """
+        said = {ELEMENT + element for element in named(content, self._names)}
 
         def now(item: TopicProgress) -> TopicProgress:
             topic = self._by_id.get(item.id)
@@ -85,7 +92,7 @@ class Agenda:
             if len(nodes) >= topic.count and topic.types:
                 found = tuple(node.id for node in nodes)
                 return item.model_copy(update={"status": "covered", "turn": turn, "node_ids": found})
-            if content and _spoken(topic, language, content):
+            if item.id in said or (content and _spoken(topic, language, content)):
                 return item.model_copy(update={"status": "covered", "turn": turn})
             return item
 
@@ -182,8 +189,7 @@ def agenda_of(configuration: SessionConfiguration, language: str) -> Agenda:
 def _of_concept(concept: Concept, language: str) -> Iterable[GuideTopic]:
     """What the concept adds: its elements, and its own questions."""
     for element in concept.elements:
-        names = (element.label, *element.aliases)
-        topic = GuideTopic(id="element", label=element.label, words={language: names})
+        topic = GuideTopic(id="element", label=element.label)
         yield topic.model_copy(update={"id": ELEMENT + element.id})
     for wanted in concept.must_ask:
         question = wanted.question_in(language)

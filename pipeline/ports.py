@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from pipeline.acts import Act, HeardAct
+from pipeline.concept import Element
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import Basis, KGNode
 from pipeline.methodology import Form, Methodology, Strategy, Time
@@ -204,6 +205,37 @@ class Extractor(Protocol):
         ...
 
 
+MOST_ELEMENTS = 12
+"""Elements made of a stimulus: about as many as an interview can speak of."""
+
+
+class StimulusRequest(Record):
+    """The text of a stimulus that elements are to be made of."""
+
+    text: str
+    topic: str
+    """What questions call it; it is no element of its own."""
+    language: str
+    seed: int = 0
+
+
+class ParsedStimulus(Record):
+    """The elements of a stimulus, in the order of its text; their ids are unique and requirements name them."""
+
+    elements: tuple[Element, ...] = ()
+    provider: str = ""
+    fallback: bool = False
+    """The fallback provider did it, because the configured one failed."""
+
+
+class ConceptParser(Protocol):
+    """Makes of a stimulus the elements that an interview should touch on."""
+
+    async def parse_stimulus(self, request: StimulusRequest) -> ParsedStimulus:
+        """At most `MOST_ELEMENTS` of them; none where nothing can be told apart. Raises ProviderError."""
+        ...
+
+
 RATED_SIGNALS = (
     "response_depth",
     "specificity",
@@ -387,6 +419,8 @@ class QuestionRequest(Record):
     language: str
     seed: int
     turn_number: int
+    stimulus: str = ""
+    """What the respondent was shown before the first question, in words; empty where nothing was."""
     strategy: Strategy | None = None
     focus_label: str | None = None
     focus_type: str | None = None

@@ -22,6 +22,7 @@ from pipeline.outcome import Outcome, answer_digest, outcome_of
 from pipeline.ports import (
     ActReader,
     Clock,
+    ConceptParser,
     Embedder,
     Extractor,
     Parser,
@@ -70,6 +71,8 @@ class Providers:
     embedder: Embedder
     parser: Parser
     act_reader: ActReader
+    concept_parser: ConceptParser | None = None
+    """Makes elements of stimuli before an interview; None where none are made."""
     fallback_writer: QuestionWriter | None = None
     """Writes the question where `writer` fails before any of it was sent; None where the turn then fails."""
     secrets: tuple[str, ...] = ()

@@ -132,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def add(name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help_text, description=help_text)
-        loading = (_serve, _chat, _export, _judge, _compare, _replay, _simulate)
+        loading = (_serve, _chat, _export, _judge, _compare, _replay, _simulate, _elements)
         command.set_defaults(run=run, ends_process=run in loading)
         return command
 
@@ -179,6 +179,11 @@ def _parser() -> argparse.ArgumentParser:
         help="print the prompts as they would be sent, or one of them",
     )
     check.add_argument("--methodology", metavar="M", help="with --prompts: for this methodology only")
+
+    elements = add("elements", _elements, "Print the elements that are made of a concept's stimulus, as YAML.")
+    elements.add_argument("concept", metavar="CONCEPT")
+    elements.add_argument("--language", help="one of the concept's languages")
+    add_data(elements)
 
     schema = add("export-schema", _export_schema, "Write the reference of protocol and configuration.")
     schema.add_argument("--to", default="docs", metavar="DIR", help="where docs are (docs)")
@@ -455,6 +460,13 @@ def _check_config(options: argparse.Namespace) -> int:
         f"{len(report.concepts)} concepts, {len(report.methodologies)} methodologies, {len(report.engines)} engines, "
         f"{len(report.prompts)} prompts, texts in {', '.join(report.languages)}: all good."
     )
+    return 0
+
+
+def _elements(options: argparse.Namespace) -> int:
+    from server.elements_command import printed
+
+    print(printed(_settings(options, quiet=True), options.concept, options.language), end="")
     return 0
 
 

@@ -20,6 +20,7 @@ from pipeline.calls import LLMCall, Role
 from pipeline.concept import FailurePolicy, ModelOverrides, SessionConfiguration
 from pipeline.language.fallback import (
     CountedWriter,
+    FallbackConceptParser,
     FallbackExtractor,
     FallbackRater,
     FallbackSlotProposer,
@@ -79,6 +80,7 @@ async def load_providers(settings: Settings, executor: Executor, methodologies: 
         embedder=offline.embedder,
         parser=offline.parser,
         act_reader=offline.act_reader,
+        concept_parser=offline.concept_parser,
     )
 
 
@@ -178,6 +180,7 @@ class Language:
         """Providers of such a session; one without prompts began with the offline provider and stays with it."""
         if not configuration.prompts:
             return self.offline
+        from pipeline.language.prompted.elements import PromptedConceptParser
         from pipeline.language.prompted.extraction import PromptedExtractor
         from pipeline.language.prompted.questions import PromptedQuestionWriter
         from pipeline.language.prompted.rating import PromptedRater
@@ -208,6 +211,13 @@ class Language:
         return Providers(
             extractor=provider(
                 "extraction", lambda client: PromptedExtractor(client, prompts), offline.extractor, FallbackExtractor
+            ),
+            concept_parser=offline.concept_parser
+            and provider(
+                "extraction",
+                lambda client: PromptedConceptParser(client, prompts),
+                offline.concept_parser,
+                FallbackConceptParser,
             ),
             rater=provider("scoring", lambda client: PromptedRater(client, prompts), offline.rater, FallbackRater),
             slot_proposer=provider(

@@ -21,6 +21,7 @@ from pipeline.methodology import Methodology
 from pipeline.ports import Clock
 from pipeline.question.checker import prepare
 from pipeline.turn import Providers, TurnPipeline
+from server.elements import ElementMaker
 from server.language import Language
 from server.metrics import Metrics
 
@@ -60,6 +61,8 @@ class Pipelines:
         self._most = most
         self._offline = TurnPipeline(change(language.offline), clock)
         self._made: OrderedDict[Hashable, TurnPipeline] = OrderedDict()
+        self.elements = ElementMaker(lambda configuration: change(language.providers_for(configuration)).concept_parser)
+        """Makes elements for sessions on a stimulus whose concept names none."""
 
     def of(self, configuration: SessionConfiguration) -> TurnPipeline:
         """The pipeline of such a session."""

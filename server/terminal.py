@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from server.screen import Output, Screen, is_text
 HELP: Final = """\
 /skip             rather not say
 /rephrase         ask differently
+/look             show again what the interview is about, where something was shown
 /correct TEXT     what your last answer should have been
 /pause, /resume   stop for a while, go on
 /finish           end the interview now
@@ -35,6 +37,15 @@ RECONNECTS: Final = 10
 WIDTH: Final = 96
 RESENDS: Final = 3
 _PLAIN: Final = frozenset({"rephrase", "pause", "resume", "finish", "withdraw"})
+
+
+def stimulus_text(detail: Mapping[str, Any]) -> str:
+    """What the respondent is shown, as text: paragraphs filled to the width, an image by what it shows."""
+    paragraphs = re.split(r"\n\s*\n", (detail.get("stimulus") or "").strip())
+    image = detail.get("stimulus_image")
+    if image:
+        paragraphs.append(f"[Image: {image['alt']}]")
+    return "\n\n".join(textwrap.fill(" ".join(part.split()), WIDTH) for part in paragraphs if part.strip())
 
 
 class End(Enum):
@@ -53,10 +64,11 @@ class Talk:
     `pending` is the last message that the server has not confirmed, `answer_id` the utterance that can be corrected,
     `stopping` is true while a stop may still be taken back, `commanded` is true from a command to pause or resume
     until the server has done it, `shown` holds the speaker and the text of everything on the screen, and `may_type`
-    is set while the respondent may type.
+    is set while the respondent may type. `stimulus` is what they were shown, empty where that is nothing.
     """
 
     state: str = "created"
+    stimulus: str = ""
     pending: dict[str, Any] | None = None
     answer_id: str | None = None
     commanded: bool = False
@@ -109,6 +121,8 @@ class ChatCommands:
             await self._correct(socket, rest.strip())
         elif word[1:] in _PLAIN:
             await self._command(socket, word[1:])
+        elif word == "/look":
+            self._output.say(self._talk.stimulus or "There is nothing to look at in this interview.")
         elif word == "/help":
             self._output.say(HELP)
         else:
@@ -186,7 +200,9 @@ class Chat:
         self._begun = bool(detail["transcript"])
         if not await self._consented(detail["consent"]):
             return End.LEFT
-        for text in (detail.get("stimulus"), detail.get("helpline_text")):
+        self._talk.stimulus = stimulus_text(detail)
+        shown = f"{self._talk.stimulus}\n\n(/look shows this again)" if self._talk.stimulus else ""
+        for text in (shown, detail.get("helpline_text")):
             if text:
                 self._output.say(text)
         while True:

@@ -12,9 +12,11 @@ import structlog
 from pipeline.calls import Role
 from pipeline.errors import LLMUnavailable, ProviderError
 from pipeline.ports import (
+    ConceptParser,
     Extraction,
     ExtractionRequest,
     Extractor,
+    ParsedStimulus,
     QuestionRequest,
     QuestionWriter,
     Rater,
@@ -23,6 +25,7 @@ from pipeline.ports import (
     SlotProposal,
     SlotProposer,
     SlotRequest,
+    StimulusRequest,
 )
 
 log = structlog.get_logger("askwell.language")
@@ -56,6 +59,24 @@ class FallbackExtractor:
         except ProviderError as error:
             report_fallback("extraction", "extraction", error, self._on_fallback)
         found = await self._second.extract(request)
+        return found.model_copy(update={"fallback": True})
+
+
+class FallbackConceptParser:
+    """Elements of a stimulus by `primary`, by `second` where that fails."""
+
+    def __init__(self, primary: ConceptParser, second: ConceptParser, on_fallback: OnFallback = ignore) -> None:
+        self._primary = primary
+        self._second = second
+        self._on_fallback = on_fallback
+
+    async def parse_stimulus(self, request: StimulusRequest) -> ParsedStimulus:
+        """The elements; `fallback` where `second` made them. Raises ProviderError of both."""
+        try:
+            return await self._primary.parse_stimulus(request)
+        except ProviderError as error:
+            report_fallback("extraction", "elements", error, self._on_fallback)
+        found = await self._second.parse_stimulus(request)
         return found.model_copy(update={"fallback": True})
 
 
@@ -132,6 +153,10 @@ class Missing:
         self._templates = templates
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
+        """Raises LLMUnavailable."""
+        raise LLMUnavailable(self._reason)
+
+    async def parse_stimulus(self, request: StimulusRequest) -> ParsedStimulus:
         """Raises LLMUnavailable."""
         raise LLMUnavailable(self._reason)
 

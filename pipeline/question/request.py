@@ -12,6 +12,8 @@ from pipeline.strategies import Strategies
 
 LINES = 5
 """Latest utterances that a writer is given."""
+SHOWN_CHARS = 3000
+"""Characters of a stimulus that a writer is given."""
 
 
 def question_request(
@@ -38,6 +40,7 @@ def question_request(
         "topic": configuration.concept.name,
         "objective": configuration.concept.goal,
         "language": state.language,
+        "stimulus": shown(configuration),
         "seed": state.seed,
         "lines": tuple(Line(speaker=u.speaker, text=u.text) for u in spoken[-LINES:]),
         "recent_questions": tuple(questions[-settings.repeat_window :]) if settings.repeat_window else (),
@@ -46,6 +49,13 @@ def question_request(
         "instructions": _instructions(configuration, strategies),
     }
     return QuestionRequest(kind=kind, **{**shared, **fields})
+
+
+def shown(configuration: SessionConfiguration) -> str:
+    """What the respondent was shown, in words, at most `SHOWN_CHARS` characters of it; empty where nothing was."""
+    image = configuration.stimulus_image
+    parts = (configuration.concept.stimulus or "", f"[{image.alt}]" if image is not None else "")
+    return "\n\n".join(part.strip() for part in parts if part.strip())[:SHOWN_CHARS]
 
 
 def rephrase_request(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from pipeline.concept import names_of
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, ExtractionOutput, SrlOutput, UtteranceOutput
 from pipeline.graph.surface import KGNode, SurfaceGraph
@@ -67,7 +68,7 @@ class ExtractionStage:
             purpose=_purpose(context),
             parse=context.get(SrlOutput).parse,
             synonyms=configuration.synonyms,
-            elements=tuple((e.id, (e.label, *e.aliases)) for e in configuration.concept.elements),
+            elements=names_of(configuration.concept),
             seed=context.state.seed,
         )
         return ExtractionOutput(await self._extractor.extract(request))

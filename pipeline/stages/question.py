@@ -22,6 +22,7 @@ from pipeline.contracts import (
     StrategyOutput,
     UtteranceOutput,
 )
+from pipeline.coverage import element_of
 from pipeline.engines.base import ScoredCandidate
 from pipeline.focus import Focus
 from pipeline.focusing import focus_of
@@ -210,8 +211,13 @@ class QuestionStage:
         return await self._parser.rendered(text, words) if words else Rendering()
 
     def _is_unheard(self, context: TurnContext, going: ContinuationOutput) -> bool:
-        """Whether the answer told something of which nothing was understood, and the question leads away from it."""
+        """Whether the answer told something of which nothing was understood, and the question leads away from it.
+
+        A question about an element of a concept test stays one: it would count as asked about without having been.
+        """
         focus = going.focus
+        if focus is not None and element_of(focus.target) is not None:
+            return False
         heard = context.get(UtteranceOutput)
         tells = all(act.act == "tells" for act in heard.utterance.acts)
         if going.ask_closing or not tells or len(heard.content.split()) < TELLING_WORDS:

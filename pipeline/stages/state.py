@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pipeline.concept import names_of
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,
@@ -15,10 +16,12 @@ from pipeline.contracts import (
     UtteranceOutput,
 )
 from pipeline.coverage import ElementCoverage, Told, covered, element_of
+from pipeline.elements import named
 from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
 from pipeline.guide import TopicProgress, agenda_of, topic_of
 from pipeline.momentum import Momentum, by_rules
+from pipeline.reactions import doubts, wonders
 from pipeline.threads import Thread, followed
 
 
@@ -87,9 +90,11 @@ class StateStage:
             nodes=[n for n in changed.graph.live_nodes() if any(m.utterance_id == own for m in n.mentions)],
             new={node.id for node in changed.nodes_added},
             content=utterance.content,
+            named=named(utterance.content, names_of(context.configuration.concept)),
             about=element_of(state.question.target) if state.question is not None else None,
-            doubts=rating is not None and rating.hedging == "high",
-            wonders=quality is not None and quality.uncertainty == "productive",
+            doubts=(rating is not None and rating.hedging == "high") or doubts(utterance.content, state.language),
+            wonders=(quality is not None and quality.uncertainty == "productive")
+            or wonders(utterance.content, state.language),
             refused=utterance.kind == "skip" or "declines" in acts,
             valence=rated.valence if rated is not None else None,
         )

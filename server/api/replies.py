@@ -26,7 +26,9 @@ from pipeline.state import (
     SessionStatus,
     UtteranceKind,
 )
+from pipeline.stimulus import ImageType
 from pipeline.threads import Thread
+from server.protocol.coverage import ElementItem, Spirits
 from server.protocol.outbound import Offer, TurnResultView
 from server.protocol.watched import PreviewView
 from server.sync.service import SyncState
@@ -299,6 +301,16 @@ class SpeechOffered(ReplyBody):
     auto_gain_control: bool
 
 
+class StimulusImageShown(ReplyBody):
+    """An image that the respondent is shown."""
+
+    url: str = Field(description="The call that answers with it; it takes the token in a header.")
+    media_type: ImageType
+    width: int = Field(description="In pixels.")
+    height: int = Field(description="In pixels.")
+    alt: str = Field(description="What it shows, in words.")
+
+
 class RespondentSession(ReplyBody):
     """An interview as its respondent sees it."""
 
@@ -316,7 +328,8 @@ class RespondentSession(ReplyBody):
     withdrawn_text: str
     offers: list[Offer] = Field(description="What can be chosen now instead of writing.")
     helpline_text: str | None
-    stimulus: str | None
+    stimulus: str | None = Field(description="The text to be shown before the first question, and on request.")
+    stimulus_image: StimulusImageShown | None = Field(description="The image that belongs to it.")
     question: str | None
     transcript: list[UtteranceShown]
     speech: SpeechOffered
@@ -398,6 +411,8 @@ class ModeratorSession(ReplyBody):
     guide: list[TopicProgress] = Field(description="The topics of the guide, and how far they are.")
     threads: list[Thread] = Field(description="What the interviewer follows, by the nodes it runs through.")
     coverage: list[ElementCoverage] = Field(description="How far the elements of the concept were spoken of.")
+    elements: list[ElementItem] = Field(description="The same with labels, and with what each still lacks.")
+    spirits: Spirits
     usage: SessionUsage
     moderator_actions: list[ActionItem]
     recordings: list[RecordingItem]

@@ -42,6 +42,7 @@ from server.api.replies import (
     TurnReply,
     UsageReply,
 )
+from server.api.stimulus import route as stimulus_route
 from server.api.views import moderator_view, now_view, received_view, respondent_view, turn_view
 from server.auth import Principal
 from server.descriptions import DISPOSITION, DescribedRoute, Group, Holder, Operation, Parameter, Refusal, Reply
@@ -76,6 +77,7 @@ async def create_session(request: Request) -> Response:
     configuration = await parts.look_up(lambda: parts.library.configuration(*wish))
     device = Device(id=principal.token_id, name=principal.name) if principal and principal.kind == "device" else None
     check_admission(parts, configuration.concept, body, on_kiosk=device is not None)
+    configuration = await parts.pipelines.elements.prepared(configuration)
     session_id = parts.new_id()
     new = NewSession(
         session_id=session_id,
@@ -401,6 +403,7 @@ ROUTES = [
         ),
         method="POST",
     ),
+    stimulus_route(INTERVIEWS),
     DescribedRoute(
         "/api/sessions/{session_id}/graph",
         graph,

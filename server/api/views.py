@@ -7,10 +7,12 @@ from typing import Any
 from pipeline.concept import SessionConfiguration
 from pipeline.outcome import progress
 from pipeline.state import InterviewState, Receipt
+from server.api.stimulus import image_view
 from server.export.material import Material, iso, public_utterance_rows
 from server.parts import Parts
 from server.reading import session_view
 from server.store.copies import Received, Version
+from server.watch.elements import coverage_view
 
 
 def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfiguration) -> dict[str, Any]:
@@ -57,6 +59,7 @@ def respondent_view(parts: Parts, state: InterviewState, configuration: SessionC
         "helpline_text": concept.helpline_text,
         "offers": offers_view(state, configuration),
         "stimulus": concept.stimulus,
+        "stimulus_image": image_view(state.session_id, configuration.stimulus_image),
         "question": state.question.text if state.question else None,
         "transcript": public_utterance_rows(state),
         "speech": speech_view(parts, state, configuration),
@@ -73,6 +76,7 @@ def moderator_view(material: Material, recordings: list[dict[str, Any]]) -> dict
     """What a moderator sees of one session; `recordings` are the files with what was said."""
     return {
         **session_view(material.state),
+        **coverage_view(material.state, material.configuration),
         "usage": material.usage.model_dump(),
         "moderator_actions": list(material.actions),
         "recordings": recordings,

@@ -9,7 +9,9 @@ from uuid import UUID, uuid5
 from xml.etree import ElementTree as ET
 
 from pipeline.records import NAMESPACE
+from server.export.coverage import HEADINGS, coverage_cells, coverage_rows
 from server.export.material import SPEAKERS, Material, as_it_reads, shown_text
+from server.export.stimulus import SHOWN, shown_parts
 from server.export.text import xml_text
 
 _QDE = "urn:QDA-XML:project:1.0"
@@ -17,7 +19,7 @@ _COLOURS = ("#3366CC", "#B8860B", "#2E8B57", "#A0522D", "#6A5ACD", "#C71585", "#
 
 
 def to_docx(material: Material) -> bytes:
-    """The transcript, then a table of concepts with their quotes."""
+    """The transcript, then tables of the concept's elements and of concepts with their quotes."""
     from docx import Document  # takes longer to import than everything else here
     from docx.shared import Pt
 
@@ -31,12 +33,24 @@ def to_docx(material: Material) -> bytes:
         f"Session {state.session_id} · {state.created_at:%Y-%m-%d %H:%M} UTC · {state.methodology} · "
         f"{state.turn_count} turns · {state.status}"
     )
+    if shown_parts(material.configuration):
+        document.add_heading(SHOWN, 1)
+        for part in shown_parts(material.configuration):
+            document.add_paragraph(xml_text(part))
     document.add_heading("Transcript", 1)
     for said in as_it_reads(state):
         paragraph = document.add_paragraph()
         mark = " (amended)" if said.amends else " (retracted)" if said.retracted else ""
         paragraph.add_run(f"{SPEAKERS[said.utterance.speaker]}{mark}: ").bold = True
         paragraph.add_run(xml_text(shown_text(said.utterance))).font.strike = said.retracted
+    covered = coverage_rows(state, material.configuration)
+    if covered:
+        document.add_heading("Elements of the concept", 1)
+        grid = document.add_table(rows=1, cols=len(HEADINGS))
+        grid.style = "Light Grid Accent 1"
+        for values, row in ((HEADINGS, grid.rows[0]), *((coverage_cells(one), grid.add_row()) for one in covered)):
+            for cell, value in zip(row.cells, values, strict=True):
+                cell.text = xml_text(value)
     if state.nodes:
         document.add_heading("Concepts", 1)
         table = document.add_table(rows=1, cols=3)

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
-from pipeline.coverage import ElementCoverage, gaps_of
 from pipeline.graph.surface import GUESSED, KGEdge
 from pipeline.guide import TopicProgress
 from pipeline.state import InterviewState, Utterance
@@ -203,31 +202,6 @@ def node_rows(
             }
         )
     return rows
-
-
-def coverage_rows(state: InterviewState, configuration: SessionConfiguration) -> list[Row]:
-    """The elements of the concept: what was said about each, and what it still lacks."""
-    elements = configuration.concept.elements
-    gaps = gaps_of(state.coverage, elements, state.surface_graph())
-    known = {entry.element_id: entry for entry in state.coverage}
-    return [
-        {
-            "label": element.label,
-            **(known.get(element.id) or ElementCoverage(element_id=element.id)).model_dump(mode="json"),
-            "gaps": [gap.model_dump(mode="json", exclude={"element_id"}) for gap in gaps[element.id]],
-        }
-        for element in elements
-    ]
-
-
-def coverage_words(row: Row) -> str:
-    """How far an element was spoken of, in words."""
-    if not row["mentioned"]:
-        return "not spoken of"
-    lacks = [gap["kind"].replace("_", " ") for gap in row["gaps"]]
-    told = [f"spoken of in {row['mentioned']} answers" if row["mentioned"] > 1 else "spoken of in one answer"]
-    told += [", ".join(row["reactions"])] if row["reactions"] else []
-    return "; ".join([*told, f"lacks: {', '.join(lacks)}" if lacks else "nothing is missing"])
 
 
 def edge_rows(edges: Iterable[KGEdge]) -> list[Row]:

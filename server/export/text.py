@@ -14,13 +14,12 @@ from xml.etree import ElementTree as ET
 
 from pipeline.graph.surface import REVISES
 from pipeline.graph.violations import violations
+from server.export.coverage import HEADINGS, coverage_cells, coverage_rows, coverage_table
 from server.export.material import (
     SPEAKERS,
     Material,
     Row,
     as_it_reads,
-    coverage_rows,
-    coverage_words,
     edge_rows,
     guide_words,
     node_rows,
@@ -30,6 +29,7 @@ from server.export.material import (
     tension_rows,
     utterance_rows,
 )
+from server.export.stimulus import SHOWN, shown_parts
 
 _ILLEGAL_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~])")
@@ -86,9 +86,12 @@ def to_markdown(material: Material) -> bytes:
         f"- Begun: {state.created_at:%Y-%m-%d %H:%M} UTC · state: {state.status} · turns: {state.turn_count}",
         f"- Methodology: {state.methodology} · engine: {state.engine} · language: {state.language}",
         "",
-        "## Transcript",
-        "",
     ]
+    parts = shown_parts(material.configuration)
+    lines += [f"## {SHOWN}", ""] if parts else []
+    for part in parts:
+        lines += [_escaped(part), ""]
+    lines += ["## Transcript", ""]
     for said in as_it_reads(state):
         text = _escaped(shown_text(said.utterance))
         mark = " (amended)" if said.amends else ""
@@ -101,7 +104,8 @@ def to_markdown(material: Material) -> bytes:
     covered = coverage_rows(state, material.configuration)
     if covered:
         lines += ["## Elements of the concept", ""]
-        lines += [f"- {_escaped(row['label'])}: {coverage_words(row)}" for row in covered]
+        lines += [_line(HEADINGS), _line(["---"] * len(HEADINGS))]
+        lines += [_line(_escaped(cell) for cell in coverage_cells(row)) for row in covered]
         lines.append("")
     labels = {node.id: node.label for node in state.nodes}
     if state.nodes:
@@ -134,7 +138,7 @@ def _escaped(text: str) -> str:
 
 
 def to_csv(material: Material) -> bytes:
-    """A zip of tables: session, utterances, nodes, edges, quotes, slots, scores, usage.
+    """A zip of tables: session, utterances, nodes, edges, quotes, slots, elements, scores, usage.
 
     UTF-8 with a byte order mark, for Excel.
     """
@@ -152,6 +156,7 @@ def to_csv(material: Material) -> bytes:
         "edges": edge_rows(material.edges),
         "quotes": quotes,
         "slots": slot_rows(state),
+        "elements": coverage_table(coverage_rows(state, material.configuration)),
         "scores": [
             {key: value for key, value in turn.items() if isinstance(value, str | int | float | None)}
             for turn in material.turns
@@ -163,6 +168,11 @@ def to_csv(material: Material) -> bytes:
         for name, rows in tables.items():
             target.writestr(f"{name}.csv", _table(rows))
     return archive.getvalue()
+
+
+def _line(cells: Iterable[str]) -> str:
+    """A line of a table in Markdown."""
+    return f"| {' | '.join(' '.join(cell.split()) for cell in cells)} |"
 
 
 def _table(rows: Sequence[Row]) -> bytes:

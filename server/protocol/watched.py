@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 from pipeline.acts import Act
 from server.protocol.base import Attempt, Message, SessionStatus, TurnNumber
 from server.protocol.codes import ErrorCode
+from server.protocol.coverage import ElementItem, Spirits
 from server.protocol.outbound import Error, Pong
 from server.usage import SessionUsage
 
@@ -352,6 +353,15 @@ class WatchedState(SessionFrame):
     guide: tuple[GuideItem, ...] = ()
 
 
+class WatchedCoverage(SessionFrame):
+    """How far the elements of a concept test were spoken of, and how the respondent is doing."""
+
+    type: Literal["coverage"] = "coverage"
+    turn_number: TurnNumber
+    elements: tuple[ElementItem, ...]
+    spirits: Spirits
+
+
 class Watchers(SessionFrame):
     """Who is watching."""
 
@@ -403,6 +413,7 @@ ModeratorServerMessage = Annotated[
     | Latency
     | Usage
     | WatchedState
+    | WatchedCoverage
     | Watchers
     | CommandDone
     | Pong

@@ -137,6 +137,7 @@ class Room:
 
     async def _held(self, job: Job, persona: Persona, configuration: SessionConfiguration) -> Held:
         answering = self._respondent(job, persona)
+        configuration = await self._pipelines.elements.prepared(configuration)
         pipeline = self._pipelines.of(configuration)
         return await hold(pipeline, configuration, answering, name=job.name, seed=job.seed)
 

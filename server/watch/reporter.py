@@ -32,6 +32,7 @@ from server.session.events import (
 )
 from server.watch import frames
 from server.watch.alerts import codes_of
+from server.watch.elements import coverage_frame, spirits_of
 from server.watch.exchange import LiveExchange
 from server.watch.live import LiveSession
 
@@ -176,6 +177,8 @@ class Reporter:
                 found += frames.of_record(after, record, live.ledger.committed_ms)
             if before.nodes is not after.nodes or before.slots is not after.slots:
                 found.append(frames.of_graphs(before, after, self._configuration))
+            if spirits_of(before) != spirits_of(after) or before.coverage != after.coverage:
+                found.append(coverage_frame(after, self._configuration))
             if frames.of_state(before) != frames.of_state(after):
                 found.append(frames.of_state(after))
             self._publish(*found, committed_turn=after.turn_count if record is not None else None)

@@ -14,6 +14,7 @@ from server.export.material import Row, utterance_rows
 from server.protocol.codec import encode
 from server.protocol.watched import RunningQuestion, Snapshot
 from server.reading import SessionReader, public_rows, session_view
+from server.watch.elements import coverage_view
 from server.watch.exchange import LiveExchange
 from server.watch.graphs import canonical_view, surface_view
 
@@ -69,6 +70,7 @@ def _frame(
 ) -> str:
     view = {
         **session_view(state),
+        **coverage_view(state, configuration),
         "usage": usage,
         "moderator_actions": public_rows(actions),
         "transcript": utterance_rows(state),

@@ -47,6 +47,9 @@ async def test_kiosk_speaks_the_respondents_language_from_choice_to_goodbye(
         if await page.locator("#mode").is_visible():
             await kiosk.sound("mode")
             await kiosk.tap("#mode-text")
+        await page.locator("#stimulus").wait_for()
+        await kiosk.sound("stimulus")
+        await kiosk.tap("#stimulus-close")
         assert await kiosk.question(0) == OPENING[tag]
         await kiosk.say(ANSWERS[tag], 1)
         await kiosk.sound("question")

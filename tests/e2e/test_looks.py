@@ -82,6 +82,9 @@ async def test_interview_in_a_language_whole_in_it_from_first_page_to_last(
     await whole(page, language, "consent")
     await respondent.shot("2-consent")
     await page.locator("#consent-agree").click()
+    await page.locator("#stimulus").wait_for()
+    await whole(page, language, "stimulus")
+    await page.locator("#stimulus-close").click()
     assert await respondent.asked() == OPENING[language]
     await whole(page, language, "first question")
     await respondent.shot("3-question")
@@ -241,6 +244,7 @@ async def test_twice_the_size_nothing_lost_or_sideways(
     await page.goto(polyglot.url)
     await page.locator("[data-concept-id=bread]").first.click()
     await page.locator("#consent-agree").click()
+    await page.locator("#stimulus-close").click()
     await respondent.asked()
     await whole(page, language, "first question at 200 %")
     for control in ("#pause", "#finish", "#withdraw", "#skip", "#rephrase", "#send", "#answer"):
@@ -270,6 +274,7 @@ async def test_first_question_reached_with_at_most_150_kilobytes(
     taken.clear()
     await page.locator("[data-concept-id=bread]").first.click()
     await page.locator("#consent-agree").click()
+    await page.locator("#stimulus-close").click()
     await respondent.asked()
     await page.wait_for_load_state("networkidle")
     files = sorted({addresses[number].rsplit("/", 1)[-1] for number in taken})

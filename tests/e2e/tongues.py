@@ -65,6 +65,7 @@ CONCEPT: dict[str, Any] = {
         "text": "This interview is held by a computer program. Do you agree?",
     },
     "stimulus": "Sourdough, 48 hours.",
+    "elements": [],
     "translations": {
         "de": {
             "name": "Brot",

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipeline.concept import Element
+from config.loader import Library
+from pipeline.concept import Element, PipelineSettings
 from pipeline.coverage import ElementCoverage, Told, covered, element_of, gaps_of, share
+from pipeline.engines.registry import ENGINES
 from pipeline.focus import Target
 from pipeline.graph.surface import Basis, KGEdge, KGNode, Mention, SurfaceGraph
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.ports import QuestionRequest
-from tests.support.interview import Interview, concepts, configuration, small_methodology
+from tests.support.interview import Interview, concepts, configuration, new_state, small_methodology
 
 TASTE = Element(id="taste", label="the taste", connection_requirements=("price",))
 PRICE = Element(id="price", label="the price")
@@ -194,6 +196,56 @@ async def test_turn_keeps_the_coverage_of_the_concept() -> None:
     record = interview.outcomes[-1].record
     assert record is not None
     assert record.inputs.coverage == interview.state.coverage
+
+
+@pytest.mark.parametrize(
+    ("named", "valence", "mentioned", "reactions"),
+    [
+        (("taste",), 0.0, 1, ("negative",)),
+        (("taste",), 0.5, 1, ()),
+        (("taste",), None, 1, ()),
+        (("taste", "price"), 0.0, 1, ()),
+        (("price",), 0.0, 0, ()),
+    ],
+)
+def test_element_named_in_words_alone_counts_as_mentioned(
+    named: tuple[str, ...], valence: float | None, mentioned: int, reactions: tuple[str, ...]
+) -> None:
+    entry = after(content="well, that", named=named, valence=valence)
+    assert (entry.mentioned, entry.reactions, entry.node_ids) == (mentioned, reactions, ())
+    assert entry.comprehension == (0.5 if mentioned else None)
+
+
+async def test_element_in_the_words_of_an_answer_counts_though_nothing_was_extracted() -> None:
+    plain = configuration()
+    elements = (Element(id="taste", label="taste", aliases=("flavour",)), Element(id="price", label="price"))
+    elements = (*elements, Element(id="plan", label="subscription price"))
+    concept = plain.concept.model_copy(update={"elements": elements})
+    interview = Interview(configuration=plain.model_copy(update={"concept": concept}))
+    await interview.say("The flavours, and then the subscription price")
+    assert [entry.mentioned for entry in interview.state.coverage] == [1, 0, 1]
+    assert [item.status for item in interview.state.guide] == ["covered", "open", "covered"]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("count", [0, 1, 400])
+async def test_interview_with_any_number_of_elements_comes_to_its_end(name: str, count: int) -> None:
+    elements = tuple(
+        Element(id=f"e{n}", label=f"element {n}", connection_requirements=(f"e{n - 1}",) if n else ())
+        for n in range(count)
+    )
+    plain = configuration()
+    file = Library(PipelineSettings()).configuration("coffee_mec", engine=name).engine_file
+    concept = plain.concept.model_copy(update={"elements": elements, "engine": name})
+    configured = plain.model_copy(update={"concept": concept, "engine_file": file})
+    interview = Interview(configuration=configured, state=new_state(max_turns=8, engine=name))
+    while interview.state.status in ("created", "active", "closing"):
+        turn = interview.state.turn_count
+        await interview.say(f"element {turn}, and thing {turn}", concepts((f"thing {turn}", "attribute")))
+        assert turn <= 8
+    assert interview.state.status == "completed"
+    assert len(interview.state.coverage) == count
+    assert sum(entry.mentioned > 0 for entry in interview.state.coverage) == min(count, interview.state.turn_count)
 
 
 def test_question_about_an_element_names_it() -> None:

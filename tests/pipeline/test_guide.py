@@ -109,6 +109,11 @@ async def test_demand_that_was_answered_unasked_is_not_asked() -> None:
     assert not any("What do you pay" in u.text for u in interview.state.utterances)
 
 
+def test_topic_that_the_concept_leaves_out_is_none() -> None:
+    assert [item.id for item in Agenda(configured(WHEN), "en").begun(())] == ["when"]
+    assert Agenda(configured(WHEN, leave_out=("when",)), "en").begun(()) == ()
+
+
 async def test_element_is_asked_about_unless_somebody_spoke_of_it() -> None:
     elements = [Element(id="lid", label="the lid").model_dump(), Element(id="cup", label="the cup").model_dump()]
     interview = Interview(configuration=configured(elements=elements), state=new_state(max_turns=6))

@@ -14,10 +14,11 @@ import numpy as np
 
 from config.conduct import ConductFiles
 from pipeline.acts import Act, HeardAct
-from pipeline.concept import Concept, PipelineSettings, SessionConfiguration
+from pipeline.concept import Concept, Element, PipelineSettings, SessionConfiguration
 from pipeline.conduct.policy import ConductPolicy
 from pipeline.context import Answer
 from pipeline.contracts import TurnRecord
+from pipeline.elements import ids_of
 from pipeline.engines.base import DecisionEngine
 from pipeline.language.acts.reading import RuleReader
 from pipeline.methodology import Methodology, Time
@@ -29,12 +30,14 @@ from pipeline.ports import (
     Extraction,
     ExtractionRequest,
     Parse,
+    ParsedStimulus,
     QuestionRequest,
     Rating,
     RatingRequest,
     Rendering,
     SlotProposal,
     SlotRequest,
+    StimulusRequest,
     Vectors,
 )
 from pipeline.state import InterviewState
@@ -272,6 +275,19 @@ class OwnSlots:
             )
             for node in request.nodes
         ]
+
+
+class LineElements:
+    """An element for each line of a stimulus."""
+
+    def __init__(self) -> None:
+        self.requests: list[StimulusRequest] = []
+
+    async def parse_stimulus(self, request: StimulusRequest) -> ParsedStimulus:
+        self.requests.append(request)
+        lines = [line.strip() for line in request.text.splitlines() if line.strip()]
+        found = [Element(id=name, label=line) for name, line in zip(ids_of(lines), lines, strict=True)]
+        return ParsedStimulus(elements=tuple(found), provider="lines")
 
 
 class PlainWriter:

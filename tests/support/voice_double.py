@@ -164,7 +164,8 @@ class VoiceDouble:
                 "id": SESSION, "state": self.state, "reason": "",
                 "language": self.language, "languages": [self.language],
                 "concept": {"id": "coffee", "name": "coffee", "title": self.title}, "consent": None,
-                "max_turns": 12, "progress": 0.0, "closing_text": "Thank you.", "stimulus": None,
+                "max_turns": 12, "progress": 0.0, "closing_text": "Thank you.",
+                "stimulus": None, "stimulus_image": None,
                 "transcript": self._rows, "speech": self.speech,
             }
         )  # fmt: skip

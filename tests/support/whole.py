@@ -26,6 +26,7 @@ from server.speech.engine import LoadSpeech
 from server.wiring import Overrides, Say, Storage, running, say_nothing
 from tests.support.interview import (
     FixedRater,
+    LineElements,
     OwnSlots,
     PlainWriter,
     ScriptedExtractor,
@@ -104,6 +105,7 @@ class Process:
     http: httpx.AsyncClient
     extractor: ScriptedExtractor = field(default_factory=ScriptedExtractor)
     writer: PlainWriter = field(default_factory=PlainWriter)
+    parser: LineElements = field(default_factory=LineElements)
 
     @property
     def moderator(self) -> dict[str, str]:
@@ -148,13 +150,17 @@ def bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-def scripted(extractor: ScriptedExtractor, writer: PlainWriter) -> Callable[..., Awaitable[Providers]]:
+def scripted(
+    extractor: ScriptedExtractor, writer: PlainWriter, parser: LineElements | None = None
+) -> Callable[..., Awaitable[Providers]]:
     """A loader of providers that follow a script."""
 
     async def load_scripted(
         settings: Settings, executor: Executor, methodologies: tuple[Methodology, ...]
     ) -> Providers:
-        return Providers(extractor, FixedRater(), OwnSlots(), writer, TableEmbedder(), WordParser(), RuleReader())
+        return Providers(
+            extractor, FixedRater(), OwnSlots(), writer, TableEmbedder(), WordParser(), RuleReader(), parser
+        )
 
     return load_scripted
 
@@ -181,13 +187,13 @@ async def hearing_process(
     tmp_path: Path, hear: LoadSpeech, say: Say = say_nothing, /, **environment: str
 ) -> AsyncIterator[Process]:
     """As `process`, with speech."""
-    extractor, writer = ScriptedExtractor({ANSWER: FOUND}), PlainWriter()
-    overrides = Overrides(load=scripted(extractor, writer), hear=hear, speaks=speaks_any)
+    extractor, writer, parser = ScriptedExtractor({ANSWER: FOUND}), PlainWriter(), LineElements()
+    overrides = Overrides(load=scripted(extractor, writer, parser), hear=hear, speaks=speaks_any)
     async with running(settings_for(tmp_path, **environment), overrides=overrides, say=say) as (parts, storage):
         app = build_app(parts)
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
-            yield Process(parts, storage, app, client, extractor, writer)
+            yield Process(parts, storage, app, client, extractor, writer, parser)
 
 
 async def eventually(check: Callable[[], Awaitable[bool]], deadline_s: float = PATIENCE_S) -> None:

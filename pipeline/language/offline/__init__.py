@@ -14,6 +14,7 @@ from pathlib import Path
 from pipeline.language.acts.hearing import ActHearing
 from pipeline.language.acts.reading import RuleReader
 from pipeline.language.embedder import OnnxEmbedder, SentenceTransformerEmbedder
+from pipeline.language.offline.elements import OfflineConceptParser
 from pipeline.language.offline.exemplars import ExemplarFiles
 from pipeline.language.offline.extraction import OfflineExtractor
 from pipeline.language.offline.questions import OfflineQuestionWriter
@@ -40,6 +41,7 @@ class OfflineProvider:
     parser: SpacyParser
     reader: Reader | None
     act_reader: ActReader
+    concept_parser: OfflineConceptParser
 
     async def warm(self, *methodologies: Methodology) -> None:
         """Build what is built once per methodology, so that no turn has to."""
@@ -102,4 +104,5 @@ def _provider(
         parser=parser,
         reader=reader,
         act_reader=RuleReader() if reader is None else ActHearing(reader.network, reader.settings, executor=executor),
+        concept_parser=OfflineConceptParser(parser, executor=executor),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc
 
+from pipeline.elements import key_of, named
 from pipeline.graph.dedup import BUILT_IN_SYNONYMS, SynonymTable
 from pipeline.graph.polarity import NEGATIONS, opposed
 from pipeline.graph.surface import label_key
@@ -46,6 +47,8 @@ class Named:
     element_id: str
     lemmas: tuple[str, ...]
     vector: Vectors
+    content: bool
+    """Whether all its words carry meaning, so that its lemmas say as much as it does: not so "worth it"."""
 
 
 class Memory:
@@ -63,7 +66,11 @@ class Memory:
         words = lemmas([*(label for label, _ in pairs), *(name for _, name in listed)])
         self.known = [Known(label, node_type, words[i], vectors[label]) for i, (label, node_type) in enumerate(pairs)]
         offset = len(pairs)
-        self._named = [Named(element, words[offset + i], vectors[name]) for i, (element, name) in enumerate(listed)]
+        self._named = [
+            Named(element, words[offset + i], vectors[name], len(words[offset + i]) >= len(key_of(name)))
+            for i, (element, name) in enumerate(listed)
+        ]
+        self._names = request.elements
         sets = [lemmas(list(members)) for members in (*BUILT_IN_SYNONYMS, *request.synonyms)]
         self._synonyms = SynonymTable(sets)
         self.focus = next(
@@ -87,15 +94,29 @@ class Memory:
         return best[1] if best else None
 
     def elements(self, candidate: Candidate) -> tuple[str, ...]:
-        """Elements that the phrase names or is about, in the concept's order."""
+        """Elements that the phrase names or is about, in the concept's order.
+
+        Of names that contain each other the longest one that was said counts alone: who speaks of the "subscription
+        price" does not mean the element "price", and who speaks of the "price" not the "subscription price".
+        """
         own = self._synonyms.canonical(candidate.lemmas)
         vector = self._vectors[candidate.label]
-        found = []
-        for named in self._named:
-            name = self._synonyms.canonical(named.lemmas)
-            if (name and name <= own) or float(vector @ named.vector) >= ELEMENT_COSINE:
-                found.append(named.element_id)
-        return tuple(dict.fromkeys(found))
+        names = [(one.element_id, self._synonyms.canonical(one.lemmas), one.vector) for one in self._named]
+        verbatim = set(named(candidate.label, self._names))
+        said = [
+            (one.element_id, name)
+            for one, (_, name, _) in zip(self._named, names, strict=True)
+            if name and name <= own and (one.content or one.element_id in verbatim)
+        ]
+        said = [(element, name) for element, name in said if not any(name < other for _, other in said)]
+        literal = {name for _, name in said}
+        close = [
+            (element, name)
+            for element, name, of in names
+            if not any(name <= other or other <= name for other in literal) and float(vector @ of) >= ELEMENT_COSINE
+        ]
+        found = {element for element, _ in (*said, *close)}
+        return tuple(dict.fromkeys(element for element, _, _ in names if element in found))
 
     def contradicted(self, candidate: Candidate) -> Known | None:
         """A known concept that this phrase states the exact opposite of: the same words but for a negation."""

@@ -249,7 +249,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         yield from _rephrased(request, speaking, about)
         return
     if request.kind == "opening":
-        openings = request.methodology.openings.get(_language(request)) or speaking.openings
+        openings = _openings(request, speaking)
         yield from _asked(rotated(shuffled(openings, request.seed, "opening"), 0), request, speaking, None)
         return
     before = ""
@@ -280,6 +280,13 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     yield from _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
 
 
+def _openings(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
+    """How an interview begins: with what the respondent was just shown, else as the method does."""
+    if request.stimulus:
+        return speaking.presenting
+    return request.methodology.openings.get(_language(request)) or speaking.openings
+
+
 def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
     """A general question about the topic, the one least like what was asked lately."""
     general = [fill(template, topic=request.topic) for template in speaking.any_topic]
@@ -297,7 +304,7 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
         ranking = _ranked(pool, request, speaking, about, _telling(request))
         yield from _different((text for _, text in ranking), original)
     else:
-        openings = request.methodology.openings.get(_language(request)) or speaking.openings
+        openings = _openings(request, speaking)
         if any(was_asked(template, original) for template in openings):
             pool_of_openings = [template for template in openings if not was_asked(template, original)]
             turned = _turned(pool_of_openings, request, "opening")

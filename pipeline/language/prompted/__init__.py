@@ -1,5 +1,6 @@
-"""The four language tasks (extraction, rating, slots, questions) by prompts for language models."""
+"""The language tasks (extraction, rating, slots, questions, elements of a stimulus) by prompts for language models."""
 
+from pipeline.language.prompted.elements import PromptedConceptParser
 from pipeline.language.prompted.extraction import PromptedExtractor
 from pipeline.language.prompted.prompts import PROMPT_NAMES, PromptInvalid, PromptProblem, Prompts, Rendered
 from pipeline.language.prompted.questions import PromptedQuestionWriter
@@ -11,6 +12,7 @@ __all__ = [
     "PROMPT_NAMES",
     "PromptInvalid",
     "PromptProblem",
+    "PromptedConceptParser",
     "PromptedExtractor",
     "PromptedQuestionWriter",
     "PromptedRater",

@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-TEMPLATES = ("extraction", "rating", "slots", "opening", "question", "rephrase", "repair")
+TEMPLATES = ("extraction", "rating", "slots", "opening", "question", "rephrase", "repair", "elements")
 RUBRICS = "signals"
 PROMPT_NAMES = (*TEMPLATES, RUBRICS)
 """Names of all prompt files, without `.md`: the templates, and the rubrics that `rating` includes."""
+
+ONCE = frozenset({"elements"})
+"""Those that are used only where a session begins: the prompts that one was begun with may be from before them."""
 
 Values = Mapping[str, Any]
 
@@ -36,6 +39,7 @@ _TYPES = [
     },
 ]
 _BLOCK = "<answer-0f1e2d3c4b5a>\nIt is quick.\n</answer-0f1e2d3c4b5a>"
+_STIMULUS = "<stimulus-0f1e2d3c4b5a>\nA cup that keeps its warmth.\n</stimulus-0f1e2d3c4b5a>"
 _METHOD: dict[str, Any] = {
     "method": "means end chain",
     "goal": "Explore chains from features to values.",
@@ -135,6 +139,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
         user={
             **_ASKING,
             "objective": "Understand why people drink coffee.",
+            "stimulus": _STIMULUS,
             "recent_questions": ['"Why?"'],
             "examples": _EXAMPLES,
             "variant": 1,
@@ -144,6 +149,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "method_description": "",
             "opening_bias": "",
             "objective": "",
+            "stimulus": None,
             "recent_questions": [],
             "examples": [],
             "variant": 0,
@@ -176,6 +182,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
             ],
             "signals": [{"name": "response depth", "value": "surface", "description": "How much elaboration."}],
             "objective": "What coffee does for people.",
+            "stimulus": _STIMULUS,
             "conversation": _CONVERSATION["lines"],
             "earlier": ['"creamy texture"'],
             "threads": [{"label": '"quick"', "quote": '"it is quick"', "left_turn": 3}],
@@ -186,6 +193,7 @@ VARIABLES: Mapping[str, PromptVariables] = {
         bare={
             "method_description": "",
             "objective": "",
+            "stimulus": None,
             "conversation": [],
             "earlier": [],
             "threads": [],
@@ -216,6 +224,11 @@ VARIABLES: Mapping[str, PromptVariables] = {
             "refused": [{"text": '"Is it quick?"', "reasons": ["closed: it can be answered by yes or no"]}],
         },
         bare={"lines": [], "recent_questions": [], "variant": 1, "refused": []},
+    ),
+    "elements": PromptVariables(
+        system={"most": 12, "label_words": 6},
+        user={"topic": "coffee", "language": "English", "stimulus": _STIMULUS},
+        bare={},
     ),
     "repair": PromptVariables(
         system={"system": "You are a researcher."},

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pipeline.elements import named
 from pipeline.graph.surface import Basis, label_key
 from pipeline.language.prompted.delimiting import clean
 from pipeline.language.prompted.extraction_form import BASES, STANCES
@@ -50,7 +51,7 @@ class CheckedExtraction:
         for label, node_type in (*request.existing, (request.focus_label or "", request.focus_type or "")):
             if label:
                 self._known.setdefault(_comparison_key(label), (label, []))[1].append(node_type)
-        self._elements = [(element, [f" {' '.join(words(n))} " for n in names]) for element, names in request.elements]
+        self._elements = request.elements
         self.relationships: list[ExtractedRelationship] = []
         self.dropped: list[DroppedElement] = []
 
@@ -189,9 +190,14 @@ class CheckedExtraction:
         return found
 
     def _element_ids(self, label: str, quote: str) -> tuple[str, ...]:
-        """Elements whose name or alias the label or the quote mentions, in the concept's order."""
-        said = f" {' '.join(words(label))} | {' '.join(words(clean(quote)))} "
-        return tuple(element for element, names in self._elements if any(name in said for name in names))
+        """Elements whose name or alias the label or the quote mentions, in the concept's order.
+
+        A label is read within its quote where it stands there: the "price" of "subscription price" names the latter.
+        """
+        said = set(named(clean(quote), self._elements))
+        if f" {' '.join(words(label))} " not in f" {' '.join(words(clean(quote)))} ":
+            said |= set(named(label, self._elements))
+        return tuple(dict.fromkeys(element for element, _ in self._elements if element in said))
 
     def _drop_concept(self, item: Any, reason: str) -> None:
         told = item if isinstance(item, dict) else {}

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from pipeline.language.clients.base import ChatClient, ChatMessage, ChatRequest
-from pipeline.language.prompted.delimiting import conversation, quoted
+from pipeline.language.prompted.delimiting import block, conversation, quoted
 from pipeline.language.prompted.languages import language_name
 from pipeline.language.prompted.memo import PerObject
 from pipeline.language.prompted.prompts import Prompts
@@ -128,6 +128,7 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
     if request.kind == "opening":
         told = {
             "objective": request.objective,
+            "stimulus": _stimulus(request),
             "recent_questions": recent,
             "examples": examples(request),
             "variant": request.variant,
@@ -164,11 +165,16 @@ def user_values(request: QuestionRequest) -> dict[str, Any]:
             for offer in request.offers
         ],
         **_briefing_values(request),
+        "stimulus": _stimulus(request),
         "signals": [
             {"name": signal_words(signal.name), "value": _value_text(signal.value), "description": signal.description}
             for signal in request.signals
         ],
     }
+
+
+def _stimulus(request: QuestionRequest) -> str | None:
+    return block("stimulus", request.stimulus, request.seed) if request.stimulus else None
 
 
 def _briefing_values(request: QuestionRequest) -> dict[str, Any]:

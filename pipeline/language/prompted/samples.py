@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.graph.canonical import CanonicalSlot
 from pipeline.graph.surface import KGNode, Mention
-from pipeline.language.prompted import extraction, questions, rating, slots
+from pipeline.language.prompted import elements, extraction, questions, rating, slots
 from pipeline.language.prompted.delimiting import block, quoted
 from pipeline.language.prompted.prompts import Prompts, Rendered
 from pipeline.methodology import Methodology
@@ -20,12 +20,14 @@ from pipeline.ports import (
     QuestionRequest,
     RatingRequest,
     SlotRequest,
+    StimulusRequest,
     ThreadTold,
     TopicTold,
 )
 
 ANSWER = "I always take the one with the handle, because it's easy to carry, and then my hands are free for the kids."
 QUESTION = "What do you look at first when you choose one?"
+STIMULUS = "A bag with a handle, made of paper, so that it can go into the bin with the peels. It costs 20 cents."
 EARLIER = "It has to be light, that's the main thing."
 
 
@@ -50,6 +52,9 @@ def render_samples(
             "extraction", {**extraction.system_values(methodology), **extraction.user_values(extract)}
         ),
         "rating": prompts.render("rating", {"rubrics": prompts.rubrics.text(), **rating.user_values(rate)}),
+        "elements": prompts.render(
+            "elements", {**elements.system_values(), **elements.user_values(stimulus_request(concept_name))}
+        ),
         "slots": prompts.render("slots", {**slots.system_values(methodology), **slots.user_values(place)}),
     }
     kinds: tuple[tuple[str, QuestionKind], ...] = (
@@ -99,6 +104,11 @@ def extraction_request(methodology: Methodology, topic: str) -> ExtractionReques
         ),
         purpose="Find out what an attribute does for the person.",
     )
+
+
+def stimulus_request(topic: str) -> StimulusRequest:
+    """The text of a concept test."""
+    return StimulusRequest(text=STIMULUS, topic=topic, language="en")
 
 
 def slot_request(methodology: Methodology) -> SlotRequest:

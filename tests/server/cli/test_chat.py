@@ -17,6 +17,8 @@ import pytest_asyncio
 from server.client import CallFailed, Client
 from server.serving import bind, serving, url_of
 from server.terminal import HELP, Chat, End
+from tests.config.test_stimulus import png
+from tests.server.api.test_stimulus import add_board
 from tests.support.patience import PATIENCE_S
 from tests.support.whole import ANSWER, Process, eventually, process
 
@@ -68,6 +70,18 @@ async def _talk(url: str, created: dict[str, str], lines: Sequence[Line]) -> tup
 
 async def _new(url: str, concept_id: str = "coffee", **fields: object) -> dict[str, str]:
     return await Client(url).create_session(concept_id=concept_id, **fields)
+
+
+async def test_stimulus_shown_first_and_again_on_request(api: Process, url: str) -> None:
+    add_board(api, png(3, 2))
+    created = await _new(url, "board")
+    end, text = await _talk(url, created, ["/look", ANSWER, None])
+    assert end is End.LEFT
+    shown = "A cup that keeps its warmth.\n\n[Image: A cup on a table.]"
+    assert text.count(shown) == 2
+    assert text.index(shown) < text.index("askwell: ")
+    _, plain = await _talk(url, await _new(url), ["/look", None])
+    assert "There is nothing to look at in this interview." in plain
 
 
 async def test_whole_interview_ends_with_thanks(url: str) -> None:

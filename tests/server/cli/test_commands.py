@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import yaml
 
 from server.cli import run
 from server.client import call_sync
@@ -162,6 +163,25 @@ def test_check_config_lists_mistakes_with_file_and_line(capfd: pytest.CaptureFix
     line = len(path.read_text().splitlines())
     assert capfd.readouterr().out.strip() == f"{path}:{line}: nmae: unknown key; did you mean `name`?"
     assert "is not a directory" in _refused(capfd, "check-config", str(tmp_path / "none"))
+
+
+def test_elements_prints_what_a_concept_file_can_hold(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    config = write_config(tmp_path / "config")
+    text = "A new cup with a bamboo lid. It costs £12."
+    concept = {"id": "cup", "name": "the cup", "methodology": "small", "objective": "Why", "stimulus": text}
+    (config / "concepts" / "cup.yaml").write_text(yaml.safe_dump(concept))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASKWELL_CONFIG_DIR", str(config))
+        code, _ = run(["elements", "cup", "--data", str(tmp_path / "data")])
+        said = capfd.readouterr().out
+        assert code == 0
+        assert {"the bamboo lid", "the price"} <= {element["label"] for element in yaml.safe_load(said)["elements"]}
+        found = yaml.safe_load(said)
+        (config / "concepts" / "cup.yaml").write_text(yaml.safe_dump({**concept, **found}))
+        code, _ = run(["check-config", str(config)])
+        assert code == 0, capfd.readouterr().out
+        refused = _refused(capfd, "elements", "tea", "--data", str(tmp_path / "data"))
+    assert "no `stimulus`" in refused
 
 
 def test_check_config_is_careful_about_recording_nobody_is_told_of(

@@ -21,6 +21,7 @@ from pipeline.concept import Element
 from pipeline.coverage import ElementCoverage
 from pipeline.graph.surface import KGEdge, KGNode, Mention
 from pipeline.state import InterviewState, Utterance
+from pipeline.stimulus import ShownImage
 from server.export import FORMATS, written
 from server.export.material import Material
 from server.usage import SessionUsage
@@ -322,17 +323,44 @@ def test_every_view_says_how_many_relations_it_leaves_out(material: Material) ->
 
 def test_elements_of_the_concept_are_listed_with_what_they_lack() -> None:
     plain = configuration()
-    elements = (Element(id="taste", label="the taste"), Element(id="price", label="the *price*"))
+    elements = (
+        Element(id="taste", label="the taste", connection_requirements=("price",)),
+        Element(id="price", label="the *price*"),
+    )
     concept = plain.concept.model_copy(update={"elements": elements})
     known = ElementCoverage(element_id="taste", mentioned=2, reactions=("positive",), comprehension=0.5)
     state = new_state(coverage=(known,))
     material = Material(state, plain.model_copy(update={"concept": concept}))
     rows = json.loads(_written(material, "json"))["coverage"]
     assert [(row["label"], row["mentioned"], [gap["kind"] for gap in row["gaps"]]) for row in rows] == [
-        ("the taste", 2, ["no_comprehension"]),
+        ("the taste", 2, ["no_comprehension", "unconnected"]),
         ("the *price*", 0, ["unmentioned"]),
     ]
     read = _written(material, "md").decode()
-    assert "- the taste: spoken of in 2 answers; positive; lacks: no comprehension" in read
-    assert "- the \\*price\\*: not spoken of" in read
+    assert (
+        "| the taste | 2× | positive | no | no | 0 | named but not explained; not connected to the \\*price\\* |"
+        in read
+    )
+    assert "| the \\*price\\* | no | – | – | – | 0 | – |" in read
+    with zipfile.ZipFile(io.BytesIO(_written(material, "csv"))) as archive:
+        lines = list(csv.DictReader(io.StringIO(archive.read("elements.csv").decode("utf-8-sig"))))
+    assert [(line["element_id"], line["mentioned"], line["connected"], line["gaps"]) for line in lines] == [
+        ("taste", "2", "False", "no_comprehension, unconnected"),
+        ("price", "0", "", "unmentioned"),
+    ]
+    tables = Document(io.BytesIO(_written(material, "docx"))).tables
+    assert [cell.text for cell in tables[0].rows[1].cells][:5] == ["the taste", "2×", "positive", "no", "no"]
     assert "Elements" not in _written(Material(new_state(), plain), "md").decode()
+
+
+def test_what_the_respondent_was_shown_stands_before_the_transcript() -> None:
+    plain = configuration()
+    concept = plain.concept.model_copy(update={"stimulus": "A *cup*.\n\nIt keeps\nwarm."})
+    image = ShownImage(media_type="image/png", width=3, height=2, alt="A cup.", data="")
+    shown = Material(new_state(), plain.model_copy(update={"concept": concept, "stimulus_image": image}))
+    read = written("md", shown).decode()
+    assert "## Shown before the first question\n\nA \\*cup\\*.\n\nIt keeps warm.\n\n\\[Image: A cup.\\]" in read
+    assert read.index("Shown before") < read.index("## Transcript")
+    paragraphs = [p.text for p in Document(io.BytesIO(written("docx", shown))).paragraphs]
+    assert paragraphs[2:6] == ["Shown before the first question", "A *cup*.", "It keeps warm.", "[Image: A cup.]"]
+    assert "Shown before" not in written("md", Material(new_state(), plain)).decode()

@@ -124,7 +124,7 @@ export function askToLeave(state, dialog) {
 
 /** @param {State} state @returns {Step} */
 export function stay(state) {
-  return [{ ...state, dialog: null }, []];
+  return [{ ...state, dialog: null }, state.dialog === "stimulus" ? [{ type: "focus", on: "answer" }] : []];
 }
 
 /**
@@ -134,7 +134,7 @@ export function stay(state) {
  */
 export function leave(state) {
   const leaving = state.dialog;
-  if (!leaving) return [state, []];
+  if (!leaving || leaving === "stimulus") return [state, []];
   /** @type {State} */
   const next = { ...state, dialog: null, leaving, problem: null };
   if (online(state)) {

@@ -3,6 +3,7 @@
 import * as act from "./actions.js";
 import * as link from "./link.js";
 import * as session from "./session.js";
+import { presented, showAgain } from "./stimulus.js";
 import { ENDED } from "./state.js";
 
 /**
@@ -23,6 +24,7 @@ import { ENDED } from "./state.js";
  *   | {type: "skip", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
  *   | {type: "edit"} | {type: "edit_text", text: string} | {type: "edit_cancel"} | {type: "edit_submit", turnKey: string}
  *   | {type: "ask_to_leave", dialog: "finish" | "withdraw"} | {type: "stay"} | {type: "leave"}
+ *   | {type: "show_stimulus"} | {type: "image", url: string}
  *   | {type: "speaking", on: boolean} | {type: "voice_failed"} | {type: "retry"} | {type: "take_back"}} Event
  */
 
@@ -32,7 +34,7 @@ import { ENDED } from "./state.js";
  * @returns {Step} a `save` comes first whenever something worth keeping on the device changed, until the interview is over.
  */
 export function reduce(state, event) {
-  const [next, effects] = step(state, event);
+  const [next, effects] = presented(step(state, event));
   const kept = next.draft === state.draft && next.pending === state.pending;
   return kept || next.erased || ENDED.has(next.session ?? "") ? [next, effects] : [next, [{ type: "save" }, ...effects]];
 }
@@ -72,6 +74,8 @@ function step(state, event) {
     case "edit_submit": return act.editSubmit(state, event.turnKey);
     case "ask_to_leave": return act.askToLeave(state, event.dialog);
     case "stay": return act.stay(state);
+    case "show_stimulus": return showAgain(state);
+    case "image": return [{ ...state, image: event.url }, []];
     case "leave": return act.leave(state);
     case "speaking": return [{ ...state, speaking: event.on }, event.on ? [] : [{ type: "focus", on: "answer" }]];
     case "voice_failed": return [{ ...state, speaking: false, problem: { code: "voice_failed", at: "page", retry: false } }, []];

@@ -21,7 +21,8 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  *   language?: string,
  *   consent?: {text: string, version: string, required?: boolean, given?: boolean} | null, max_turns?: number,
  *   progress?: number | null, closing_text?: string | null, withdrawn_text?: string | null,
- *   offers?: import("./messages.js").Offer[], helpline_text?: string | null, stimulus?: string | null, transcript?: TranscriptRow[],
+ *   offers?: import("./messages.js").Offer[], helpline_text?: string | null, stimulus?: string | null,
+ *   stimulus_image?: {url: string, width: number, height: number, alt: string} | null, transcript?: TranscriptRow[],
  *   speech?: SpeechOffer | null}} Detail
  *
  * Whether and how the server can listen; `max_answer_s` in seconds.
@@ -50,7 +51,9 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  * @property {Pending | null} pending
  * @property {{utteranceId: string, key: string, text: string} | null} editing the answer being corrected.
  * @property {boolean} rephrasing
- * @property {"finish" | "withdraw" | null} dialog
+ * @property {"finish" | "withdraw" | "stimulus" | null} dialog
+ * @property {boolean} presented whether the stimulus was shown before the first question, or need not be.
+ * @property {string} image the image of the stimulus as a URL of its data; "" before it is here.
  * @property {"finish" | "withdraw" | null} leaving asked for, not yet confirmed by the server.
  * @property {boolean} erased
  * @property {string | null} blocked error code of a link that opens nothing.
@@ -64,7 +67,7 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  *
  * @typedef {{type: "connect"} | {type: "disconnect"} | {type: "send", message: ClientMessage} | {type: "greet"}
  *   | {type: "timer", name: Timer, delayMs: number} | {type: "cancel", name: Timer}
- *   | {type: "fetch"} | {type: "erase"} | {type: "save"} | {type: "wipe"}
+ *   | {type: "fetch"} | {type: "fetch_image", url: string} | {type: "erase"} | {type: "save"} | {type: "wipe"}
  *   | {type: "focus", on: "answer" | "edit" | "correct" | "heading"}} Effect
  *
  * @typedef {[State, Effect[]]} Step
@@ -77,7 +80,7 @@ export function initialState(saved) {
     detail: null, fetching: false, session: null, pausedBy: null, agreed: false,
     log: [], stream: null, running: null, progress: 0,
     draft: saved.draft, pending: saved.pending && { ...saved.pending, sent: false, failed: null },
-    editing: null, rephrasing: false, dialog: null, leaving: null, erased: false,
+    editing: null, rephrasing: false, dialog: null, presented: false, image: "", leaving: null, erased: false,
     blocked: null, problem: null, notice: null, offers: [], help: "", stopping: false, speaking: false, spoken: { text: "", count: 0 },
   };
 }

@@ -22,10 +22,10 @@ export class LeaveDialog {
     return this.dialog.open;
   }
 
-  /** @param {"finish" | "withdraw" | "decline" | null} kind what is asked; null for nothing. */
+  /** @param {"finish" | "withdraw" | "decline" | "stimulus" | null} kind what is asked; null for nothing, the stimulus is another dialog. */
   render(kind) {
     const { dialog, t } = this;
-    if (!kind) {
+    if (!kind || kind === "stimulus") {
       if (dialog.open) dialog.close();
       return;
     }

@@ -9,6 +9,7 @@ import { saveSaved, wipeSaved } from "../core/pending.js";
 
 const PROTOCOL = "askwell.v1";
 const HTTP_DEADLINE_MS = 10_000;
+const IMAGE_DEADLINE_MS = 60_000;
 /** A device that does not come round to keeping an answer must not keep it from being sent. */
 const SHELF_DEADLINE_MS = 3_000;
 const TYPING_EVERY_MS = 3_000;
@@ -60,6 +61,7 @@ export class Runtime {
       case "timer": return this.#timer(effect.name, effect.delayMs);
       case "cancel": return this.#cancel(effect.name);
       case "fetch": return void this.#fetch();
+      case "fetch_image": return void this.#fetchImage(effect.url);
       case "erase": return void this.#erase();
       case "save": {
         const { draft, pending } = this.state();
@@ -185,6 +187,20 @@ export class Runtime {
       event = { type: /** @type {const} */ ("fetch_failed"), code: "network" };
     }
     this.dispatch(event);
+  }
+
+  /** As a URL of its data: an image's own address takes no token. Without it what it shows is told in words. @param {string} url */
+  async #fetchImage(url) {
+    try {
+      const response = await fetch(url, { headers: { authorization: `Bearer ${this.token}` }, signal: AbortSignal.timeout(IMAGE_DEADLINE_MS) });
+      if (!response.ok) return;
+      const image = await response.blob();
+      const reader = new FileReader();
+      reader.addEventListener("load", () => this.dispatch({ type: "image", url: String(reader.result) }));
+      reader.readAsDataURL(image);
+    } catch {
+      // Asked for again when the respondent wants to see it again.
+    }
   }
 
   async #erase() {

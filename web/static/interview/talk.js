@@ -6,6 +6,7 @@ import { PAUSED, busy, canAnswer, canSpeak, mood, online, scene, standingWords }
 import { Conversation, rows } from "./conversation.js";
 import { byId, enable, fitHeight, isCoarse, isEnabled, isStill, make, show, write, writeProse } from "./dom.js";
 import { QuestionView } from "./question.js";
+import { StimulusDialog } from "./stimulus.js";
 
 /** @typedef {import("../core/state.js").State} State */
 /** @typedef {import("../texts/index.js").Texts} Texts */
@@ -21,6 +22,7 @@ export class Talk {
     this.dispatch = dispatch;
     this.answer = /** @type {HTMLTextAreaElement} */ (byId("answer"));
     this.question = new QuestionView(byId("question"));
+    this.stimulus = new StimulusDialog(t, dispatch);
     this.conversation = new Conversation(byId("log"), t, dispatch, freshKey);
     this.offered = "";
     this.freshKey = freshKey;
@@ -98,9 +100,6 @@ export class Talk {
   /** @param {State} state */
   render(state) {
     const now = mood(state);
-    const stimulus = state.detail?.stimulus ?? "";
-    writeProse(byId("stimulus"), stimulus);
-    show(byId("stimulus"), stimulus !== "");
     this.#renderQuestion(state, now);
     this.#renderOffers(state);
     this.#renderBox(state, now);

@@ -79,6 +79,7 @@ export class View {
     }
     if (now === "blocked") write(byId("blocked-text"), this.t(errorText(state.blocked ?? "internal")));
     this.leaving.render(state.dialog === "withdraw" && now === "consent" ? "decline" : state.dialog);
+    this.talk.stimulus.render(state);
     if (now !== this.scene) {
       this.scene = now;
       window.scrollTo({ top: now === "talk" ? document.documentElement.scrollHeight : 0, behavior: "instant" });
@@ -121,7 +122,7 @@ export class View {
 
   /** @param {"answer" | "edit" | "correct" | "heading"} on */
   focus(on) {
-    if (this.leaving.open) return;
+    if (this.leaving.open || this.talk.stimulus.open) return;
     if (on === "heading") {
       const id = HEADING[this.scene];
       if (id) byId(id).focus({ preventScroll: true });
@@ -140,7 +141,7 @@ export class View {
 
   /** Says that a problem needs a look, unless the respondent is writing. */
   focusProblem() {
-    if (document.activeElement instanceof HTMLTextAreaElement || this.leaving.open) return;
+    if (document.activeElement instanceof HTMLTextAreaElement || this.leaving.open || this.talk.stimulus.open) return;
     byId("error").focus({ preventScroll: true });
   }
 

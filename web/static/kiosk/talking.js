@@ -43,6 +43,7 @@ export class TalkingView {
   render(state) {
     const now = scene(state);
     this.leaving.render(state.dialog);
+    this.talk.stimulus.render(state);
     if (now === "talk") {
       write(byId("talk-heading"), state.detail?.concept.title || state.detail?.concept.name || "");
       this.talk.render(this.#recent(state));
@@ -80,12 +81,12 @@ export class TalkingView {
 
   /** @param {"answer" | "edit" | "correct" | "heading"} on */
   focus(on) {
-    if (this.leaving.open || this.scene !== "talk" || on === "heading" || on === "answer") return;
+    if (this.leaving.open || this.talk.stimulus.open || this.scene !== "talk" || on === "heading" || on === "answer") return;
     document.getElementById(on)?.focus();
   }
 
   focusProblem() {
-    if (document.activeElement instanceof HTMLTextAreaElement || this.leaving.open) return;
+    if (document.activeElement instanceof HTMLTextAreaElement || this.leaving.open || this.talk.stimulus.open) return;
     byId("error").focus({ preventScroll: true });
   }
 }

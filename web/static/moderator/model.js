@@ -1,4 +1,13 @@
 /**
+ * An element of a concept test; `comprehension` in [0, 1], `connected` null where it need not be.
+ * @typedef {{element_id: string, label: string, mentioned: number, reactions: string[], comprehension: number | null,
+ *   understood: boolean, connected: boolean | null, unconnected_to: string[], focused: number, exhausted: boolean,
+ *   declined: boolean, gaps: string[]}} ElementRow
+ * @typedef {{momentum: "high" | "neutral" | "low" | null, mean: number, low_in_a_row: number, fatigued: boolean,
+ *   ambiguity: "none" | "productive" | "terminal" | null}} Spirits
+ */
+
+/**
  * One interview as a moderator sees it: made from a snapshot (or from stored rows), changed by messages, and cut at any
  * turn for looking back. No browser in here; nothing is changed in place.
  *
@@ -70,6 +79,8 @@
  * @property {Usage | null} usage
  * @property {Action[]} actions oldest first.
  * @property {Topic[]} guide what the interview should speak of, and how far that is.
+ * @property {ElementRow[]} elements of a concept test, and how far each was spoken of.
+ * @property {Spirits | null} spirits how the respondent is doing.
  * @property {Limits} limits
  * @property {NodeType[]} ontology
  * @property {{name: string, description: string}[]} strategies
@@ -131,6 +142,8 @@ export function fromSnapshot(state, id = "") {
     usage: state.usage ?? null,
     actions: list(state.moderator_actions),
     guide: list(state.guide),
+    elements: list(state.elements),
+    spirits: state.spirits ?? null,
     limits: { ...USUAL_LIMITS, ...state.limits },
     ontology: list(state.ontology?.nodes),
     strategies: list(state.strategies),
@@ -308,6 +321,7 @@ const CHANGES = {
     guide: Array.isArray(message.guide) ? message.guide : model.guide,
     partial: isOver(message.state) ? null : model.partial, stream: isOver(message.state) ? null : model.stream,
   }),
+  coverage: (model, message) => ({ ...model, elements: list(message.elements), spirits: message.spirits ?? model.spirits }),
   watchers: (model, message) => ({ ...model, watchers: list(message.names) }),
   respondent: (model, message) => ({ ...model, respondent: { connected: message.connected, activity: message.activity ?? "idle" } }),
   alerts: (model, message) => ({ ...model, alerts: list(message.alerts) }),

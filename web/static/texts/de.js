@@ -111,6 +111,12 @@ export default {
   "notice.time_almost_up": "Wir kommen zum Ende.",
   "notice.didnt_catch": "Das ist nicht angekommen. Würden Sie es noch einmal sagen?",
 
+  "stimulus.again": "Noch einmal ansehen",
+  "stimulus.lead": "Bitte sehen Sie sich das vor der ersten Frage an, so lange Sie möchten. Sie können jederzeit hierher zurückkommen.",
+  "stimulus.lead.again": "Darum geht es in den Fragen.",
+  "stimulus.begin": "Zur ersten Frage",
+  "stimulus.back": "Zurück zur Frage",
+
   "finish.title": "Das Interview beenden?",
   "finish.text": "Was Sie bisher erzählt haben, bleibt erhalten und zählt. Es folgen keine weiteren Fragen.",
   "finish.confirm": "Jetzt beenden",

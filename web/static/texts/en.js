@@ -114,6 +114,12 @@ export default {
   "notice.time_almost_up": "We are coming to the end.",
   "notice.didnt_catch": "That did not come through. Could you say it again?",
 
+  "stimulus.again": "Show it again",
+  "stimulus.lead": "Please look at this before the first question, for as long as you like. You can come back to it at any time.",
+  "stimulus.lead.again": "This is what the questions are about.",
+  "stimulus.begin": "Go to the first question",
+  "stimulus.back": "Back to the question",
+
   "finish.title": "Finish the interview?",
   "finish.text": "What you have told so far is kept and counts. There will be no further questions.",
   "finish.confirm": "Finish now",

@@ -43,6 +43,7 @@ class LanguagePhrasing(BaseModel):
     any_focus: tuple[str, ...]
     any_topic: tuple[str, ...] = Field(min_length=7)
     openings: tuple[str, ...]
+    presenting: tuple[str, ...] = Field(min_length=2)
     closings: tuple[str, ...]
     rephrase: tuple[str, ...]
     rephrase_topic: tuple[str, ...]

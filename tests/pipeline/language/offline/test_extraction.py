@@ -170,6 +170,24 @@ def test_extract_element_is_recognised_by_alias_and_by_meaning() -> None:
     assert found.concepts[0].element_ids == ("fee",)
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("the subscription price is too high for me", ("plan",)),
+        ("the price is too high for me", ("price",)),
+    ],
+)
+def test_extract_longest_name_of_elements_that_contain_each_other_wins(said: str, expected: tuple[str, ...]) -> None:
+    elements = (("price", ("price",)), ("plan", ("subscription price",)))
+    assert extract(said, elements=elements).concepts[0].element_ids == expected
+
+
+def test_extract_name_of_little_words_has_to_be_said_as_it_is() -> None:
+    elements = (("advice", ("worth it",)), ("rhythm", ("per month",)))
+    assert extract("that part is worth something to me", elements=elements).concepts[0].element_ids == ()
+    assert extract("I was away for a whole month", elements=elements).concepts[0].element_ids == ()
+
+
 def test_extract_stance_follows_the_feeling() -> None:
     stances = {c.label: c.stance for c in extract("I love the taste, but I hate the ugly packaging").concepts}
     assert sorted(stances.values()) == [-1, 1]

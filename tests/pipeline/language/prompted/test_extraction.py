@@ -452,6 +452,15 @@ async def test_elements_are_linked_by_their_aliases() -> None:
     assert [c.element_ids for c in found.concepts] == [("speed",), ("time",)]
 
 
+async def test_longest_name_of_elements_that_contain_each_other_wins() -> None:
+    elements = (("quick", ("quick",)), ("start", ("quick start",)), ("time", ("time",)))
+    found = await extracted(answer(QUICK, SAVE), elements=elements)
+    assert "start" not in found.concepts[0].element_ids
+    nested = (("time", ("time",)), ("morning", (f"{SAVE['label']}",)))
+    found = await extracted(answer(SAVE), elements=nested)
+    assert found.concepts[0].element_ids == ("morning",)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(["quick", TEXT]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
