@@ -27,7 +27,7 @@ TOLD = Rendering(
     other_act="keep your card",
     thing="that silence",
 )
-NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
+NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident", "customer_journey_mapping")
 CONCEPTS = {
     "headphones_mec": "means_end_chain",
     "coffee_mec": "means_end_chain",
@@ -35,6 +35,8 @@ CONCEPTS = {
     "commute_jtbd": "jobs_to_be_done",
     "restaurant_ci": "critical_incident",
     "customer_support_ci": "critical_incident",
+    "phone_contract_cjm": "customer_journey_mapping",
+    "getting_repaired_cjm": "customer_journey_mapping",
 }
 EXPECTED = {
     "means_end_chain": {"deepen", "clarify", "explore", "follow_guide", "reflect", "revitalize", "wrap_up"},
@@ -45,6 +47,10 @@ EXPECTED = {
     "critical_incident": {
         "elicit_incident", "deepen_narrative", "explore_emotions", "probe_attributions", "extract_insights",
         "follow_guide", "revitalize", "validate",
+    },
+    "customer_journey_mapping": {
+        "walk_through", "explore_expectation", "explore_feelings", "uncover_pains", "probe_moment",
+        "follow_guide", "revitalize", "wrap_up",
     },
 }  # fmt: skip
 TOPICS = [LIBRARY.configuration(concept).concept.name for concept in CONCEPTS]

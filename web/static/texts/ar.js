@@ -40,6 +40,7 @@ export default {
   "method.means_end_chain": "ما يهمك في الأمر، ولماذا",
   "method.jobs_to_be_done": "ما كنت تسعى إلى إنجازه",
   "method.critical_incident": "واقعة واحدة، تُروى من بدايتها إلى نهايتها",
+  "method.customer_journey_mapping": "رحلة واحدة خطوة بخطوة، بلحظاتها الجيدة والصعبة",
 
   "interview.title": "مقابلة",
   "interview.skip_to_answer": "انتقل إلى خانة الإجابة",

@@ -41,6 +41,7 @@ export default {
   "method.means_end_chain": "Was Ihnen daran wichtig ist, und warum",
   "method.jobs_to_be_done": "Was Sie damit erreichen wollten",
   "method.critical_incident": "Ein Erlebnis, von Anfang bis Ende erzählt",
+  "method.customer_journey_mapping": "Ein Weg, Schritt für Schritt, mit Höhen und Tiefen",
 
   "interview.title": "Interview",
   "interview.skip_to_answer": "Zum Antwortfeld",

@@ -44,6 +44,7 @@ export default {
   "method.means_end_chain": "What matters to you about it, and why",
   "method.jobs_to_be_done": "What you were trying to get done",
   "method.critical_incident": "One occasion, told from start to end",
+  "method.customer_journey_mapping": "One journey, step by step, with its highs and lows",
 
   "interview.title": "Interview",
   "interview.skip_to_answer": "Go to the answer box",

@@ -568,4 +568,5 @@ export default {
   "mod.method.means_end_chain": "سلسلة الوسائل والغايات",
   "mod.method.jobs_to_be_done": "المهام المطلوب إنجازها",
   "mod.method.critical_incident": "الواقعة الحرجة",
+  "mod.method.customer_journey_mapping": "رحلة العميل",
 };

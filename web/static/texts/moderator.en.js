@@ -543,4 +543,5 @@ export default {
   "mod.method.means_end_chain": "Means-end chain",
   "mod.method.jobs_to_be_done": "Jobs to be done",
   "mod.method.critical_incident": "Critical incident",
+  "mod.method.customer_journey_mapping": "Customer journey",
 };
