@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from pipeline.conduct.policy import ConductPolicy
-from pipeline.methodology import Methodology, Phases, Spec
+from pipeline.methodology import GridRole, Methodology, Phases, Spec
 
 EngineName = Literal["signal_pools", "two_tier", "arbitration"]
 Patience = Literal["quick", "normal", "patient"]
@@ -180,6 +180,11 @@ class Concept(Spec):
     synonyms: tuple[tuple[str, ...], ...] = Field(default=(), description="Sets of words that mean the same here.")
     stimulus: str | None = Field(default=None, description="A text that the respondent is shown (concept tests).")
     elements: tuple[Element, ...] = Field(default=(), description="What the interview should touch on.")
+    roles: tuple[GridRole, ...] = Field(
+        default=(),
+        max_length=20,
+        description="Prompts that bring up what is compared, in place of the methodology's (repertory grids).",
+    )
     must_ask: tuple[MustAsk, ...] = Field(
         default=(), max_length=40, description="Questions that have to be asked before the interview ends."
     )

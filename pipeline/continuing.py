@@ -5,6 +5,7 @@ from __future__ import annotations
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, ContinuationOutput, StateOutput, StrategyOutput
 from pipeline.focus import Focus
+from pipeline.grid.steps import asked, step_of
 from pipeline.guide import asked_for, given_up
 from pipeline.threads import left
 
@@ -45,6 +46,8 @@ def continued(
     elif strategy is not None:
         threads = left(threads, focus.node_ids if focus is not None else (), start.turn_number)
         guide = asked_for(guide, focus.target if focus is not None else None, start.turn_number)
+    step = step_of(context.strategies.find(strategy), focus.target if focus is not None else None)
+    grid = context.get(StateOutput).grid
     return ContinuationOutput(
         should_continue=not (closing or complete),
         reason=reason,
@@ -56,6 +59,7 @@ def continued(
         tracker=tracker,
         threads=threads,
         guide=guide,
+        grid=asked(grid, step) if step is not None else grid,
     )
 
 

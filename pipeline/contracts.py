@@ -16,6 +16,7 @@ from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
 from pipeline.graph.surface import KGEdge, KGNode, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker
+from pipeline.grid.model import GridProgress, GridStep
 from pipeline.guide import TopicProgress
 from pipeline.momentum import MomentumState
 from pipeline.ports import ActiveSignal, Extraction, Line, Parse, QualitativeSignals, Rating, Vectors
@@ -153,6 +154,7 @@ class StateOutput(Contract):
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
     coverage: tuple[ElementCoverage, ...] = ()
+    grid: GridProgress = field(default_factory=GridProgress)
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ class StrategyOutput(Contract):
     """With this answer, and with why they ended."""
     topic: Target | None = None
     """The topic of the guide that would be asked for next."""
+    step: GridStep | None = None
+    """What the repertory grid needs next."""
     closeness: Mapping[str, float] = field(default_factory=dict)
     """As of `DecisionInputs`."""
     phase: str = "early"
@@ -206,6 +210,7 @@ class ContinuationOutput(Contract):
     tracker: NodeStateTracker
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
+    grid: GridProgress = field(default_factory=GridProgress)
 
 
 @dataclass(frozen=True)
@@ -257,6 +262,7 @@ class StoredInputs(Record):
     momentum: MomentumState = MomentumState()
     threads: tuple[Thread, ...] = ()
     topic: Target | None = None
+    step: GridStep | None = None
     engine_state: dict[str, Any] = {}
     closeness: dict[str, float] = {}
 

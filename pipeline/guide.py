@@ -42,7 +42,8 @@ class Agenda:
 
     def __init__(self, configuration: SessionConfiguration, language: str) -> None:
         self._by_id: dict[str, GuideTopic] = {topic.id: topic for topic in configuration.methodology.guide}
-        for topic in _of_concept(configuration.concept, language):
+        compares = configuration.methodology.grid is not None
+        for topic in _of_concept(configuration.concept, language, elements=not compares):
             self._by_id[topic.id] = topic
 
     def topic(self, topic_id: str) -> GuideTopic | None:
@@ -179,9 +180,9 @@ def agenda_of(configuration: SessionConfiguration, language: str) -> Agenda:
     return _agenda(_Same(configuration), language)
 
 
-def _of_concept(concept: Concept, language: str) -> Iterable[GuideTopic]:
-    """What the concept adds: its elements, and its own questions."""
-    for element in concept.elements:
+def _of_concept(concept: Concept, language: str, *, elements: bool) -> Iterable[GuideTopic]:
+    """What the concept adds: its elements, unless they are compared with each other, and its own questions."""
+    for element in concept.elements if elements else ():
         names = (element.label, *element.aliases)
         topic = GuideTopic(id="element", label=element.label, words={language: names})
         yield topic.model_copy(update={"id": ELEMENT + element.id})

@@ -201,5 +201,6 @@ def _measured(context: TurnContext) -> dict[str, Any]:
         "coverage": measured.coverage,
         "threads": context.get(ContinuationOutput).threads,
         "guide": context.get(ContinuationOutput).guide,
+        "grid": context.get(ContinuationOutput).grid,
         "engine_state": chosen.decision.engine_state if chosen.decision is not None else before.engine_state,
     }

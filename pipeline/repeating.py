@@ -47,6 +47,7 @@ def inputs_of(
         qualitative=state.qualities[: stored.rated],
         threads=stored.threads,
         topic=stored.topic,
+        step=stored.step,
         settings=configuration.settings,
         engine_file=configuration.engine_file,
         subject=configuration.concept.name,

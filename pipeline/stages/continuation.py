@@ -13,6 +13,7 @@ from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
 from pipeline.focus import Focus, Target
 from pipeline.graph.tracker import NodeStateTracker
+from pipeline.grid.steps import rating_due
 from pipeline.guide import Agenda, agenda_of
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import SaturationMetrics
@@ -78,11 +79,12 @@ class ContinuationStage:
         3. A moderator's question: go on with it.
         4. What the concept demands is still open, and the interview would close or its turns are only just enough:
            that question.
-        5. The engine chose the closing strategy: the closing question.
-        6. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
+        5. It would close, and a repertory grid was not rated: the ratings.
+        6. The engine chose the closing strategy: the closing question.
+        7. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
            on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
-           While topics of a guide are open, only answers that bring nothing saturate.
-        7. Otherwise: the next question of the chosen strategy.
+           While topics of a guide are open, or a grid needs something, only answers that bring nothing saturate.
+        8. Otherwise: the next question of the chosen strategy.
         """
         start = context.get(ContextOutput)
         chosen = context.get(StrategyOutput)
@@ -106,6 +108,12 @@ class ContinuationStage:
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
             asking, target = _asking(context.strategies, demanded)
             return continued(context, "", strategy=asking, focus=Focus(target=target, label=target.label))
+        owed = rating_due(context.get(StateOutput).grid) if reason_to_end is not None else None
+        rating = next((s for s in context.strategies if s.grid_step == "rate"), None)
+        if owed is not None and rating is not None and chosen.directive is None:
+            return continued(
+                context, "", strategy=rating.name, focus=Focus(target=owed.target, label=owed.target.label)
+            )
         if decision.close:
             return continued(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
         if reason_to_end is None:
@@ -123,6 +131,8 @@ class ContinuationStage:
         if not self._engines[context.state.engine].closes_on_saturation or not soonest:
             return None
         found = saturation_reason(measured.saturation, chosen.tracker, settings, decision.saturated)
+        if chosen.step is not None:
+            return found if found in UNYIELDING else None
         if not context.configuration.methodology.guide:
             return found
         if not agenda.finished(measured.guide):

@@ -126,6 +126,7 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         momentum=measured.momentum,
         threads=context.get(StrategyOutput).threads,
         topic=context.get(StrategyOutput).topic,
+        step=context.get(StrategyOutput).step,
         engine_state=state.engine_state,
         closeness=dict(context.get(StrategyOutput).closeness),
     )

@@ -25,8 +25,9 @@ from pipeline.focus import Target
 from pipeline.focusing import focus_of
 from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.grid.model import GridStep
+from pipeline.grid.steps import next_step
 from pipeline.guide import agenda_of
-from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal, Embedder
 from pipeline.signals.base import SignalContext, SignalMatrix
 from pipeline.signals.registry import SIGNALS, detect
@@ -81,13 +82,28 @@ class StrategyStage:
         canonical = context.get(SlotsOutput).canonical
         key_of = canonical.key_of if canonical is not None else _itself
         threads = judged(measured.threads, graph, tracker, key_of, methodology.ontology)
-        matrix = detect(
-            self._signal_context(context, tracker, methodology, threads), (*methodology.signal_names, *_needed(engine))
-        )
         topic = agenda_of(context.configuration, context.state.language).next_target(measured.guide, start.turn_number)
+        step = next_step(
+            measured.grid,
+            context.configuration,
+            seed=context.state.seed,
+            turns_left=start.max_turns - start.turn_number,
+            language=context.state.language,
+        )
+        signals = self._signal_context(context, tracker, threads, step)
+        matrix = detect(signals, (*methodology.signal_names, *_needed(engine)))
         before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
         undecided = StrategyOutput(
-            None, matrix, tracker, depths, None, move=move, threads=threads, topic=topic, phase=before or matrix.phase
+            None,
+            matrix,
+            tracker,
+            depths,
+            None,
+            move=move,
+            threads=threads,
+            topic=topic,
+            step=step,
+            phase=before or matrix.phase,
         )
         if move is not None and move.then != "engine":
             return undecided
@@ -96,7 +112,7 @@ class StrategyStage:
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
             return replace(undecided, injected=directive.question, directive=directive)
-        inputs = self._inputs(context, matrix, directive, threads, topic)
+        inputs = replace(self._inputs(context, matrix, directive, threads, topic), step=step)
         inputs = await with_closeness(engine, inputs, self._embedder)
         decision = engine.decide(inputs)
         return replace(
@@ -152,8 +168,8 @@ class StrategyStage:
         self,
         context: TurnContext,
         tracker: NodeStateTracker,
-        methodology: Methodology,
         threads: tuple[Thread, ...],
+        step: GridStep | None,
     ) -> SignalContext:
         start = context.get(ContextOutput)
         changed = context.get(GraphOutput)
@@ -163,7 +179,7 @@ class StrategyStage:
         candidates = _followable(tracker, changed.graph)
         agenda = agenda_of(context.configuration, context.state.language)
         return SignalContext(
-            methodology=methodology,
+            methodology=context.configuration.methodology,
             strategies=context.strategies,
             turn_number=start.turn_number,
             max_turns=start.max_turns,
@@ -186,6 +202,7 @@ class StrategyStage:
             threads=threads,
             gaps=agenda.gaps(measured.guide, context.strategies.names),
             topics_open=agenda.to_ask(measured.guide),
+            step=step.name if step is not None else None,
         )
 
     def _directive(self, context: TurnContext) -> AppliedDirective | None:
