@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from config.yamlfile import suggest
@@ -9,6 +10,7 @@ from pipeline.concept import Concept
 from pipeline.engines.registry import ENGINES
 from pipeline.methodology import Methodology
 
+RATED_ID = r"[A-Za-z0-9_.:-]{1,64}"
 FEWEST_ELEMENTS = 3
 """Elements of a repertory grid that a concept gives: three are compared at a time."""
 
@@ -46,6 +48,9 @@ def ungriddable(concept: Concept, methodology: Methodology) -> tuple[str, str] |
             f"{given} elements with up to {grid.constructs} constructs are {given * grid.constructs} ratings: "
             f"give at most {grid.most_elements}"
         )
+    unusable = next((e.id for e in concept.elements if re.fullmatch(RATED_ID, e.id) is None), None)
+    if unusable is not None:
+        return "elements", f"`{unusable[:40]}` can't be the id of something that is rated: letters, digits and _ . : -"
     ids = [element.id for element in concept.elements] or [role.id for role in concept.roles]
     twice = next((name for name in ids if ids.count(name) > 1), None)
     if twice is not None:

@@ -39,7 +39,7 @@ def extracted(step: GridStep, progress: GridProgress, content: str, language: st
     elements = []
     of = [(told.emergent, name) for name in told.alike] + ([(told.contrast, told.apart)] if told.apart else [])
     for pole, name in of:
-        element = progress.known_element(name) if name is not None else None
+        element = progress.known_element(name)
         quote = mention_of(content, element.label) if element is not None else None
         if element is None or quote is None or pole is None:
             continue

@@ -11,6 +11,24 @@ from pipeline.focus import Target
 from pipeline.grid.model import HIGHEST, LOWEST, GridProgress, Ratings
 
 
+def form_of(progress: GridProgress, target: Target | None) -> dict[str, Any] | None:
+    """What is to be rated, where the question about `target` asks for ratings: elements and constructs with both poles.
+
+    Elements come in the order in which they were named; `contrast` is None where nobody named it.
+    """
+    if target is None or target.kind != "ratings":
+        return None
+    return {
+        "elements": [{"id": element.id, "label": element.label} for element in progress.elements],
+        "constructs": [
+            {"id": construct.id, "emergent": construct.emergent, "contrast": construct.contrast}
+            for construct in progress.constructs
+        ],
+        "lowest": LOWEST,
+        "highest": HIGHEST,
+    }
+
+
 def written(ratings: Mapping[str, Mapping[str, int]]) -> str:
     """Ratings as the text of an answer: the same ones always read the same."""
     return json.dumps({c: dict(sorted(of.items())) for c, of in sorted(ratings.items())}, separators=(",", ":"))

@@ -15,6 +15,8 @@ from pipeline.records import Record
 
 MOST_NAMED = 40
 """Elements that one answer can name."""
+WORDS_BEFORE = 2
+"""Words that may stand before the name of an element where it is what a clause is about."""
 READ, PARTS = 600, 12
 """Characters of an answer that are read for a distinction, and commas at which a clause may be parted."""
 LONGEST_NAME, LONGEST_POLE = 6, 12
@@ -159,7 +161,8 @@ _FIRST_PERSON = {
     "unser": "Ihr",
 }
 _EMPTY_POLE = frozenset(
-    "hm hmm oh well um uh yes no ja nein alike same similar the that like different ones two way sort kind and both not doesn t don isn aren s is are "
+    "hm hmm oh well um uh yes no ja nein "
+    "alike same similar the that like different ones two way sort kind and both not doesn t don isn aren s is are "
     "gleich ähnlich anders nicht".split()
 )
 
@@ -299,6 +302,8 @@ def _clauses(text: str, compared: Sequence[Compared]) -> Iterator[str]:
         at = 0
         for comma in islice(_PARTS.finditer(clause), PARTS):
             before, after = clause[at : comma.start()], clause[comma.end() :]
+            if not _begins_with(after, compared):
+                continue
             own = _subject(after, compared)
             if len(own[0]) == 1 and (own[1] or _DENIES.search(after)) and _subject(before, compared)[1]:
                 yield before.strip()
@@ -326,6 +331,13 @@ def _subject(clause: str, compared: Sequence[Compared], asked: int | None = None
     verb = _VERB.match(rest) if end else re.match(rf"\s*{_LEAD}", rest, re.IGNORECASE)
     predicate = rest[verb.end() :] if verb else rest
     return tuple(name for name in ids if name in named), _pole(predicate)
+
+
+def _begins_with(clause: str, compared: Sequence[Compared]) -> bool:
+    """Whether a clause begins with the name of an element, but for a word or two."""
+    starts = [span[0] for element in compared if (span := _mention(clause, element.label)) is not None]
+    before = clause[: min(starts)] if starts else clause
+    return bool(starts) and len(before.split()) <= WORDS_BEFORE and not re.search(r"[,;،]", before)
 
 
 def _first_words(clause: str) -> int:

@@ -83,28 +83,12 @@ class StrategyStage:
         key_of = canonical.key_of if canonical is not None else _itself
         threads = judged(measured.threads, graph, tracker, key_of, methodology.ontology)
         topic = agenda_of(context.configuration, context.state.language).next_target(measured.guide, start.turn_number)
-        step = next_step(
-            measured.grid,
-            context.configuration,
-            seed=context.state.seed,
-            turns_left=start.max_turns - start.turn_number,
-            language=context.state.language,
-        )
+        step = _step(context)
         signals = self._signal_context(context, tracker, threads, step)
         matrix = detect(signals, (*methodology.signal_names, *_needed(engine)))
         before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
-        undecided = StrategyOutput(
-            None,
-            matrix,
-            tracker,
-            depths,
-            None,
-            move=move,
-            threads=threads,
-            topic=topic,
-            step=step,
-            phase=before or matrix.phase,
-        )
+        undecided = StrategyOutput(None, matrix, tracker, depths, None, move=move, threads=threads, topic=topic)
+        undecided = replace(undecided, step=step, phase=before or matrix.phase)
         if move is not None and move.then != "engine":
             return undecided
         if start.closing or start.turn_number >= start.max_turns:
@@ -215,6 +199,14 @@ class StrategyStage:
         if key is not None and canonical is not None:
             key = canonical.key_of(key)
         return AppliedDirective(**wish.model_dump(), node_key=key)
+
+
+def _step(context: TurnContext) -> GridStep | None:
+    """What a repertory grid needs next."""
+    start, state = context.get(ContextOutput), context.state
+    left = start.max_turns - start.turn_number
+    grid = context.get(StateOutput).grid
+    return next_step(grid, context.configuration, seed=state.seed, turns_left=left, language=state.language)
 
 
 def _needed(engine: DecisionEngine) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from pipeline.state import (
     UtteranceKind,
 )
 from pipeline.threads import Thread
-from server.protocol.outbound import Offer, TurnResultView
+from server.protocol.outbound import Offer, RatingForm, TurnResultView
 from server.protocol.watched import PreviewView
 from server.sync.service import SyncState
 from server.usage import SessionUsage
@@ -195,6 +195,7 @@ class SessionNow(ReplyBody):
     session_id: str
     state: SessionStatus
     question: QuestionNow | None
+    ratings: RatingForm | None = Field(description="What the question asks to rate; send it as `ratings`.")
 
 
 class TurnReply(SessionNow):
@@ -318,6 +319,7 @@ class RespondentSession(ReplyBody):
     helpline_text: str | None
     stimulus: str | None
     question: str | None
+    ratings: RatingForm | None = Field(description="What the question asks to rate.")
     transcript: list[UtteranceShown]
     speech: SpeechOffered
 
@@ -396,6 +398,7 @@ class ModeratorSession(ReplyBody):
     saturation_score: Share | None
     settings: Json = Field(description="The respondent's wishes about speaking and listening.")
     guide: list[TopicProgress] = Field(description="The topics of the guide, and how far they are.")
+    grid: Json | None = Field(description="The repertory grid with its ratings, where the method has one.")
     threads: list[Thread] = Field(description="What the interviewer follows, by the nodes it runs through.")
     coverage: list[ElementCoverage] = Field(description="How far the elements of the concept were spoken of.")
     usage: SessionUsage

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 from pipeline.graph.surface import REVISES
 from pipeline.graph.violations import violations
+from server.export.grid import grid_of, grid_rows
 from server.export.material import (
     SPEAKERS,
     Material,
@@ -65,6 +66,7 @@ def to_json(material: Material) -> bytes:
         "threads": [thread.model_dump(mode="json") for thread in state.threads],
         "guide": [item.model_dump(mode="json") for item in state.guide],
         "coverage": coverage_rows(state, material.configuration),
+        "grid": grid_of(state.grid),
         "node_tracker_state": state.tracker.model_dump(mode="json"),
         "turns": list(material.turns),
         "moderator_actions": list(material.actions),
@@ -102,6 +104,7 @@ def to_markdown(material: Material) -> bytes:
         lines += ["## Elements of the concept", ""]
         lines += [f"- {_escaped(row['label'])}: {coverage_words(row)}" for row in covered]
         lines.append("")
+    lines += _grid_lines(grid_rows(state))
     labels = {node.id: node.label for node in state.nodes}
     if state.nodes:
         lines += ["## Concepts", ""]
@@ -127,13 +130,31 @@ def to_markdown(material: Material) -> bytes:
     return "\n".join(lines).encode()
 
 
+def _grid_lines(rows: Sequence[Row]) -> list[str]:
+    """A repertory grid as a table; nothing without one."""
+    if not rows:
+        return []
+    columns = list(rows[0])
+    lines = ["## Grid", "", f"| {' | '.join(_escaped(name.replace('_', ' ')) for name in columns)} |"]
+    lines.append(f"|{' --- |' * len(columns)}")
+    for row in rows:
+        cells = ("" if row[name] is None else _escaped(str(row[name])) for name in columns)
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def to_grid(material: Material) -> bytes:
+    """The repertory grid as one table: a row per construct between its poles, a column per element."""
+    return _table(grid_rows(material.state))
+
+
 def _escaped(text: str) -> str:
     escaped = _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
     return _LINE_START.sub(r"\1\\\2", escaped)
 
 
 def to_csv(material: Material) -> bytes:
-    """A zip of tables: session, utterances, nodes, edges, quotes, slots, scores, usage.
+    """A zip of tables: session, utterances, nodes, edges, quotes, slots, scores, usage, and a repertory grid.
 
     UTF-8 with a byte order mark, for Excel.
     """
@@ -157,6 +178,8 @@ def to_csv(material: Material) -> bytes:
         ],
         "usage": list(material.calls),
     }
+    if state.grid.constructs:
+        tables["grid"] = grid_rows(state)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         for name, rows in tables.items():

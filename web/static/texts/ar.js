@@ -41,6 +41,7 @@ export default {
   "method.jobs_to_be_done": "ما كنت تسعى إلى إنجازه",
   "method.critical_incident": "واقعة واحدة، تُروى من بدايتها إلى نهايتها",
   "method.customer_journey_mapping": "رحلة واحدة خطوة بخطوة، بلحظاتها الجيدة والصعبة",
+  "method.repertory_grid": "بماذا تميز الأشياء بعضها عن بعض",
 
   "interview.title": "مقابلة",
   "interview.skip_to_answer": "انتقل إلى خانة الإجابة",

@@ -42,6 +42,7 @@ export default {
   "method.jobs_to_be_done": "Was Sie damit erreichen wollten",
   "method.critical_incident": "Ein Erlebnis, von Anfang bis Ende erzählt",
   "method.customer_journey_mapping": "Ein Weg, Schritt für Schritt, mit Höhen und Tiefen",
+  "method.repertory_grid": "Woran Sie Dinge unterscheiden",
 
   "interview.title": "Interview",
   "interview.skip_to_answer": "Zum Antwortfeld",

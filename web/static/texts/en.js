@@ -45,6 +45,7 @@ export default {
   "method.jobs_to_be_done": "What you were trying to get done",
   "method.critical_incident": "One occasion, told from start to end",
   "method.customer_journey_mapping": "One journey, step by step, with its highs and lows",
+  "method.repertory_grid": "By what you tell things apart",
 
   "interview.title": "Interview",
   "interview.skip_to_answer": "Go to the answer box",

@@ -569,4 +569,5 @@ export default {
   "mod.method.jobs_to_be_done": "المهام المطلوب إنجازها",
   "mod.method.critical_incident": "الواقعة الحرجة",
   "mod.method.customer_journey_mapping": "رحلة العميل",
+  "mod.method.repertory_grid": "شبكة المقارنات",
 };

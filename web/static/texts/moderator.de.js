@@ -544,4 +544,5 @@ export default {
   "mod.method.jobs_to_be_done": "Jobs-to-be-done",
   "mod.method.critical_incident": "Kritisches Ereignis",
   "mod.method.customer_journey_mapping": "Kundenreise",
+  "mod.method.repertory_grid": "Repertory Grid",
 };

@@ -544,4 +544,5 @@ export default {
   "mod.method.jobs_to_be_done": "Jobs to be done",
   "mod.method.critical_incident": "Critical incident",
   "mod.method.customer_journey_mapping": "Customer journey",
+  "mod.method.repertory_grid": "Repertory grid",
 };
