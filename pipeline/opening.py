@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pipeline.concept import SessionConfiguration
 from pipeline.grid.model import GridStep
+from pipeline.grid.rating import form_of
 from pipeline.grid.steps import asked as asked_for
 from pipeline.grid.steps import begun, next_step
 from pipeline.grid.wording import METHOD, question_of, reworded
@@ -127,10 +128,13 @@ async def rephrased(
             "question": asked,
         }
     )
-    event = {
+    event: dict[str, object] = {
         "type": "question.completed",
         "turn_number": present.turn_number,
         "text": output.text,
         "fallback": output.fallback,
     }
+    ratings = form_of(state.grid, present.target)
+    if ratings is not None:
+        event["ratings"] = ratings
     return Outcome(state=after, events=(event,))

@@ -33,13 +33,18 @@ def grid_of(progress: GridProgress) -> dict[str, Any] | None:
     }
 
 
+OWN = ("construct_id", "emergent_pole", "contrast_pole")
+"""Columns that are no elements."""
+
+
 def grid_rows(state: InterviewState) -> list[dict[str, Any]]:
     """A row per construct: id, both poles, and a column per element with the rating, None where there is none.
 
-    LOWEST is the emergent pole, HIGHEST the contrast. Elements of one name are told apart by their id.
+    LOWEST is the emergent pole, HIGHEST the contrast. Elements of one name, or of that of another
+    column, are told apart by their id.
     """
     progress = state.grid
-    labels = [element.label for element in progress.elements]
+    labels = [*(element.label for element in progress.elements), *OWN]
     names = {
         element.id: element.label if labels.count(element.label) == 1 else f"{element.label} ({element.id})"
         for element in progress.elements

@@ -191,7 +191,7 @@ def _table(rows: Sequence[Row]) -> bytes:
     columns = list(dict.fromkeys(key for row in rows for key in row if key != "quotes"))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(columns)
+    writer.writerow([_cell(column) for column in columns])
     for row in rows:
         writer.writerow([_cell(row.get(column)) for column in columns])
     return b"\xef\xbb\xbf" + out.getvalue().encode("utf-8", "replace")

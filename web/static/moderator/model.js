@@ -36,6 +36,8 @@
  * @typedef {{command_id?: string, action: string, moderator: string, turn_number: number | null, recorded_at: string,
  *   details?: Record<string, unknown>}} Action
  * @typedef {{id: string, label: string, status: string, turn: number | null, reason: string}} Topic
+ * @typedef {{elements: {id: string, label: string}[],
+ *   constructs: {id: string, emergent: string, contrast: string | null, turn?: number, ratings: Record<string, number>}[]}} Grid
  * @typedef {{name: string, level: number | null, terminal: boolean}} NodeType
  * @typedef {{calls: number, failed: number, discarded: number, input_tokens: number, output_tokens: number,
  *   cached_tokens: number, cost: Record<string, number>, unpriced_calls: number, latency_ms: number,
@@ -70,6 +72,7 @@
  * @property {Usage | null} usage
  * @property {Action[]} actions oldest first.
  * @property {Topic[]} guide what the interview should speak of, and how far that is.
+ * @property {Grid | null} grid the repertory grid so far; null where the method has none.
  * @property {Limits} limits
  * @property {NodeType[]} ontology
  * @property {{name: string, description: string}[]} strategies
@@ -131,6 +134,7 @@ export function fromSnapshot(state, id = "") {
     usage: state.usage ?? null,
     actions: list(state.moderator_actions),
     guide: list(state.guide),
+    grid: state.grid ?? null,
     limits: { ...USUAL_LIMITS, ...state.limits },
     ontology: list(state.ontology?.nodes),
     strategies: list(state.strategies),
@@ -306,6 +310,7 @@ const CHANGES = {
     claimedBy: message.claimed_by !== undefined ? message.claimed_by : model.claimedBy,
     maxTurns: message.max_turns ?? model.maxTurns,
     guide: Array.isArray(message.guide) ? message.guide : model.guide,
+    grid: message.grid ?? model.grid,
     partial: isOver(message.state) ? null : model.partial, stream: isOver(message.state) ? null : model.stream,
   }),
   watchers: (model, message) => ({ ...model, watchers: list(message.names) }),
