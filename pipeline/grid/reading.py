@@ -113,7 +113,7 @@ _VERB = re.compile(
     r"wirklich|eher|ziemlich)*)"
     r"(?:are alike (?:in (?:that|how) (?:they(?:'re| are)?)?|because (?:they(?:'re| are)?)?)|"
     r"are (?:the )?(?:same|similar|alike)\s*(?:[,:]|because|in that)\s*(?:they(?:'re| are)?)?|"
-    r"are|'re|’re|is|'s|’s|were|was|would be|seem(?:s)?|feel(?:s)?(?: like)?|sind|ist|waren|war|wirken|wirkt)?"
+    r"are|'re|’re|is|'s|’s|were|was|would be|seem(?:s)?|feel(?:s)?(?: like)?|sind|ist|waren|war|wirken|wirkt)?(?!\w)"
     r"(?:(?:\s|,|both|all|just|really|much|more of|sort of|kind of|quite|a bit|beide|einfach|wirklich|eher|"
     r"ziemlich)*)\s*",
     re.IGNORECASE,

@@ -11,6 +11,7 @@ from pipeline.conduct.moves import chosen_act, meant, put_right
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
 from pipeline.errors import InvalidAnswer
+from pipeline.grid.moment import answered_step
 from pipeline.grid.rating import in_words, parsed
 from pipeline.grid.steps import begun
 from pipeline.ports import ActReader
@@ -108,4 +109,8 @@ class UtteranceStage:
         if chosen is not None:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
         heard = meant(moment, await self._reader.read(text, question, context.state.language))
+        step = answered_step(context)
+        if step is not None and step.name == "opposite":
+            # "The opposite would be …" answers the question and takes nothing back.
+            heard = tuple(act for act in heard if act.act != "corrects" or act.details)
         return heeded(text, heard)
