@@ -45,8 +45,20 @@ def test_forty_names_and_more_are_cut() -> None:
     ("said", "emergent", "contrast", "alike", "apart"),
     [
         ("Aldi and the market are cheap, Waitrose is dear.", "cheap", "dear", (ALDI, MARKET), WAITROSE),
-        ("Aldi and the market are cheap and loud, and Waitrose is calm.", "cheap and loud", "calm", (ALDI, MARKET), WAITROSE),
-        ("The first two are indoors, the third one needs good weather.", "indoors", "needs good weather", (ALDI, WAITROSE), MARKET),
+        (
+            "Aldi and the market are cheap and loud, and Waitrose is calm.",
+            "cheap and loud",
+            "calm",
+            (ALDI, MARKET),
+            WAITROSE,
+        ),
+        (
+            "The first two are indoors, the third one needs good weather.",
+            "indoors",
+            "needs good weather",
+            (ALDI, WAITROSE),
+            MARKET,
+        ),
         ("They both feel rushed and Waitrose doesn't", "rushed", None, (ALDI, MARKET), WAITROSE),
         ("I'd say the market and Waitrose because they're friendly", "friendly", None, (WAITROSE, MARKET), ALDI),
         ("Two of them know my name, and the other one wants my card.", "know my name", "wants my card", (), None),
@@ -54,9 +66,15 @@ def test_forty_names_and_more_are_cut() -> None:
         ("Waitrose is posh.", "posh", None, (), WAITROSE),
         ("Cheap versus dear", "Cheap", "dear", (), None),
         ("Funny you ask, it rained. Two of them smell of earth.", "smell of earth", None, (), None),
-        ("Aldi und Waitrose sind anonym, aber der Markt ist persönlich", "anonym", "persönlich", (ALDI, WAITROSE), MARKET),
+        (
+            "Aldi und Waitrose sind anonym, aber der Markt ist persönlich",
+            "anonym",
+            "persönlich",
+            (ALDI, WAITROSE),
+            MARKET,
+        ),
     ],
-)  # fmt: skip
+)
 def test_distinction_has_the_poles_and_whom_they_were_said_of(
     said: str, emergent: str | None, contrast: str | None, alike: tuple[str, ...], apart: str | None
 ) -> None:
@@ -66,8 +84,9 @@ def test_distinction_has_the_poles_and_whom_they_were_said_of(
 
 
 @pytest.mark.parametrize(
-    "said", ["They're all the same", "No difference, really.", "I can't tell them apart", "Alle gleich.", "No idea.", "", "?!"]
-)  # fmt: skip
+    "said",
+    ["They're all the same", "No difference, really.", "I can't tell them apart", "Alle gleich.", "No idea.", "", "?!"],
+)
 def test_nothing_is_made_of_an_answer_without_a_distinction(said: str) -> None:
     told = distinction_in(said, COMPARED)
     assert (told.emergent, told.contrast, told.alike) == (None, None, ())
