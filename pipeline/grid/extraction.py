@@ -40,7 +40,7 @@ def extracted(step: GridStep, progress: GridProgress, content: str, language: st
     of = [(told.emergent, name) for name in told.alike] + ([(told.contrast, told.apart)] if told.apart else [])
     for pole, name in of:
         element = progress.known_element(name)
-        quote = mention_of(content, element.label) if element is not None else None
+        quote = mention_of(content, (element.label, *element.aliases)) if element is not None else None
         if element is None or quote is None or pole is None:
             continue
         elements.append(
@@ -52,7 +52,7 @@ def extracted(step: GridStep, progress: GridProgress, content: str, language: st
 
 
 def _concept(node_type: str, label: str, content: str, salience: int) -> ExtractedConcept | None:
-    quote = mention_of(content, label)
+    quote = mention_of(content, (label,))
     if quote is None:
         return None
     return ExtractedConcept(label=label, node_type=node_type, quote=quote, confidence=0.9, salience=salience)

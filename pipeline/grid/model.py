@@ -16,10 +16,14 @@ LOWEST, HIGHEST = 1, 5
 
 
 class GridElement(Record):
-    """Something that is compared; `role` is the prompt that brought it up, empty for one that the concept gives."""
+    """Something that is compared; `role` is the prompt that brought it up, empty for one that the concept gives.
+
+    `aliases` are other words for it.
+    """
 
     id: str
     label: str
+    aliases: tuple[str, ...] = ()
     role: str = ""
     turn: int | None = None
 

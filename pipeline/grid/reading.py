@@ -15,6 +15,8 @@ from pipeline.records import Record
 
 MOST_NAMED = 40
 """Elements that one answer can name."""
+SHORT = 3
+"""Letters of names from which on an s at their end is their plural."""
 WORDS_BEFORE = 2
 """Words that may stand before the name of an element where it is what a clause is about."""
 READ, PARTS = 600, 12
@@ -24,10 +26,16 @@ LONGEST_NAME, LONGEST_POLE = 6, 12
 
 
 class Compared(Record):
-    """An element that was asked about."""
+    """An element that was asked about, with other words for it."""
 
     id: str
     label: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be called."""
+        return (self.label, *self.aliases)
 
 
 class HeardDistinction(Record):
@@ -91,18 +99,20 @@ _SENTENCES = re.compile(r"(?<=[.!?؟])\s+|\n+")
 _CLAUSES = re.compile(
     r"\s*(?:[.;!?؟]+(?:\s+|$)|\s[–—-]\s|,?\s*\b(?:but|whereas|while|whilst|unlike|however|as opposed to|aber|"
     r"während|hingegen|dagegen|sondern|im gegensatz zu)\b\s*|"
-    r"\s*(?:،\s*)?(?:بينما|لكن)\s+|,?\s+and (?=(?:the (?:third|other|last))\b)|,\s+(?=(?:and )?the (?:third|"
+    r"\s*(?:،\s*)?(?:بينما|لكن)\s+|,?\s+and (?=(?:the (?:third|other|last)|one)\b)|,\s+(?=(?:and )?the (?:third|"
     r"other|last)\b)|,?\s+und (?=(?:der|die|das) (?:dritte|andere)\b)|,\s+(?=(?:der|die|das) (?:dritte|andere)\b))",
     re.IGNORECASE,
 )
 _PAIR = re.compile(
     r"\b(?:both(?: of (?:them|those|these))?|the first two|the last two|the other two|those two|these two|"
-    r"the two(?: of them)?|they(?: both)?|two of them|die (?:ersten|letzten|anderen)? ?(?:beiden|zwei)|beide)\b|"
+    r"the two(?: of them)?|they(?: both)?|two of them|two (?=are|have|feel|let|make)|"
+    r"die (?:ersten|letzten|anderen)? ?(?:beiden|zwei)|beide)\b|"
     r"كلاهما|الاثنان",
     re.IGNORECASE,
 )
 _ODD = re.compile(
-    r"\b(?:the (?:third|other|odd|last)(?: one)?|the odd one out|it|this one|that one|he|she|(?:der|die|"
+    r"\b(?:the (?:third|other|odd|last)(?: one)?|one(?=['’]s| is| has)|"
+    r"the odd one out|it|this one|that one|he|she|(?:der|die|"
     r"das) (?:dritte|andere|letzte)|er|sie|es)\b|الثالث[ةه]?|الأخرى|الآخر",
     re.IGNORECASE,
 )
@@ -129,6 +139,8 @@ _POLE_LEAD = re.compile(
     re.IGNORECASE,
 )
 _PARTS = re.compile(r"(?:,\s+(?:and\s+|und\s+)?|\s(?:and|und)\s)", re.IGNORECASE)
+_TAG = re.compile(r",?\s*\b(?:aren|isn|don|doesn|haven|hasn|weren|wasn)['’]t (?:they|it)\b", re.IGNORECASE)
+"""“They're screens, aren't they.”"""
 _DENIES = re.compile(r"\b(?:doesn't|isn't|don't|aren't|hasn't|not|nicht)\W*$", re.IGNORECASE)
 _VERSUS = re.compile(
     r"\s*[,(]?\s*\b(?:versus|vs\.?|as opposed to|rather than|instead of|gegen(?:über)?|statt)\s+", re.IGNORECASE
@@ -214,7 +226,7 @@ def distinction_in(
     """
     if not text.strip() or _NOTHING.match(text) or (_SAME.search(text) and len(text.split()) <= 12):
         return HeardDistinction()
-    text = text[:READ]
+    text = _TAG.sub("", text[:READ])
     ids = [element.id for element in compared]
     emergent = contrast = None
     several = False
@@ -314,7 +326,7 @@ def _clauses(text: str, compared: Sequence[Compared]) -> Iterator[str]:
 def _subject(clause: str, compared: Sequence[Compared], asked: int | None = None) -> tuple[tuple[str, ...], str | None]:
     """Which elements a clause is about, in the order of the question, and what it says of them."""
     ids = [element.id for element in compared]
-    spans = [(span, element.id) for element in compared if (span := _mention(clause, element.label)) is not None]
+    spans = [(span, element.id) for element in compared if (span := _mention(clause, element.names)) is not None]
     first = _first_words(clause)
     pair, odd = _PAIR.search(clause), _ODD.search(clause)
     named = [name for _, name in sorted(spans)]
@@ -335,7 +347,7 @@ def _subject(clause: str, compared: Sequence[Compared], asked: int | None = None
 
 def _begins_with(clause: str, compared: Sequence[Compared]) -> bool:
     """Whether a clause begins with the name of an element, but for a word or two."""
-    starts = [span[0] for element in compared if (span := _mention(clause, element.label)) is not None]
+    starts = [span[0] for element in compared if (span := _mention(clause, element.names)) is not None]
     before = clause[: min(starts)] if starts else clause
     return bool(starts) and len(before.split()) <= WORDS_BEFORE and not re.search(r"[,;،]", before)
 
@@ -346,27 +358,30 @@ def _first_words(clause: str) -> int:
     return starts[3] if len(starts) > 3 else len(clause)
 
 
-def mention_of(text: str, label: str) -> str | None:
-    """The part of an answer that is a label, as it stands there, or names what the label names; None without any."""
-    whole = re.search(re.escape(label), text, re.IGNORECASE)
-    if whole is not None:
-        return whole.group(0)
-    span = _mention(text, label)
+def mention_of(text: str, names: Sequence[str]) -> str | None:
+    """The part of an answer that is one of the names, as it stands there, or what the names name; None without any."""
+    for name in names:
+        whole = re.search(re.escape(name), text, re.IGNORECASE)
+        if whole is not None:
+            return whole.group(0)
+    span = _mention(text, names)
     return text[span[0] : span[1]] if span is not None else None
 
 
-def _mention(clause: str, label: str) -> tuple[int, int] | None:
-    """Where a clause names an element: by its whole name, else by the longest word of it."""
-    low = clause.casefold()
-    words = sorted((w for w in re.findall(r"[^\W_]+", label.casefold()) if len(w) > 2 and w not in _COMMON), key=len)
-    for name in (label.casefold(), re.sub(r"^(?:your|ihre?r?)\s+", "", label.casefold()), *words[::-1]):
-        found = re.search(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", low)
+def _mention(clause: str, names: Sequence[str]) -> tuple[int, int] | None:
+    """Where a clause names an element: by a whole name, else by the longest word of the first one."""
+    low = clause.lower()
+    whole = [name.lower() for name in names]
+    words = sorted((w for w in re.findall(r"[^\W_]+", whole[0]) if len(w) > 2 and w not in _COMMON), key=len)
+    for name in (*whole, re.sub(r"^(?:your|ihre?r?)\s+", "", whole[0]), *words[::-1]):
+        stem = name[:-1] if name.endswith("s") and len(name) > SHORT else name
+        found = re.search(rf"(?<!\w){re.escape(stem)}s?(?:['’]s)?(?!\w)", low)
         if found is not None:
             return found.span()
     return None
 
 
-_COMMON = frozenset("the and your one who you that der die das und ihr ihre".split())
+_COMMON = frozenset("the and your one who you that being der die das und ihr ihre".split())
 
 
 def _pole(text: str) -> str | None:

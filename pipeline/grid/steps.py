@@ -42,7 +42,10 @@ def begun(progress: GridProgress, configuration: SessionConfiguration) -> GridPr
     """The progress with the elements that the concept gives."""
     if configuration.methodology.grid is None or progress.elements or not configuration.concept.elements:
         return progress
-    given = tuple(GridElement(id=element.id, label=element.label) for element in configuration.concept.elements)
+    given = tuple(
+        GridElement(id=element.id, label=element.label, aliases=element.aliases)
+        for element in configuration.concept.elements
+    )
     return progress.model_copy(update={"elements": given})
 
 
@@ -128,11 +131,13 @@ def heard(progress: GridProgress, step: GridStep, content: str, language: str) -
     if step.name == "opposite":
         return HeardDistinction(contrast=pole_in(content, language))
     compared = [
-        Compared(id=element.id, label=element.label)
+        Compared(id=element.id, label=element.label, aliases=element.aliases)
         for name in step.target.ids
         if (element := progress.known_element(name)) is not None
     ]
-    others = [Compared(id=e.id, label=e.label) for e in progress.elements if e.id not in step.target.ids]
+    others = [
+        Compared(id=e.id, label=e.label, aliases=e.aliases) for e in progress.elements if e.id not in step.target.ids
+    ]
     told = distinction_in(content, compared, language, others)
     if step.name == "likeness" and told.emergent and not told.alike:
         return told.model_copy(update={"alike": step.target.ids[:-1], "apart": step.target.ids[-1]})

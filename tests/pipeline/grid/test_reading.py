@@ -64,6 +64,7 @@ def test_forty_names_and_more_are_cut() -> None:
         ("Two of them know my name, and the other one wants my card.", "know my name", "wants my card", (), None),
         ("Aldi and Waitrose", None, None, (ALDI, WAITROSE), MARKET),
         ("Waitrose is posh.", "posh", None, (), WAITROSE),
+        ("Well, two are huge, aren't they, and one's tiny.", "huge", "tiny", (), None),
         ("Cheap versus dear", "Cheap", "dear", (), None),
         ("Funny you ask, it rained. Two of them smell of earth.", "smell of earth", None, (), None),
         (
@@ -90,6 +91,14 @@ def test_distinction_has_the_poles_and_whom_they_were_said_of(
 def test_nothing_is_made_of_an_answer_without_a_distinction(said: str) -> None:
     told = distinction_in(said, COMPARED)
     assert (told.emergent, told.contrast, told.alike) == (None, None, ())
+
+
+def test_aliases_and_plurals_name_an_element() -> None:
+    book = Compared(id="b", label="reading a book", aliases=("book",))
+    compared = (book, Compared(id="v", label="watching videos"), Compared(id="p", label="an app on your phone"))
+    told = distinction_in("Books and apps let me go at my own pace. With a video I'm rewinding.", compared)
+    assert (told.emergent, told.contrast) == ("let me go at my own pace", "I'm rewinding")
+    assert (set(told.alike), told.apart) == ({"b", "p"}, "v")
 
 
 def test_element_that_was_not_asked_about_is_heard_as_well() -> None:
