@@ -24,7 +24,8 @@ def cautions(methodology: Methodology) -> Iterator[Caution]:
     """Places (keys and list positions) and reasons."""
     for position, strategy in enumerate(methodology.strategies):
         at: Path = ("strategies", position)
-        yield from _of_forms(strategy.templates, (*at, "templates"))
+        filled = KNOWN | {"element"} if strategy.focus_mode == "grid" else KNOWN
+        yield from _of_forms(strategy.templates, (*at, "templates"), filled)
         for key, weight in strategy.signal_weights.items():
             if abs(weight) > GREATEST_WEIGHT:
                 yield (*at, "signal_weights", key), f"a weight of {weight:g} leaves the other signals nothing to say"
@@ -51,17 +52,17 @@ def repeated_synonyms(sets: Sequence[Sequence[str]]) -> Iterator[Caution]:
                 yield ("synonyms", position), f"“{word}” is in two sets of synonyms, which become one"
 
 
-def _of_forms(of: Mapping[str, Sequence[Form]], at: Path) -> Iterator[Caution]:
+def _of_forms(of: Mapping[str, Sequence[Form]], at: Path, known: frozenset[str] = KNOWN) -> Iterator[Caution]:
     for language, forms in of.items():
         for number, form in enumerate(forms):
-            yield from _of_text(form.ask, (*at, language, number))
+            yield from _of_text(form.ask, (*at, language, number), known)
             ways = sorted(placeholders(form.ask) & WAYS)
             if ways and not language.casefold().startswith("en"):
                 yield (*at, language, number), f"{{{ways[0]}}} is made of English answers alone: this is never asked"
 
 
-def _of_text(text: str, at: Path) -> Iterator[Caution]:
-    unknown = sorted(placeholders(text) - KNOWN)
+def _of_text(text: str, at: Path, known: frozenset[str] = KNOWN) -> Iterator[Caution]:
+    unknown = sorted(placeholders(text) - known)
     if unknown:
         yield at, f"unknown placeholder {{{unknown[0]}}}: it stays empty"
     if _BRACE.search(_SLOT.sub("", text)):

@@ -26,6 +26,7 @@ from config.files import (
     read_methodology,
     read_texts,
 )
+from config.fitting import engine_refused, engines_unknown, ungriddable
 from config.images import ImageFiles, ImageUnusable
 from config.personas import RESPONDENTS, Persona, Respondents, read_persona, read_respondents, unfit
 from config.promptfiles import PromptFiles
@@ -228,6 +229,10 @@ class Library:
                 f"{_names(frozenset.intersection(*(OFFLINE[role] for role in lacking)))}."
             )
         engine = _usable_engine(self.engine_files, engine or concept.engine)
+        if refused := engine_refused(chosen, engine):
+            raise UnknownName(refused[0].upper() + refused[1:] + ".")
+        if unfit_for_grid := ungriddable(concept, chosen):
+            raise UnknownName(f"The concept `{concept_id}` can't be used with `{chosen.name}`: {unfit_for_grid[1]}.")
         if concept.phases is not None:
             unknown = _unknown_strategies(concept, chosen)
             if unknown:
@@ -316,6 +321,10 @@ class Library:
         if any(self._is_remote(concept) for concept in self._concepts.values().values()):
             found += self.prompt_files.problems()
         found += self.conduct_files.problems()
+        for methodology in methodologies.values():
+            document = self._methodologies.document(methodology.name)
+            if document is not None:
+                found += [document.problem(("engines", at), reason) for at, reason in engines_unknown(methodology)]
         found += [*self._personas.problems(), *self._respondents.problems()]
         found += [problem for persona in self._personas.values().values() for problem in self._unfit(persona)]
         found += [problem for concept in self._concepts.values().values() for problem in self._model_problems(concept)]
@@ -383,6 +392,10 @@ class Library:
         problems = [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
         problems += [document.problem(path, reason) for path, reason in self._images.problems(concept)]
         problems += [document.problem(path, reason) for path, reason in _left_out_wrongly(concept, methodology)]
+        if refused := engine_refused(methodology, concept.engine):
+            problems.append(document.problem(("engine",), refused))
+        if lacks := ungriddable(concept, methodology):
+            problems.append(document.problem((lacks[0],), lacks[1]))
         strategies = [strategy.name for strategy in methodology.strategies]
         for phase, part, name in _phase_strategies(concept):
             if name not in strategies:

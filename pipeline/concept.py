@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from pipeline.conduct.policy import ConductPolicy
-from pipeline.methodology import Methodology, Phases, Spec
+from pipeline.methodology import GridRole, Methodology, Phases, Spec
 from pipeline.stimulus import ShownImage, StimulusImage
 
 MOST_TURNS = 200
@@ -194,6 +194,11 @@ class Concept(Spec):
         default=(),
         description="What the interview should touch on. If not given, they are made of the stimulus's text when an "
         "interview begins (see `askwell elements`); an empty list says that there are none.",
+    )
+    roles: tuple[GridRole, ...] = Field(
+        default=(),
+        max_length=20,
+        description="Prompts that bring up what is compared, in place of the methodology's (repertory grids).",
     )
     must_ask: tuple[MustAsk, ...] = Field(
         default=(), max_length=40, description="Questions that have to be asked before the interview ends."

@@ -14,6 +14,7 @@ from pipeline.contracts import (
 from pipeline.engines.base import Decision
 from pipeline.focus import Focus
 from pipeline.focusing import focus_of
+from pipeline.grid.steps import asked, step_of
 from pipeline.guide import asked_for, given_up
 from pipeline.threads import left
 
@@ -101,6 +102,8 @@ def continued(
     elif strategy is not None:
         threads = left(threads, focus.node_ids if focus is not None else (), start.turn_number)
         guide = asked_for(guide, focus.target if focus is not None else None, start.turn_number)
+    step = step_of(context.strategies.find(strategy), focus.target if focus is not None else None)
+    grid = context.get(StateOutput).grid
     return ContinuationOutput(
         should_continue=not (closing or complete),
         reason=reason,
@@ -113,6 +116,7 @@ def continued(
         threads=threads,
         guide=guide,
         because=because,
+        grid=asked(grid, step) if step is not None else grid,
     )
 
 

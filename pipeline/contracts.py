@@ -18,6 +18,7 @@ from pipeline.graph.canonical import CanonicalGraph
 from pipeline.graph.metrics import CanonicalGraphState, GraphState
 from pipeline.graph.surface import KGEdge, KGNode, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker
+from pipeline.grid.model import GridProgress, GridStep
 from pipeline.guide import TopicProgress
 from pipeline.momentum import MomentumState
 from pipeline.ports import ActiveSignal, Extraction, Line, Parse, QualitativeSignals, Rating, Vectors
@@ -155,6 +156,7 @@ class StateOutput(Contract):
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
     coverage: tuple[ElementCoverage, ...] = ()
+    grid: GridProgress = field(default_factory=GridProgress)
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,8 @@ class StrategyOutput(Contract):
     """The topic of the guide that would be asked for next."""
     topics_open: int = 0
     """The topics that have to be asked for."""
+    step: GridStep | None = None
+    """What the repertory grid needs next."""
     closeness: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """As of `DecisionInputs`."""
     phase: str = "early"
@@ -211,6 +215,7 @@ class ContinuationOutput(Contract):
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
     because: str = ""
+    grid: GridProgress = field(default_factory=GridProgress)
 
 
 @dataclass(frozen=True)
@@ -267,6 +272,7 @@ class StoredInputs(Record):
     threads: tuple[Thread, ...] = ()
     topic: Target | None = None
     topics_open: int = 0
+    step: GridStep | None = None
     engine_state: dict[str, Any] = {}
     closeness: dict[str, tuple[float, ...]] = {}
 

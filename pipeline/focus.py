@@ -8,14 +8,20 @@ from pydantic import model_validator
 
 from pipeline.records import Record
 
-TargetKind = Literal["node", "nodes", "element", "tension", "thread", "topic"]
+TargetKind = Literal[
+    "node", "nodes", "element", "elements", "tension", "thread", "topic", "role", "construct", "ratings"
+]
+SEVERAL: frozenset[TargetKind] = frozenset({"nodes", "elements"})
+"""Kinds with any number of ids."""
 
 
 class Target(Record):
     """What a candidate, a question or a directive is about.
 
-    `ids` are the tracked identities of one node (`node`) or several (`nodes`), or the one id of an element of the
-    concept, of a tension, of a thread, or of a topic of the guide. `label` is how it reads.
+    `ids` are the tracked identities of one node (`node`) or several (`nodes`), the ids of several elements that are
+    compared (`elements`), or the one id of an element of the concept, of a tension, of a thread, of a topic of the
+    guide, or in a repertory grid of a prompt for elements (`role`), of a construct, or of the ratings. `label` is how
+    it reads.
     """
 
     kind: TargetKind = "node"
@@ -24,7 +30,7 @@ class Target(Record):
 
     @model_validator(mode="after")
     def _counted(self) -> Self:
-        if not self.ids or (self.kind != "nodes" and len(self.ids) != 1):
+        if not self.ids or (self.kind not in SEVERAL and len(self.ids) != 1):
             raise ValueError(f"a target of kind {self.kind} has {len(self.ids)} ids")
         return self
 

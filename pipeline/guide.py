@@ -47,7 +47,8 @@ class Agenda:
             for topic in configuration.methodology.guide
             if topic.id not in configuration.concept.leave_out
         }
-        for topic in _of_concept(configuration.concept, language):
+        compares = configuration.methodology.grid is not None
+        for topic in _of_concept(configuration.concept, language, elements=not compares):
             self._by_id[topic.id] = topic
         self._names = names_of(configuration.concept)
 
@@ -186,9 +187,9 @@ def agenda_of(configuration: SessionConfiguration, language: str) -> Agenda:
     return _agenda(_Same(configuration), language)
 
 
-def _of_concept(concept: Concept, language: str) -> Iterable[GuideTopic]:
-    """What the concept adds: its elements, and its own questions."""
-    for element in concept.elements:
+def _of_concept(concept: Concept, language: str, *, elements: bool) -> Iterable[GuideTopic]:
+    """What the concept adds: its elements, unless they are compared with each other, and its own questions."""
+    for element in concept.elements if elements else ():
         topic = GuideTopic(id="element", label=element.label)
         yield topic.model_copy(update={"id": ELEMENT + element.id})
     for wanted in concept.must_ask:

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Phase = Literal["early", "mid", "late"]
 NodeBinding = Literal["required", "none"]
-FocusMode = Literal["recent_node", "summary", "topic", "guide"]
+FocusMode = Literal["recent_node", "summary", "topic", "guide", "grid"]
+GridStepName = Literal["element", "triad", "pair", "likeness", "opposite", "rate"]
 Stance = Literal["wanted", "suffered", "neutral"]
 Time = Literal["event", "past", "present", "imagined"]
 """When something is so: it happened once, was so for a while, is so, or only would be."""
@@ -165,7 +166,15 @@ class Strategy(Spec):
     )
     node_binding: NodeBinding = Field(default="required", description="Whether it needs a node to ask about.")
     focus_mode: FocusMode = Field(
-        default="recent_node", description="What the question is about; `guide`: the next open topic of the guide."
+        default="recent_node",
+        description="What the question is about; `guide`: the next open topic of the guide; `grid`: what the grid "
+        "needs next, which is asked for in the words of `templates` as they are.",
+    )
+    grid_step: GridStepName | None = Field(
+        default=None,
+        description="With `focus_mode: grid`: the step that it asks for: another `element`, a comparison of three "
+        "(`triad`) or of two (`pair`), in what way two are alike (`likeness`), the `opposite` pole, the "
+        "ratings (`rate`).",
     )
     focus_types: tuple[str, ...] = Field(
         default=(), description="Types of concepts that it may be about; all of them if empty."
@@ -197,6 +206,31 @@ class GuideTopic(Spec):
     )
     questions: dict[str, tuple[Form, ...]] = Field(default={}, description="Per language: how it is asked for.")
     from_turn: int = Field(default=1, ge=1, le=200, description="First turn after which it may be asked for.")
+
+
+class GridRole(Spec):
+    """A prompt that brings up an element of a grid."""
+
+    id: str = Field(pattern=r"^[a-z0-9_]{1,40}$", description="Identifier, in snake_case.")
+    questions: dict[str, tuple[Form, ...]] = Field(
+        min_length=1, description="Per language: how it is asked; `{topic}` is filled in."
+    )
+
+
+class Grid(Spec):
+    """What makes a methodology a repertory grid."""
+
+    element_type: str = Field(description="Type of the concepts that are compared.")
+    pole_type: str = Field(description="Type of the poles of constructs.")
+    opposite: str = Field(description="Relation of a pole to its contrast.")
+    applies: str = Field(description="Relation of a pole to the elements that it was said of.")
+    roles: tuple[GridRole, ...] = Field(
+        min_length=1,
+        description="Prompts for elements, the first as the opening question; a concept replaces them by its "
+        "`elements` or its own `roles`.",
+    )
+    most_elements: int = Field(default=12, ge=3, le=20, description="Elements at the most.")
+    constructs: int = Field(default=8, ge=1, le=20, description="Constructs after which the ratings are asked for.")
 
 
 class PhaseProfile(Spec):
@@ -246,6 +280,10 @@ class Methodology(Spec):
     phases: Phases = Field(default=Phases(), description="Phases.")
     guide: tuple[GuideTopic, ...] = Field(
         default=(), description="What an interview should have spoken of, in the order in which it would be asked for."
+    )
+    grid: Grid | None = Field(default=None, description="Makes it a repertory grid: comparisons, poles and ratings.")
+    engines: tuple[str, ...] = Field(
+        default=(), description="Decision engines that can hold interviews by it; all of them if empty."
     )
     selection: Literal["joint", "two_stage"] = Field(
         default="joint", description="Score strategy and node together, or one after the other."

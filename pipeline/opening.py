@@ -5,6 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from pipeline.concept import SessionConfiguration
+from pipeline.grid.model import GridStep
+from pipeline.grid.rating import form_of
+from pipeline.grid.steps import asked as asked_for
+from pipeline.grid.steps import begun, next_step
+from pipeline.grid.wording import METHOD, question_of, reworded
+from pipeline.methodology import Strategy
 from pipeline.outcome import Outcome
 from pipeline.ports import QuestionSink
 from pipeline.question.asking import Questioner
@@ -25,7 +31,13 @@ async def opened(
     """The state with the opening question asked: turn 0, no focus. Raises ProviderError."""
     asking = questioner.asking(configuration.settings, sink, 0)
     fixed = configuration.concept.opening_in(state.language)
-    if fixed is not None:
+    step, strategy = _first_step(state, configuration, strategies)
+    grid = begun(state.grid, configuration)
+    if step is not None and strategy is not None:
+        told = fixed if step.name == "element" else None
+        output = await asking.verbatim(told or question_of(step, strategy, state, configuration), METHOD)
+        grid = asked_for(grid, step)
+    elif fixed is not None:
         output = await asking.verbatim(fixed, "concept")
     else:
         request = question_request(state, configuration, strategies, "opening", turn_number=0)
@@ -37,10 +49,17 @@ async def opened(
         kind="opening",
         text=output.text,
         recorded_at=now,
+        strategy=strategy.name if strategy is not None else None,
         fallback=output.fallback,
     )
     asked = QuestionAsked(
-        utterance_id=utterance.id, turn_number=0, text=output.text, kind="opening", fallback=output.fallback
+        utterance_id=utterance.id,
+        turn_number=0,
+        text=output.text,
+        kind="opening",
+        strategy=utterance.strategy,
+        target=step.target if step is not None else None,
+        fallback=output.fallback,
     )
     after = state.model_copy(
         update={
@@ -50,6 +69,7 @@ async def opened(
             "updated_at": now,
             "utterances": (*state.utterances, utterance),
             "question": asked,
+            "grid": grid,
         }
     )
     events: list[dict[str, object]] = []
@@ -57,6 +77,15 @@ async def opened(
         events.append({"type": "session.state", "state": "active", "reason": ""})
     events.append({"type": "question.completed", "turn_number": 0, "text": output.text, "fallback": output.fallback})
     return Outcome(state=after, events=tuple(events))
+
+
+def _first_step(
+    state: InterviewState, configuration: SessionConfiguration, strategies: Strategies
+) -> tuple[GridStep | None, Strategy | None]:
+    """What a grid needs first, with the strategy that asks for it; nothing where there is none."""
+    step = next_step(state.grid, configuration, seed=state.seed, turns_left=state.max_turns, language=state.language)
+    serving = next((s for s in strategies if step is not None and s.grid_step == step.name), None)
+    return (step, serving) if serving is not None else (None, None)
 
 
 async def rephrased(
@@ -76,7 +105,9 @@ async def rephrased(
     request = rephrase_request(state, configuration, strategies)
     present, earlier = state.question, rephrased_before(state)
     assert present is not None
-    output = await questioner.asking(configuration.settings, sink, present.turn_number).ask(request)
+    asking = questioner.asking(configuration.settings, sink, present.turn_number)
+    fixed = reworded(state.model_copy(update={"turn_count": present.turn_number}), configuration, strategies)
+    output = await asking.ask(request) if fixed is None else await asking.verbatim(fixed, METHOD)
     utterance = Utterance(
         id=derived_id(state.session_id, present.turn_number, "rephrase", earlier),
         turn_number=present.turn_number,
@@ -97,10 +128,13 @@ async def rephrased(
             "question": asked,
         }
     )
-    event = {
+    event: dict[str, object] = {
         "type": "question.completed",
         "turn_number": present.turn_number,
         "text": output.text,
         "fallback": output.fallback,
     }
+    ratings = form_of(state.grid, present.target)
+    if ratings is not None:
+        event["ratings"] = ratings
     return Outcome(state=after, events=(event,))

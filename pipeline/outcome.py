@@ -22,6 +22,7 @@ from pipeline.contracts import (
     TurnRecord,
     UtteranceOutput,
 )
+from pipeline.grid.rating import form_of
 from pipeline.ports import Vectors
 from pipeline.state import InterviewState, Receipt, SessionStatus
 
@@ -93,6 +94,9 @@ def _turn_events(context: TurnContext, state: InterviewState, public: dict[str, 
         "text": question.text,
         "fallback": question.fallback,
     }
+    ratings = form_of(state.grid, state.question.target if state.question is not None else None)
+    if ratings is not None:
+        asked["ratings"] = ratings
     return [
         {**asked, "closing": True} if state.status == "completed" else asked,
         {
@@ -201,5 +205,6 @@ def _measured(context: TurnContext) -> dict[str, Any]:
         "coverage": measured.coverage,
         "threads": context.get(ContinuationOutput).threads,
         "guide": context.get(ContinuationOutput).guide,
+        "grid": context.get(ContinuationOutput).grid,
         "engine_state": chosen.decision.engine_state if chosen.decision is not None else before.engine_state,
     }

@@ -7,6 +7,9 @@ from pipeline.engines.base import Decision, DecisionEngine, DecisionInputs, with
 from pipeline.focus import Target
 from pipeline.graph.identity import latest_wording
 from pipeline.graph.surface import KGNode
+from pipeline.grid.model import GridStep
+from pipeline.grid.steps import next_step
+from pipeline.grid.wording import question_of
 from pipeline.guide import agenda_of
 from pipeline.methodology import Strategy
 from pipeline.ports import Embedder
@@ -56,6 +59,9 @@ async def previewed(
         ProviderError: the writer failed.
     """
     strategy, node, about = await _choice(state, configuration, engine, wish, signals, questioner.embedder)
+    step = _step(state, configuration)
+    if step is not None and strategy.grid_step == step.name:
+        return Preview(question=question_of(step, strategy, state, configuration), strategy=strategy.name)
     topic = configuration.concept.name if strategy.focus_mode == "topic" else None
     label = node.label if node is not None else about or topic
     request = question_request(
@@ -114,6 +120,7 @@ async def _choice(
             threads=state.threads,
             topic=topic,
             topics_open=agenda.to_ask(state.guide),
+            step=_step(state, configuration),
             settings=configuration.settings,
             engine_file=configuration.engine_file,
             subject=configuration.concept.name,
@@ -135,3 +142,9 @@ async def _choice(
         return strategy, wanted, ""
     known = state.node_tracker().states.get(decision.node_key)
     return strategy, latest_wording(graph, known) if known is not None else None, ""
+
+
+def _step(state: InterviewState, configuration: SessionConfiguration) -> GridStep | None:
+    """What a repertory grid needs next."""
+    left = state.max_turns - state.turn_count
+    return next_step(state.grid, configuration, seed=state.seed, turns_left=left, language=state.language)

@@ -183,6 +183,7 @@ def inputs_of(
         threads=stored.threads,
         topic=stored.topic,
         topics_open=stored.topics_open,
+        step=stored.step,
         settings=configuration.settings,
         engine_file=configuration.engine_file,
         subject=configuration.concept.name,

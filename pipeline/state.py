@@ -17,22 +17,23 @@ from pipeline.focus import Target
 from pipeline.graph.canonical import CanonicalEdge, CanonicalGraph, CanonicalSlot, SlotMapping
 from pipeline.graph.surface import KGEdge, KGNode, SchemaTension, SurfaceGraph
 from pipeline.graph.tracker import Depth, NodeStateTracker, TrackerSnapshot
+from pipeline.grid.model import GridProgress
 from pipeline.guide import TopicProgress
 from pipeline.momentum import MomentumState
 from pipeline.ports import QualitativeSignals, Speaker
 from pipeline.records import Record, derived_id
 from pipeline.threads import Thread
 
-STATE_VERSION = 7
+STATE_VERSION = 8
 
 SESSION_ID_PATTERN = r"[A-Za-z0-9_-]{1,64}"
 
 SessionStatus = Literal["created", "active", "paused", "closing", "completed", "abandoned", "failed"]
 UNFINISHED: frozenset[SessionStatus] = frozenset({"created", "active", "paused", "closing"})
 """States of interviews that are not over."""
-AnswerKind = Literal["answer", "skip", "correct"]
+AnswerKind = Literal["answer", "skip", "correct", "rate"]
 UtteranceKind = Literal[
-    "opening", "question", "rephrase", "reply", "closing_question", "closing", "answer", "skip", "correct"
+    "opening", "question", "rephrase", "reply", "closing_question", "closing", "answer", "skip", "correct", "rate"
 ]
 
 
@@ -256,6 +257,7 @@ class InterviewState(Record):
     coverage: tuple[ElementCoverage, ...] = ()
     threads: tuple[Thread, ...] = ()
     guide: tuple[TopicProgress, ...] = ()
+    grid: GridProgress = GridProgress()
     engine_state: dict[str, Any] = {}
     conduct: ConductState = ConductState()
 

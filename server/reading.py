@@ -14,6 +14,7 @@ from pipeline.outcome import progress
 from pipeline.state import InterviewState
 from server.auth import Principal
 from server.errors import ApiError
+from server.export.grid import grid_of
 from server.export.material import Material, Row, iso, session_row
 from server.hot.errors import SessionErased, SessionNotHot
 from server.hot.redis import HotStore
@@ -116,4 +117,5 @@ def session_view(state: InterviewState) -> dict[str, Any]:
         "guide": [item.model_dump(mode="json") for item in state.guide],
         "threads": [thread.model_dump(mode="json") for thread in state.threads],
         "coverage": [entry.model_dump(mode="json") for entry in state.coverage],
+        "grid": grid_of(state.grid),
     }

@@ -43,7 +43,7 @@ def test_make_targets_that_pages_name_exist(root: Path) -> None:
 
 def test_concepts_and_methodologies_that_pages_name_come_along(root: Path) -> None:
     present = {path.stem for path in (root / "config/concepts").glob("*.yaml")}
-    named = {name for _, text in pages(root) for name in re.findall(r"\b[a-z_]+_(?:mec|jtbd|ci|ct)\b", text)}
+    named = {name for _, text in pages(root) for name in re.findall(r"\b[a-z_]+_(?:mec|jtbd|ci|cjm|rg|ct)\b", text)}
     assert named == present
     text = (root / "docs/methodologies.md").read_text()
     assert all(f"`{path.stem}`" in text for path in (root / "config/methodologies").glob("*.yaml"))

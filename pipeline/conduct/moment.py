@@ -29,7 +29,14 @@ def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None
         kiosk=context.state.device is not None,
         spoken=context.answer.spoken,
         closing=context.state.status == "closing",
+        comparing=_compares(context),
     )
+
+
+def _compares(context: TurnContext) -> bool:
+    asked = context.state.question
+    strategy = context.strategies.find(asked.strategy) if asked is not None else None
+    return strategy is not None and strategy.grid_step is not None
 
 
 def move_of(context: TurnContext) -> Move | None:

@@ -85,7 +85,8 @@ class Moment:
 
     `said` is the message, `acts` what was heard in it, `turn_number` the turn it would be. `questions_left` are those
     that may follow at most; `spoken` says that it was transcribed from speech; `kiosk` that the interview runs on a
-    device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked.
+    device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
+    `comparing` that the question is a step of a repertory grid, which no easier one can stand for.
     """
 
     said: str
@@ -101,6 +102,7 @@ class Moment:
     kiosk: bool = False
     spoken: bool = False
     closing: bool = False
+    comparing: bool = False
 
     @property
     def texts(self) -> ConductTexts:
@@ -614,6 +616,8 @@ def _to_you(topic: str) -> str:
 def _dont_know(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure or moment.told_words >= LONG_TELLING or moment.closing:
         return None
+    if moment.comparing:
+        return Move("dont_know", moment.variant(moment.texts.left), "engine", counts=True)
     if moment.conduct.dont_knows or moment.conduct.eased >= MOST_EASED:
         return Move("dont_know", moment.variant(moment.texts.left), "engine", counts=True, leaves_focus=True)
     return Move("dont_know", moment.variant(moment.texts.easier), "easier", counts=True)

@@ -13,6 +13,7 @@ from pipeline.concept import Element, PipelineSettings, SessionConfiguration
 from pipeline.coverage import ElementCoverage
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
+from pipeline.grid.model import GridStep
 from pipeline.methodology import Form, Methodology, NodeBinding, Spec
 from pipeline.momentum import MomentumState
 from pipeline.ports import Embedder, QualitativeSignals
@@ -195,7 +196,7 @@ class DecisionInputs:
     `strategy` and `target` restrict the choice where a moderator asked for it. `questions` are those asked so far with
     what they were about, `question_texts` all that the interviewer said, `qualitative` the qualities of all rated
     answers (None where a provider does not tell), each oldest first. `topic` is the next open one of the guide, and
-    `topics_open` the number of those that have to be asked for.
+    `topics_open` the number of those that have to be asked for; `step` is what a repertory grid needs next.
     `turn_count` is the number of the answer, `engine_file` what the engine's file says, `subject` the concept's name.
     `answers` are what the respondent said, by turn; `closeness` is how close texts of the engine are to recent
     questions, see `Comparison`.
@@ -217,6 +218,7 @@ class DecisionInputs:
     threads: tuple[Thread, ...] = ()
     topic: Target | None = None
     topics_open: int = 0
+    step: GridStep | None = None
     settings: PipelineSettings = field(default_factory=PipelineSettings)
     turn_count: int = 0
     max_turns: int = 0

@@ -205,7 +205,7 @@ class SignalPools:
         else:
             ranking = self._joint(scoring, compiled, wanted)
         candidates = tuple(
-            self._explained(scoring, pair, rank, inputs.topic) for rank, pair in enumerate(ranking.best, start=1)
+            self._explained(scoring, pair, rank, inputs) for rank, pair in enumerate(ranking.best, start=1)
         )
         best = ranking.best[0]
         return Decision(
@@ -282,7 +282,7 @@ class SignalPools:
         scores = CandidateScores(of_nodes=chosen.scores.of_nodes, of_others=(*chosen.scores.of_others, *listed))
         return _Ranking([*chosen.best, *others][:EXPLAINED_CANDIDATES], chosen.count + len(others), scores)
 
-    def _explained(self, scoring: _Scoring, pair: _Pair, rank: int, topic: Target | None) -> ScoredCandidate:
+    def _explained(self, scoring: _Scoring, pair: _Pair, rank: int, inputs: DecisionInputs) -> ScoredCandidate:
         strategy = pair.compiled.strategy
         name = strategy.name
         terms = scoring.global_lines(pair.compiled)
@@ -292,7 +292,7 @@ class SignalPools:
             Term(kind="multiplied", name=PHASE, amount=scoring.multiplier(name)),
             Term(kind="bonus", name=PHASE, amount=scoring.bonus(name)),
         ]
-        nodes, target = scoring.matrix.nodes, topic if strategy.focus_mode == "guide" else None
+        nodes, target = scoring.matrix.nodes, _target_of(strategy, inputs)
         if pair.node is not None:
             target = Target.node(nodes.keys[pair.node], nodes.labels[pair.node])
         return ScoredCandidate(
@@ -318,9 +318,18 @@ def _allowed(compiled: Sequence[CompiledStrategy], inputs: DecisionInputs) -> li
     return left
 
 
+def _target_of(strategy: Strategy, inputs: DecisionInputs) -> Target | None:
+    """What a strategy without a node is about: the topic of the guide, or what the grid needs."""
+    if strategy.focus_mode == "grid" and inputs.step is not None:
+        return inputs.step.target if inputs.step.name == strategy.grid_step else None
+    return inputs.topic if strategy.focus_mode == "guide" else None
+
+
 def _has_target(strategy: Strategy, inputs: DecisionInputs) -> bool:
     if strategy.focus_mode == "guide":
         return inputs.topic is not None
+    if strategy.focus_mode == "grid":
+        return _target_of(strategy, inputs) is not None
     types = inputs.signals.nodes.node_types
     asked = inputs.target is not None
     if strategy.node_binding == "none" or not strategy.focus_types or not types or asked:

@@ -44,7 +44,8 @@ class SignalContext:
 
     `rated` is none when the answer had no content to rate. `depths` includes this answer.
     `nodes` are the candidates, in creation order. `threads` are those after this answer, with why they ended; `gaps`
-    has the share of open topics of the guide by strategy, `topics_open` counts those that have to be asked for.
+    has the share of open topics of the guide by strategy, `topics_open` counts those that have to be asked for. `step`
+    is what a repertory grid needs next.
     """
 
     methodology: Methodology
@@ -70,6 +71,7 @@ class SignalContext:
     threads: Sequence[Thread] = ()
     gaps: Mapping[str, float] = field(default_factory=dict)
     topics_open: int = 0
+    step: str | None = None
     found: dict[str, Any] = field(default_factory=dict)
     """Values of signals detected before, by name; for signals that depend on others."""
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
 from math import isfinite
-from typing import Literal
+from typing import Literal, get_args
 
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.methodology import Form, Methodology, Phase
-from pipeline.signals import graph, guide, llm, meta, nodes, temporal, threads
+from pipeline.methodology import Form, GridStepName, Methodology, Phase
+from pipeline.signals import graph, grid, guide, llm, meta, nodes, temporal, threads
 from pipeline.signals.base import NodeColumns, Signal, SignalContext, SignalMatrix
 
 SIGNALS: dict[str, Signal] = {
-    signal.name: signal for pool in (graph, nodes, threads, llm, temporal, meta, guide) for signal in pool.SIGNALS
+    signal.name: signal for pool in (graph, nodes, threads, llm, temporal, meta, guide, grid) for signal in pool.SIGNALS
 }
 ORDER: tuple[str, ...] = tuple(
     TopologicalSorter({name: signal.depends_on for name, signal in SIGNALS.items()}).static_order()
@@ -25,6 +25,7 @@ LOW, HIGH = 0.25, 0.75
 NUMBER_SUFFIXES = ("low", "mid", "high")
 BOOL_SUFFIXES = ("true", "false")
 PHASES: tuple[Phase, ...] = ("early", "mid", "late")
+GRID_STEPS: tuple[GridStepName, ...] = get_args(GridStepName)
 Matcher = Literal["value", "true", "false", "low", "mid", "high", "equals"]
 
 
@@ -127,6 +128,7 @@ def check(methodology: Methodology) -> list[Problem]:
             )
     problems.extend(_ontology_problems(methodology))
     problems.extend(_question_problems(methodology))
+    problems.extend(_grid_problems(methodology))
     if sum(strategy.generates_closing_question for strategy in methodology.strategies) > 1:
         problems.append(Problem(("strategies",), "more than one strategy generates the closing question"))
     return problems
@@ -203,6 +205,49 @@ def _question_problems(methodology: Methodology) -> list[Problem]:
             problems.append(Problem(at, f"nothing can cover {topic.id}: it has no types, words or questions"))
         if not topic.asked_by and not (asking and topic.questions):
             problems.append(Problem(at, f"nothing asks for {topic.id}: it needs asked_by, or questions and a strategy"))
+    return problems
+
+
+def _grid_problems(methodology: Methodology) -> list[Problem]:
+    """Mistakes in what makes a methodology a repertory grid."""
+    grid, types = methodology.grid, {node.name for node in methodology.ontology.nodes}
+    relations = {edge.name for edge in methodology.ontology.edges}
+    problems: list[Problem] = []
+    steps: dict[str, str] = {}
+    for position, strategy in enumerate(methodology.strategies):
+        at = ("strategies", position)
+        if (strategy.focus_mode == "grid") != (strategy.grid_step is not None):
+            problems.append(Problem((*at, "grid_step"), f"{strategy.name}: focus_mode: grid and grid_step go together"))
+            continue
+        if strategy.grid_step is None:
+            continue
+        if grid is None:
+            problems.append(Problem((*at, "grid_step"), f"{strategy.name} serves a grid, and there is no `grid`"))
+        if strategy.node_binding != "none":
+            problems.append(
+                Problem((*at, "node_binding"), f"{strategy.name} serves a grid and needs node_binding: none")
+            )
+        if strategy.grid_step != "element" and not strategy.templates:
+            problems.append(
+                Problem((*at, "templates"), f"{strategy.name} is asked in the words of its templates: none")
+            )
+        if strategy.grid_step in steps:
+            reason = f"{strategy.name} and {steps[strategy.grid_step]} serve the same step, {strategy.grid_step}"
+            problems.append(Problem((*at, "grid_step"), reason))
+        steps[strategy.grid_step] = strategy.name
+    if grid is None:
+        return problems
+    for field in ("element_type", "pole_type"):
+        if getattr(grid, field) not in types:
+            problems.append(Problem(("grid", field), f"unknown node type {getattr(grid, field)}"))
+    for field in ("opposite", "applies"):
+        if getattr(grid, field) not in relations:
+            problems.append(Problem(("grid", field), f"unknown relation {getattr(grid, field)}"))
+    problems.extend(
+        Problem(("grid",), f"no strategy serves the step {step}") for step in GRID_STEPS if step not in steps
+    )
+    if len({role.id for role in grid.roles}) < len(grid.roles):
+        problems.append(Problem(("grid", "roles"), "two prompts have the same id"))
     return problems
 
 

@@ -13,6 +13,7 @@ from pipeline.coverage import element_of
 from pipeline.engines.base import Decision, DecisionEngine
 from pipeline.focus import Focus, Target
 from pipeline.graph.tracker import NodeStateTracker
+from pipeline.grid.steps import rating_due
 from pipeline.guide import Agenda, agenda_of
 from pipeline.signals.nodes import STAGNATION_TURNS
 from pipeline.state import SaturationMetrics
@@ -25,6 +26,7 @@ FEW_TURNS_LEFT = "Few turns left"
 LONG = 8
 """Turns of an interview from which on the closing question comes before the last turn, so that its answer is heard."""
 GUIDE_FINISHED = "guide_finished"
+RATINGS_DUE = "the grid was not rated, and the interview would end"
 MODERATOR = "moderator"
 MUST_ASK = "must_ask"
 """The strategy of a question that the concept demands, where the engine has none that asks for topics."""
@@ -100,11 +102,12 @@ class ContinuationStage:
         3. A moderator's question: go on with it.
         4. What the concept demands is still open, and the interview would close or its turns are only just enough:
            that question.
-        5. The engine chose the closing strategy: the closing question.
-        6. Only one turn more is left than the closing question needs, in a long interview: the closing question.
-        7. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
+        5. It would close, and a repertory grid was not rated: the ratings.
+        6. The engine chose the closing strategy: the closing question.
+        7. Only one turn more is left than the closing question needs, in a long interview: the closing question.
+        8. The guide is finished and no thread is open, or the interview is saturated (from `min_turn_for_saturation`
            on, or in the late phase): the closing question, or the end where the methodology has no closing strategy.
-           While topics of a guide are open, only answers that bring nothing saturate.
+           While topics of a guide are open, or a grid needs something, only answers that bring nothing saturate.
         8. Otherwise: the next question of the chosen strategy.
         """
         start = context.get(ContextOutput)
@@ -136,6 +139,11 @@ class ContinuationStage:
             asking, target = _asking(context.strategies, demanded)
             focus = Focus(target=target, label=target.label)
             return continued(context, "", strategy=asking, focus=focus, because=_demand(decision, reason_to_end))
+        owed = rating_due(context.get(StateOutput).grid) if reason_to_end is not None else None
+        rating = next((s for s in context.strategies if s.grid_step == "rate"), None)
+        if owed is not None and rating is not None and chosen.directive is None:
+            focus = Focus(target=owed.target, label=owed.target.label)
+            return continued(context, "", strategy=rating.name, focus=focus, because=RATINGS_DUE)
         if decision.close:
             return continued(context, CLOSING_STRATEGY, strategy=decision.strategy, closing=True)
         if reason_to_end is None:
@@ -153,6 +161,8 @@ class ContinuationStage:
         if not self._engines[context.state.engine].closes_on_saturation or not soonest:
             return None
         found = saturation_reason(measured.saturation, chosen.tracker, settings, decision.saturated)
+        if chosen.step is not None:
+            return found if found in UNYIELDING else None
         if not context.configuration.methodology.guide:
             return found
         if not agenda.finished(measured.guide):

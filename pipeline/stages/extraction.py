@@ -9,6 +9,9 @@ from pipeline.concept import names_of
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, ExtractionOutput, SrlOutput, UtteranceOutput
 from pipeline.graph.surface import KGNode, SurfaceGraph
+from pipeline.grid.extraction import extracted
+from pipeline.grid.moment import answered_step
+from pipeline.grid.steps import begun
 from pipeline.ports import Extraction, ExtractionRequest, Extractor
 
 SHORT = 3
@@ -39,7 +42,7 @@ def _purpose(context: TurnContext) -> str:
 
 
 class ExtractionStage:
-    """Asks the extractor; a skip has nothing to extract."""
+    """Asks the extractor; a skip has nothing to extract, and what a grid asked for is read by the grid's own rules."""
 
     name: ClassVar[str] = "extraction"
     requires: ClassVar[tuple[type[Contract], ...]] = (ContextOutput, UtteranceOutput, SrlOutput)
@@ -55,6 +58,10 @@ class ExtractionStage:
             return ExtractionOutput(Extraction(extractable=False))
         start = context.get(ContextOutput)
         configuration = context.configuration
+        step, grid = answered_step(context), configuration.methodology.grid
+        if step is not None and grid is not None:
+            progress = begun(context.state.grid, configuration)
+            return ExtractionOutput(extracted(step, progress, said.content, context.state.language, grid))
         request = ExtractionRequest(
             text=said.content,
             utterance_id=said.utterance.id,

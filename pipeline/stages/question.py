@@ -26,6 +26,8 @@ from pipeline.coverage import element_of
 from pipeline.engines.base import ScoredCandidate
 from pipeline.focus import Focus
 from pipeline.focusing import focus_of
+from pipeline.grid.steps import step_of
+from pipeline.grid.wording import METHOD, question_of, reworded
 from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
 from pipeline.offers import chosen_by_writer, offered
@@ -77,7 +79,19 @@ class QuestionStage:
         demanded = self._demanded(context)
         if demanded is not None:
             return await asking.verbatim(in_one(before, demanded), "concept")
+        step = self._step(context)
+        if step is not None:
+            return await asking.verbatim(in_one(before, step), METHOD)
         return await self._asked(context, asking, before)
+
+    def _step(self, context: TurnContext) -> str | None:
+        """The question for what a grid needs next, in the method's words."""
+        going = context.get(ContinuationOutput)
+        strategy = context.strategies.find(going.strategy)
+        step = step_of(strategy, going.focus.target if going.focus is not None else None)
+        if step is None or strategy is None:
+            return None
+        return question_of(step, strategy, context.state, context.configuration)
 
     async def _asked(self, context: TurnContext, asking: Asking, before: str) -> QuestionOutput:
         """The question as it was written; where the writer chose what it is about, the turn goes on from there."""
@@ -101,6 +115,7 @@ class QuestionStage:
         decision = chosen.decision
         as_decided = decision is not None and going.strategy == decision.strategy and going.focus == chosen.focus
         free = as_decided and not going.ask_closing and chosen.directive is None
+        free = free and not self._serves_grid(context, going.strategy)
         compares = isinstance(self._questioner.writer, ComparesWordings)
         if decision is None or not free or not chosen_by_writer(context.configuration, compares=compares):
             return []
@@ -110,9 +125,16 @@ class QuestionStage:
             focus = focus_of(candidate.target, chosen.tracker, graph, turn)
             if compares and ways and (focus is None or focus.mentioned_turn != turn):
                 continue  # Going back to something is the engine's to choose.
+            if self._serves_grid(context, candidate.strategy):
+                continue  # What a grid needs is asked in the method's words.
             if focus is not None or candidate.target is None:
                 ways.append((candidate, continued(context, "", strategy=candidate.strategy, focus=focus)))
         return ways if len(ways) > 1 else []
+
+    @staticmethod
+    def _serves_grid(context: TurnContext, name: str | None) -> bool:
+        strategy = context.strategies.find(name)
+        return strategy is not None and strategy.focus_mode == "grid"
 
     def _demanded(self, context: TurnContext) -> str | None:
         """The concept's own question that is asked next, in its words."""
@@ -135,6 +157,10 @@ class QuestionStage:
         """What the interviewer says about an act, with the present question where it is asked again."""
         present = context.state.question
         if move.then == "simpler" and present is not None:
+            fixed = reworded(context.state, context.configuration, context.strategies)
+            if fixed is not None:
+                said = await asking.verbatim(in_one(move.text, fixed), METHOD)
+                return replace(said, asked=fixed)
             return await asking.ask(
                 rephrase_request(context.state, context.configuration, context.strategies), before=move.text
             )

@@ -175,6 +175,7 @@ def _stored_inputs(context: TurnContext) -> StoredInputs:
         threads=context.get(StrategyOutput).threads,
         topic=context.get(StrategyOutput).topic,
         topics_open=context.get(StrategyOutput).topics_open,
+        step=context.get(StrategyOutput).step,
         engine_state=state.engine_state,
         closeness={text: tuple(found) for text, found in context.get(StrategyOutput).closeness.items()},
     )

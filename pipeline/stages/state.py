@@ -19,6 +19,7 @@ from pipeline.coverage import ElementCoverage, Told, covered, element_of
 from pipeline.elements import named
 from pipeline.graph.metrics import measure, measure_canonical
 from pipeline.graph.saturation import advanced, next_metrics
+from pipeline.grid.moment import grid_after
 from pipeline.guide import TopicProgress, agenda_of, topic_of
 from pipeline.momentum import Momentum, by_rules
 from pipeline.reactions import doubts, wonders
@@ -78,6 +79,7 @@ class StateStage:
             threads=threads,
             guide=guide,
             coverage=self._covered(context),
+            grid=grid_after(context, context.get(UtteranceOutput).content, start.turn_number),
         )
 
     def _covered(self, context: TurnContext) -> tuple[ElementCoverage, ...]:

@@ -26,8 +26,9 @@ from pipeline.focus import Target
 from pipeline.focusing import focus_of
 from pipeline.graph.surface import SurfaceGraph
 from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.grid.model import GridStep
+from pipeline.grid.steps import next_step
 from pipeline.guide import agenda_of
-from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal, Embedder
 from pipeline.signals.base import SignalContext
 from pipeline.signals.registry import SIGNALS, detect
@@ -82,16 +83,12 @@ class StrategyStage:
         canonical = context.get(SlotsOutput).canonical
         key_of = canonical.key_of if canonical is not None else _itself
         threads = judged(measured.threads, graph, tracker, key_of, methodology.ontology)
-        matrix = detect(
-            self._signal_context(context, tracker, methodology, threads), (*methodology.signal_names, *_needed(engine))
-        )
+        step = _step(context)
+        signals = self._signal_context(context, tracker, threads, step)
+        matrix = detect(signals, (*methodology.signal_names, *_needed(engine)))
         before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
-        undecided = self._with_topics(
-            context,
-            StrategyOutput(
-                None, matrix, tracker, depths, None, move=move, threads=threads, phase=before or matrix.phase
-            ),
-        )
+        undecided = StrategyOutput(None, matrix, tracker, depths, None, move=move, threads=threads)
+        undecided = self._with_topics(context, replace(undecided, step=step, phase=before or matrix.phase))
         if move is not None and move.then != "engine":
             return undecided
         if start.turn_number >= start.max_turns or (start.closing and not follows_up(context)):
@@ -99,7 +96,7 @@ class StrategyStage:
         directive = self._directive(context)
         if directive is not None and directive.kind == "inject":
             return replace(undecided, injected=directive.question, directive=directive)
-        inputs = self._inputs(context, undecided, directive)
+        inputs = replace(self._inputs(context, undecided, directive), step=step)
         inputs = await with_closeness(engine, inputs, self._embedder)
         decision = engine.decide(inputs)
         return replace(
@@ -160,8 +157,8 @@ class StrategyStage:
         self,
         context: TurnContext,
         tracker: NodeStateTracker,
-        methodology: Methodology,
         threads: tuple[Thread, ...],
+        step: GridStep | None,
     ) -> SignalContext:
         start = context.get(ContextOutput)
         changed = context.get(GraphOutput)
@@ -171,7 +168,7 @@ class StrategyStage:
         candidates = _followable(tracker, changed.graph)
         agenda = agenda_of(context.configuration, context.state.language)
         return SignalContext(
-            methodology=methodology,
+            methodology=context.configuration.methodology,
             strategies=context.strategies,
             turn_number=start.turn_number,
             max_turns=start.max_turns,
@@ -194,6 +191,7 @@ class StrategyStage:
             threads=threads,
             gaps=agenda.gaps(measured.guide, context.strategies.names),
             topics_open=agenda.to_ask(measured.guide),
+            step=step.name if step is not None else None,
         )
 
     def _directive(self, context: TurnContext) -> AppliedDirective | None:
@@ -206,6 +204,14 @@ class StrategyStage:
         if key is not None and canonical is not None:
             key = canonical.key_of(key)
         return AppliedDirective(**wish.model_dump(), node_key=key)
+
+
+def _step(context: TurnContext) -> GridStep | None:
+    """What a repertory grid needs next."""
+    start, state = context.get(ContextOutput), context.state
+    left = start.max_turns - start.turn_number
+    grid = context.get(StateOutput).grid
+    return next_step(grid, context.configuration, seed=state.seed, turns_left=left, language=state.language)
 
 
 def _needed(engine: DecisionEngine) -> tuple[str, ...]:

@@ -11,6 +11,9 @@ from pipeline.conduct.moves import asked_back, chosen_act, meant, put_right
 from pipeline.context import TurnContext
 from pipeline.contracts import ContextOutput, Contract, UtteranceOutput
 from pipeline.errors import InvalidAnswer
+from pipeline.grid.moment import answered_step
+from pipeline.grid.rating import in_words, parsed
+from pipeline.grid.steps import begun
 from pipeline.ports import ActReader
 from pipeline.state import Utterance, utterance_id
 
@@ -60,6 +63,8 @@ class UtteranceStage:
             last = context.state.last_answer()
             if last is None or last.id != answer.corrects:
                 raise InvalidAnswer("Only the last answer can be corrected.")
+        if answer.kind == "rate":
+            return self._rated(context, text)
         acts = await self._acts(context, text, start.question)
         utterance = Utterance(
             id=utterance_id(context.state, start.turn_number, "respondent"),
@@ -81,6 +86,21 @@ class UtteranceStage:
             utterance=utterance, kind=answer.kind, has_content=bool(content), content=content, acts=acts
         )
 
+    def _rated(self, context: TurnContext, text: str) -> UtteranceOutput:
+        """Ratings, told in words; there is nothing else to understand in them."""
+        asked, number = context.state.question, context.get(ContextOutput).turn_number
+        progress = begun(context.state.grid, context.configuration)
+        ratings = parsed(text, progress, asked.target if asked is not None else None)
+        utterance = Utterance(
+            id=utterance_id(context.state, number, "respondent"),
+            turn_number=number,
+            speaker="respondent",
+            kind="rate",
+            text=in_words(ratings, progress),
+            recorded_at=context.now,
+        )
+        return UtteranceOutput(utterance=utterance, kind="rate", has_content=False, content="", acts=())
+
     async def _acts(self, context: TurnContext, text: str, question: str) -> tuple[HeardAct, ...]:
         moment = moment_of(context, ())
         if moment is None or not text:
@@ -88,5 +108,10 @@ class UtteranceStage:
         chosen = chosen_act(moment)
         if chosen is not None:
             return (HeardAct(act=chosen, start=0, end=len(text), heard_by="offer"),)
-        heard = meant(moment, await self._reader.read(text, asked_back(moment) or question, context.state.language))
+        asked = asked_back(moment) or question
+        heard = meant(moment, await self._reader.read(text, asked, context.state.language))
+        step = answered_step(context)
+        if step is not None and step.name == "opposite":
+            # "The opposite would be …" answers the question and takes nothing back.
+            heard = tuple(act for act in heard if act.act != "corrects" or act.details)
         return heeded(text, heard)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from server.protocol.base import TurnKey
-from server.protocol.inbound import ChoiceName, ChoiceValue, ShortText
+from server.protocol.base import Identifier, TurnKey
+from server.protocol.inbound import ChoiceName, ChoiceValue, Rating, ShortText
 
 Slug = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
@@ -58,7 +58,10 @@ class StartSession(Body):
 class PostTurn(Body):
     """`POST /api/sessions/{id}/turns`."""
 
-    text: str
+    text: str = ""
+    ratings: dict[Identifier, dict[Identifier, Rating]] | None = Field(
+        default=None, max_length=40, description="Instead of a text, where the question asks for ratings."
+    )
     turn_key: TurnKey
 
 

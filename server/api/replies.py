@@ -29,7 +29,7 @@ from pipeline.state import (
 from pipeline.stimulus import ImageType
 from pipeline.threads import Thread
 from server.protocol.coverage import ElementItem, Spirits
-from server.protocol.outbound import Offer, TurnResultView
+from server.protocol.outbound import Offer, RatingForm, TurnResultView
 from server.protocol.watched import PreviewView
 from server.sync.service import SyncState
 from server.usage import SessionUsage
@@ -197,6 +197,7 @@ class SessionNow(ReplyBody):
     session_id: str
     state: SessionStatus
     question: QuestionNow | None
+    ratings: RatingForm | None = Field(description="What the question asks to rate; send it as `ratings`.")
 
 
 class TurnReply(SessionNow):
@@ -331,6 +332,7 @@ class RespondentSession(ReplyBody):
     stimulus: str | None = Field(description="The text to be shown before the first question, and on request.")
     stimulus_image: StimulusImageShown | None = Field(description="The image that belongs to it.")
     question: str | None
+    ratings: RatingForm | None = Field(description="What the question asks to rate.")
     transcript: list[UtteranceShown]
     speech: SpeechOffered
 
@@ -409,6 +411,7 @@ class ModeratorSession(ReplyBody):
     saturation_score: Share | None
     settings: Json = Field(description="The respondent's wishes about speaking and listening.")
     guide: list[TopicProgress] = Field(description="The topics of the guide, and how far they are.")
+    grid: Json | None = Field(description="The repertory grid with its ratings, where the method has one.")
     threads: list[Thread] = Field(description="What the interviewer follows, by the nodes it runs through.")
     coverage: list[ElementCoverage] = Field(description="How far the elements of the concept were spoken of.")
     elements: list[ElementItem] = Field(description="The same with labels, and with what each still lacks.")

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from config.loader import content_hash
+from pipeline.grid.rating import written as written_ratings
 from pipeline.state import Device, InterviewState, SessionStatus
 from pipeline.turn import Answer
 from server.api.access import (
@@ -145,10 +146,19 @@ async def post_turn(request: Request) -> Response:
     body = await read_body(request, PostTurn)
 
     async def say(owner: SessionOwner) -> dict[str, Any]:
-        receipt = await owner.submit(Answer(turn_key=body.turn_key, text=body.text))
+        receipt = await owner.submit(_answer(body))
         return turn_view(owner.state, receipt, owner.context.configuration)
 
     return json_response(await parts.hub.use(session_id, say))
+
+
+def _answer(body: PostTurn) -> Answer:
+    """What was posted: a text, or ratings. Raises ApiError for both."""
+    if body.ratings is None:
+        return Answer(turn_key=body.turn_key, text=body.text)
+    if body.text:
+        raise ApiError("invalid_input", "text: an answer is a text or ratings, not both.")
+    return Answer(turn_key=body.turn_key, text=written_ratings(body.ratings), kind="rate")
 
 
 async def list_sessions(request: Request) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.concept import SessionConfiguration
+from pipeline.grid.rating import form_of
 from pipeline.outcome import progress
 from pipeline.state import InterviewState, Receipt
 from server.api.stimulus import image_view
@@ -61,6 +62,7 @@ def respondent_view(parts: Parts, state: InterviewState, configuration: SessionC
         "stimulus": concept.stimulus,
         "stimulus_image": image_view(state.session_id, configuration.stimulus_image),
         "question": state.question.text if state.question else None,
+        "ratings": _ratings(state),
         "transcript": public_utterance_rows(state),
         "speech": speech_view(parts, state, configuration),
     }
@@ -102,6 +104,11 @@ def received_view(came: Received | None, versions: list[Version]) -> dict[str, A
     }
 
 
+def _ratings(state: InterviewState) -> dict[str, Any] | None:
+    """What the present question asks to rate."""
+    return form_of(state.grid, state.question.target if state.question is not None else None)
+
+
 def now_view(state: InterviewState, turn_number: int | None = None) -> dict[str, Any]:
     """State and the latest question or closing statement; that of one turn, if its number is given."""
     question: dict[str, Any] | None = None
@@ -109,7 +116,7 @@ def now_view(state: InterviewState, turn_number: int | None = None) -> dict[str,
         if u.speaker == "interviewer" and turn_number in (None, u.turn_number):
             closing = u.kind == "closing"
             question = {"turn_number": u.turn_number, "text": u.text, "fallback": u.fallback, "closing": closing}
-    return {"session_id": state.session_id, "state": state.status, "question": question}
+    return {"session_id": state.session_id, "state": state.status, "question": question, "ratings": _ratings(state)}
 
 
 def turn_view(state: InterviewState, receipt: Receipt, configuration: SessionConfiguration) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from server.export.documents import to_docx, to_qdpx
 from server.export.material import Material
-from server.export.text import to_csv, to_graphml, to_json, to_markdown, to_vtt
+from server.export.text import to_csv, to_graphml, to_grid, to_json, to_markdown, to_vtt
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ FORMATS: dict[str, Format] = {
         Format("json", "application/json", "json", to_json, complete=True),
         Format("md", "text/markdown; charset=utf-8", "md", to_markdown),
         Format("csv", "application/zip", "csv.zip", to_csv),
+        Format("grid", "text/csv; charset=utf-8", "grid.csv", to_grid),
         Format("graphml", "application/graphml+xml", "graphml", to_graphml),
         Format("vtt", "text/vtt; charset=utf-8", "vtt", to_vtt),
         Format("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx", to_docx),

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 from pipeline.graph.surface import REVISES
 from pipeline.graph.violations import violations
 from server.export.coverage import HEADINGS, coverage_cells, coverage_rows, coverage_table
+from server.export.grid import grid_of, grid_rows
 from server.export.material import (
     SPEAKERS,
     Material,
@@ -65,6 +66,7 @@ def to_json(material: Material) -> bytes:
         "threads": [thread.model_dump(mode="json") for thread in state.threads],
         "guide": [item.model_dump(mode="json") for item in state.guide],
         "coverage": coverage_rows(state, material.configuration),
+        "grid": grid_of(state.grid),
         "node_tracker_state": state.tracker.model_dump(mode="json"),
         "turns": list(material.turns),
         "moderator_actions": list(material.actions),
@@ -107,6 +109,7 @@ def to_markdown(material: Material) -> bytes:
         lines += [_line(HEADINGS), _line(["---"] * len(HEADINGS))]
         lines += [_line(_escaped(cell) for cell in coverage_cells(row)) for row in covered]
         lines.append("")
+    lines += _grid_lines(grid_rows(state))
     labels = {node.id: node.label for node in state.nodes}
     if state.nodes:
         lines += ["## Concepts", ""]
@@ -132,13 +135,31 @@ def to_markdown(material: Material) -> bytes:
     return "\n".join(lines).encode()
 
 
+def _grid_lines(rows: Sequence[Row]) -> list[str]:
+    """A repertory grid as a table; nothing without one."""
+    if not rows:
+        return []
+    columns = list(rows[0])
+    lines = ["## Grid", "", f"| {' | '.join(_escaped(name.replace('_', ' ')) for name in columns)} |"]
+    lines.append(f"|{' --- |' * len(columns)}")
+    for row in rows:
+        cells = ("" if row[name] is None else _escaped(str(row[name])) for name in columns)
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def to_grid(material: Material) -> bytes:
+    """The repertory grid as one table: a row per construct between its poles, a column per element."""
+    return _table(grid_rows(material.state))
+
+
 def _escaped(text: str) -> str:
     escaped = _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
     return _LINE_START.sub(r"\1\\\2", escaped)
 
 
 def to_csv(material: Material) -> bytes:
-    """A zip of tables: session, utterances, nodes, edges, quotes, slots, elements, scores, usage.
+    """A zip of tables: session, utterances, nodes, edges, quotes, slots, elements, scores, usage, and a repertory grid.
 
     UTF-8 with a byte order mark, for Excel.
     """
@@ -163,6 +184,8 @@ def to_csv(material: Material) -> bytes:
         ],
         "usage": list(material.calls),
     }
+    if state.grid.constructs:
+        tables["grid"] = grid_rows(state)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         for name, rows in tables.items():
@@ -179,7 +202,7 @@ def _table(rows: Sequence[Row]) -> bytes:
     columns = list(dict.fromkeys(key for row in rows for key in row if key != "quotes"))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(columns)
+    writer.writerow([_cell(column) for column in columns])
     for row in rows:
         writer.writerow([_cell(row.get(column)) for column in columns])
     return b"\xef\xbb\xbf" + out.getvalue().encode("utf-8", "replace")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, TypeAdapter
 
 from pipeline.concept import Patience
+from pipeline.grid.model import HIGHEST, LOWEST
 from server.protocol.base import Identifier, Message, TurnKey
 
 ShortText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -47,6 +48,19 @@ class Skip(Message):
     """The respondent would rather not say: a turn without content, not probed again."""
 
     type: Literal["skip"]
+    turn_key: TurnKey
+
+
+Rating = Annotated[int, Field(ge=LOWEST, le=HIGHEST)]
+
+
+class Rate(Message):
+    """The ratings that the question asks for, or some of them; a turn. `skip` leaves all of them out."""
+
+    type: Literal["rate"]
+    ratings: dict[Identifier, dict[Identifier, Rating]] = Field(
+        max_length=40, description="By construct and element; what is missing stays unrated."
+    )
     turn_key: TurnKey
 
 
@@ -162,6 +176,7 @@ ClientMessage = Annotated[
     | GiveConsent
     | SendAnswer
     | Skip
+    | Rate
     | Rephrase
     | Correct
     | AudioStart

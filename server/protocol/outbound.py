@@ -24,6 +24,30 @@ class TurnResultView(Message):
     utterance_id: str = Field(description="The respondent's utterance of this turn, for `correct`.")
 
 
+class RatedElement(Message):
+    """Something that is rated."""
+
+    id: str
+    label: str
+
+
+class RatedConstruct(Message):
+    """A line of the grid: what the lowest rating stands for, and what the highest; `contrast` where it was named."""
+
+    id: str
+    emergent: str
+    contrast: str | None = None
+
+
+class RatingForm(Message):
+    """The ratings that a question asks for: each element on each construct, or none of them; see `rate`."""
+
+    elements: tuple[RatedElement, ...]
+    constructs: tuple[RatedConstruct, ...]
+    lowest: int
+    highest: int
+
+
 class QuestionCompleted(Message):
     """A question as it stands; the deltas of the last attempt, concatenated, equal `text` byte for byte."""
 
@@ -34,6 +58,7 @@ class QuestionCompleted(Message):
     fallback: bool = Field(description="Whether it is the strategy's template because the writer failed.")
     closing: bool = Field(default=False, description="Whether it is the closing statement, which needs no answer.")
     utterance_id: str | None = None
+    ratings: RatingForm | None = Field(default=None, description="What is to be rated, where it asks for ratings.")
 
 
 class TurnStarted(Message):

@@ -10,7 +10,7 @@ from pipeline.acts import Act
 from server.protocol.base import Attempt, Message, SessionStatus, TurnNumber
 from server.protocol.codes import ErrorCode
 from server.protocol.coverage import ElementItem, Spirits
-from server.protocol.outbound import Error, Pong
+from server.protocol.outbound import Error, Pong, RatedConstruct, RatedElement
 from server.usage import SessionUsage
 
 Activity = Literal["idle", "thinking", "typing", "speaking", "working", "asking", "held"]
@@ -205,7 +205,7 @@ class WatchedTranscriptFinal(SessionFrame):
     type: Literal["transcript.final"] = "transcript.final"
     turn_number: TurnNumber
     text: str
-    kind: Literal["answer", "skip", "correct"] = "answer"
+    kind: Literal["answer", "skip", "correct", "rate"] = "answer"
     spoken: bool = False
 
 
@@ -340,8 +340,21 @@ class GuideItem(Message):
     reason: str = Field(description="Why it was left.")
 
 
+class GridConstruct(RatedConstruct):
+    """A construct with the ratings it got, by element."""
+
+    ratings: dict[str, int]
+
+
+class GridView(Message):
+    """A repertory grid as far as it was elicited."""
+
+    elements: tuple[RatedElement, ...]
+    constructs: tuple[GridConstruct, ...]
+
+
 class WatchedState(SessionFrame):
-    """The session's state, who paused or claimed it, and how far its guide is."""
+    """The session's state, who paused or claimed it, and how far its guide and its grid are."""
 
     type: Literal["session.state"] = "session.state"
     state: SessionStatus
@@ -351,6 +364,7 @@ class WatchedState(SessionFrame):
     paused_by: Literal["respondent", "moderator"] | None
     claimed_by: str | None
     guide: tuple[GuideItem, ...] = ()
+    grid: GridView | None = Field(default=None, description="The repertory grid, where the method has one.")
 
 
 class WatchedCoverage(SessionFrame):

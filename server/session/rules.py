@@ -19,6 +19,8 @@ from typing import Any, Final, Literal
 from pipeline.concept import SessionConfiguration
 from pipeline.conduct.memory import acknowledged
 from pipeline.engines.registry import strategies_of
+from pipeline.errors import InvalidAnswer
+from pipeline.grid.rating import parsed
 from pipeline.outcome import STOPPED
 from pipeline.records import derived_id
 from pipeline.state import AppliedCommand, Consent, Directive, InterviewState, SessionStatus, Utterance
@@ -101,8 +103,18 @@ def check_correction(state: InterviewState, utterance_id: str) -> None:
     last = state.last_answer()
     if last is None:
         raise SessionProblem("invalid_input", "There is no answer yet that could be corrected.")
+    if last.kind == "rate":
+        raise SessionProblem("invalid_input", "Ratings can't be corrected in words.")
     if last.id != utterance_id:
         raise SessionProblem("invalid_input", "Only the last answer can be corrected.")
+
+
+def check_ratings(state: InterviewState, text: str) -> None:
+    """Refuse ratings that the question does not ask for, or that do not fit the grid. Raises SessionProblem."""
+    try:
+        parsed(text, state.grid, state.question.target if state.question is not None else None)
+    except InvalidAnswer as exc:
+        raise SessionProblem("invalid_input", str(exc)) from exc
 
 
 def check_rephrase(state: InterviewState, configuration: SessionConfiguration) -> None:

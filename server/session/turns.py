@@ -200,6 +200,8 @@ class Turns:
             return self._turn.joined_by(answer, digest)
         session.worker.refuse_when_unable()
         rules.check_turn(session.state, session.configuration)
+        if answer.kind == "rate":
+            rules.check_ratings(session.state, answer.text)
         if answer.kind == "correct":
             rules.check_correction(session.state, answer.corrects or "")
         handle = TurnHandle(session.ledger.as_pending(answer), digest, first=first, speculative=speculative)

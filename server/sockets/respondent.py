@@ -16,6 +16,7 @@ import structlog
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from pipeline.grid.rating import written
 from pipeline.turn import Answer
 from server.addresses import address_of
 from server.hot.errors import NotOwner
@@ -34,6 +35,7 @@ from server.protocol.inbound import (
     Pause,
     Ping,
     Playback,
+    Rate,
     Rephrase,
     Resume,
     SendAnswer,
@@ -316,6 +318,8 @@ class MessageHandler:
                 await self._begin(Answer(turn_key=message.turn_key, text=message.text))
             case Skip():
                 await self._begin(Answer(turn_key=message.turn_key, kind="skip"))
+            case Rate():
+                await self._begin(Answer(turn_key=message.turn_key, text=written(message.ratings), kind="rate"))
             case Correct(turn_key=turn_key, text=text, utterance_id=corrects):
                 await self._begin(Answer(turn_key=turn_key, text=text, kind="correct", corrects=corrects))
             case GiveConsent():

@@ -9,13 +9,16 @@ from typing import Any
 from pipeline.concept import SessionConfiguration
 from pipeline.contracts import TurnRecord
 from pipeline.state import InterviewState
+from server.export.grid import grid_of
 from server.protocol.base import Message
-from server.protocol.outbound import QuestionDelta, QuestionStarted, TranscriptPartial
+from server.protocol.outbound import QuestionDelta, QuestionStarted, RatedElement, TranscriptPartial
 from server.protocol.watched import (
     Action,
     ActionView,
     Continuation,
     GraphDelta,
+    GridConstruct,
+    GridView,
     GuideItem,
     Latency,
     NodeSignals,
@@ -88,6 +91,20 @@ def of_state(state: InterviewState) -> WatchedState:
         paused_by=state.paused_by,
         claimed_by=state.claimed_by,
         guide=tuple(GuideItem(**item.model_dump(exclude={"node_ids"})) for item in state.guide),
+        grid=_grid(state),
+    )
+
+
+def _grid(state: InterviewState) -> GridView | None:
+    found = grid_of(state.grid)
+    if found is None:
+        return None
+    return GridView(
+        elements=tuple(RatedElement(**element) for element in found["elements"]),
+        constructs=tuple(
+            GridConstruct(**{name: construct[name] for name in ("id", "emergent", "contrast", "ratings")})
+            for construct in found["constructs"]
+        ),
     )
 
 

@@ -153,7 +153,7 @@ class Reporter:
         self.live.answer = WatchedTranscriptFinal(
             session_id=self.session_id,
             turn_number=turn_number,
-            text=answer.text,
+            text="" if answer.kind == "rate" else answer.text,
             kind=answer.kind,
             spoken=answer.spoken,
         )

@@ -27,7 +27,13 @@ TOLD = Rendering(
     other_act="keep your card",
     thing="that silence",
 )
-NAMES = ("means_end_chain", "jobs_to_be_done", "critical_incident")
+NAMES = (
+    "means_end_chain",
+    "jobs_to_be_done",
+    "critical_incident",
+    "customer_journey_mapping",
+    "repertory_grid",
+)
 CONCEPTS = {
     "headphones_mec": "means_end_chain",
     "coffee_mec": "means_end_chain",
@@ -35,6 +41,10 @@ CONCEPTS = {
     "commute_jtbd": "jobs_to_be_done",
     "restaurant_ci": "critical_incident",
     "customer_support_ci": "critical_incident",
+    "phone_contract_cjm": "customer_journey_mapping",
+    "getting_repaired_cjm": "customer_journey_mapping",
+    "food_shops_rg": "repertory_grid",
+    "ways_of_learning_rg": "repertory_grid",
 }
 EXPECTED = {
     "means_end_chain": {"deepen", "clarify", "explore", "follow_guide", "reflect", "revitalize", "wrap_up"},
@@ -45,6 +55,14 @@ EXPECTED = {
     "critical_incident": {
         "elicit_incident", "deepen_narrative", "explore_emotions", "probe_attributions", "extract_insights",
         "follow_guide", "revitalize", "validate",
+    },
+    "customer_journey_mapping": {
+        "walk_through", "explore_expectation", "explore_feelings", "uncover_pains", "probe_moment",
+        "follow_guide", "revitalize", "wrap_up",
+    },
+    "repertory_grid": {
+        "name_elements", "compare_three", "compare_two", "ask_likeness", "ask_opposite", "ask_ratings", "ladder",
+        "wrap_up",
     },
 }  # fmt: skip
 TOPICS = [LIBRARY.configuration(concept).concept.name for concept in CONCEPTS]
@@ -72,7 +90,9 @@ def test_methodology_has_its_strategies_and_one_that_closes(name: str) -> None:
     assert all(found.openings[language] for language in ("en", "de"))
 
 
-ASKING = [(name, strategy) for name, strategy in STRATEGIES if strategy.focus_mode != "guide"]
+FIXED = [(name, strategy) for name, strategy in STRATEGIES if strategy.focus_mode == "grid"]
+FIXED_IDS = [f"{name}-{strategy.name}" for name, strategy in FIXED]
+ASKING = [(name, strategy) for name, strategy in STRATEGIES if strategy.focus_mode not in ("guide", "grid")]
 ASKING_IDS = [f"{name}-{strategy.name}" for name, strategy in ASKING]
 
 
@@ -118,6 +138,38 @@ def test_every_form_is_an_acceptable_question(name: str, strategy: Strategy, lan
                 text = fill(form.ask, topic=topic, phrase=about)
                 assert check(text, language=language, allowed_words=[topic]) == [], text
                 assert word_count(text) <= 25
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(("name", "strategy"), FIXED, ids=FIXED_IDS)
+def test_question_of_a_grid_is_acceptable_with_what_is_compared(name: str, strategy: Strategy, language: str) -> None:
+    topics = [LIBRARY.configuration(c).concept.name for c, of in CONCEPTS.items() if of == name]
+    compared = {"en": "Aldi, Lidl and your uncle", "de": "Aldi, Lidl und Ihr Onkel"}[language]
+    forms = strategy.templates[language]
+    assert forms
+    assert len({form.ask for form in forms}) == len(forms)
+    assert any(form.said != "earlier" for form in forms)
+    for form in forms:
+        assert placeholders(form.ask) <= {"topic", "element"}, form.ask
+        for topic in topics:
+            text = fill(form.ask, topic=topic).replace("{element}", compared)
+            if strategy.grid_step == "rate":
+                assert "?" not in text  # The page shows what is to be done.
+            else:
+                assert check(text, language=language, allowed_words=[topic, compared]) == [], text
+            assert word_count(text) <= 25, text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prompts_for_elements_are_acceptable_questions(name: str) -> None:
+    grid = METHODS[name].grid
+    topics = [LIBRARY.configuration(c).concept for c, of in CONCEPTS.items() if of == name]
+    for role in (*(grid.roles if grid is not None else ()), *(role for c in topics for role in c.roles)):
+        for language, forms in role.questions.items():
+            for form in forms:
+                for concept in topics:
+                    text = fill(form.ask, topic=concept.name)
+                    assert check(text, language=language, allowed_words=[concept.name]) == [], text
 
 
 @pytest.mark.parametrize("name", NAMES)

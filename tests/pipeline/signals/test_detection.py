@@ -9,7 +9,7 @@ from tests.support.interview import FixedRater, Interview, OwnSlots, concepts, c
 
 ALL = {
     pool: [name for name in SIGNALS if name.startswith(pool)]
-    for pool in ("graph.", "llm.", "temporal.", "meta.", "technique.", "guide.")
+    for pool in ("graph.", "llm.", "temporal.", "meta.", "technique.", "guide.", "grid.")
 }
 
 

@@ -3,6 +3,7 @@
 import { answerFault, cleanAnswer } from "./answer.js";
 import { connect } from "./link.js";
 import { folded } from "./log.js";
+import { countRated, fitting, withRating } from "./ratings.js";
 import { consentMessage, sendPending } from "./session.js";
 import { canAnswer, correctable, online } from "./state.js";
 
@@ -61,6 +62,23 @@ export function skip(state, turnKey) {
   return sendPending({
     ...state, problem: null,
     pending: { kind: "skip", text: "", turnKey, accepted: false, sent: false, failed: null },
+  });
+}
+
+/** @param {State} state @param {string} construct @param {string} element @param {number | null} value @returns {Step} */
+export function rated(state, construct, element, value) {
+  if (!state.rating) return [state, []];
+  return [{ ...state, rated: withRating(state.rated, construct, element, value), problem: null }, []];
+}
+
+/** The ratings given so far, as they are. @param {State} state @param {string} turnKey @returns {Step} */
+export function rate(state, turnKey) {
+  if (!canAnswer(state) || !state.rating) return [state, []];
+  const given = fitting(state.rated, state.rating);
+  if (countRated(given) === 0) return [state, []];
+  return sendPending({
+    ...state, rated: {}, problem: null,
+    pending: { kind: "rate", text: JSON.stringify(given), turnKey, accepted: false, sent: false, failed: null },
   });
 }
 

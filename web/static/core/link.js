@@ -98,12 +98,12 @@ export function wentOffline(state) {
  * The respondent chose this tab: what the other one kept and said counts.
  *
  * @param {State} state
- * @param {{draft: string, pending: import("./pending.js").Kept | null}} saved
+ * @param {import("./pending.js").Saved} saved
  * @returns {Step}
  */
 export function continueHere(state, saved) {
   return connect({
-    ...state, failures: 0, problem: null, epoch: null, lastEventId: 0, draft: saved.draft, editing: null,
+    ...state, failures: 0, problem: null, epoch: null, lastEventId: 0, draft: saved.draft, rated: saved.rated ?? {}, editing: null,
     pending: saved.pending && { ...saved.pending, sent: false, failed: null },
   });
 }

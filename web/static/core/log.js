@@ -8,7 +8,7 @@
 
 /**
  * @typedef {{key: string, speaker: "interviewer" | "respondent", turn: number, text: string,
- *   kind: "question" | "closing" | "reply" | "answer" | "aside" | "skip" | "correction", utteranceId: string | null,
+ *   kind: "question" | "closing" | "reply" | "answer" | "aside" | "skip" | "correction" | "rate", utteranceId: string | null,
  *   turnKey: string | null, edited: boolean}} Entry
  * @typedef {{id?: string, turn_number: number, speaker: string, text: string, kind?: string | null}} TranscriptRow
  */
@@ -47,7 +47,7 @@ export function question(turn, text, closing) {
 /**
  * @param {number} turn
  * @param {string} text
- * @param {"answer" | "skip" | "correction"} kind
+ * @param {"answer" | "skip" | "correction" | "rate"} kind
  * @param {string} turnKey
  * @returns {Entry}
  */
@@ -124,7 +124,7 @@ function kindOf(row, old) {
   const kind = row.kind ?? "";
   if (row.speaker === "respondent") {
     if (kind === "skip" || row.text === "") return "skip";
-    return kind === "correct" ? "correction" : "answer";
+    return kind === "correct" ? "correction" : kind === "rate" ? "rate" : "answer";
   }
   return kind === "closing" || old?.kind === "closing" ? "closing" : "question";
 }

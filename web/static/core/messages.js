@@ -14,7 +14,7 @@
  * @typedef {{type: "question.started", turn_number: number, attempt: number}} QuestionStarted
  * @typedef {{type: "question.delta", turn_number: number, attempt: number, text: string}} QuestionDelta
  * @typedef {{type: "question.completed", id: number, turn_number: number, text: string, closing?: boolean,
- *   utterance_id?: string | null}} QuestionCompleted
+ *   utterance_id?: string | null, ratings?: import("./ratings.js").RatingForm | null}} QuestionCompleted
  * @typedef {{type: "turn.started", id: number, turn_number: number, turn_key: string}} TurnStarted
  * @typedef {{type: "transcript.final", id: number, turn_key: string, text: string, last_seq?: number | null}} TranscriptFinal
  * @typedef {{type: "turn.completed", id: number, turn_number: number, turn_key: string, result: TurnResult}} TurnCompleted
@@ -38,6 +38,7 @@
  *   | {type: "consent", version: string, choices: Record<string, boolean>}
  *   | {type: "answer", text: string, turn_key: string}
  *   | {type: "skip", turn_key: string}
+ *   | {type: "rate", ratings: import("./ratings.js").Rated, turn_key: string}
  *   | {type: "correct", utterance_id: string, text: string, turn_key: string}
  *   | {type: "rephrase"} | {type: "pause"} | {type: "resume"} | {type: "typing"} | {type: "finish"} | {type: "withdraw"}
  *   | {type: "audio.start", codec: "pcm_s16le", sample_rate: 16000, turn_key: string, first_seq: number}

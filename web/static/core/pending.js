@@ -5,18 +5,20 @@
  * connection, a closed tab and a crashed browser, and is wiped when the interview ends or is erased.
  */
 
+import { countRated, readRated } from "./ratings.js";
+
 /**
  * An answer on its way. `accepted` is true from `turn.started` on: the server has it, it is never sent again unasked.
- * @typedef {{kind: "answer" | "skip" | "correct", text: string, turnKey: string, utteranceId?: string,
+ * @typedef {{kind: "answer" | "skip" | "correct" | "rate", text: string, turnKey: string, utteranceId?: string,
  *   accepted: boolean}} Kept
- * @typedef {{draft: string, pending: Kept | null}} Saved
+ * @typedef {{draft: string, pending: Kept | null, rated?: import("./ratings.js").Rated}} Saved
  * @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem">} Shelf
  *
  * A shelf that writes behind the page's back says when what it was given is safe; what is sent waits for that.
  * @typedef {Shelf & {settled?: () => Promise<unknown>}} Keeping
  */
 
-const KINDS = new Set(["answer", "skip", "correct"]);
+const KINDS = new Set(["answer", "skip", "correct", "rate"]);
 
 /** @type {Saved} */
 const NOTHING = { draft: "", pending: null };
@@ -42,7 +44,9 @@ export function loadSaved(shelf, sessionId) {
   try {
     const value = JSON.parse(shelf?.getItem(shelfKey(sessionId)) ?? "null");
     if (!value || typeof value !== "object") return NOTHING;
-    return { draft: typeof value.draft === "string" ? value.draft : "", pending: readKept(value.pending) };
+    const rated = readRated(value.rated);
+    const saved = { draft: typeof value.draft === "string" ? value.draft : "", pending: readKept(value.pending) };
+    return countRated(rated) > 0 ? { ...saved, rated } : saved;
   } catch {
     return NOTHING;
   }
@@ -57,7 +61,7 @@ export function loadSaved(shelf, sessionId) {
 export function saveSaved(shelf, sessionId, saved) {
   if (!shelf) return false;
   try {
-    if (saved.draft === "" && saved.pending === null) shelf.removeItem(shelfKey(sessionId));
+    if (saved.draft === "" && saved.pending === null && countRated(saved.rated ?? {}) === 0) shelf.removeItem(shelfKey(sessionId));
     else shelf.setItem(shelfKey(sessionId), JSON.stringify(saved));
     return true;
   } catch {

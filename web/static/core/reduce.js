@@ -21,7 +21,8 @@ import { ENDED } from "./state.js";
  *   | {type: "erased"} | {type: "erase_failed", code: string}
  *   | {type: "agree"} | {type: "draft", text: string} | {type: "submit", turnKey: string}
  *   | {type: "say", text: string, turnKey: string} | {type: "choose", name: string, turnKey: string}
- *   | {type: "skip", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
+ *   | {type: "skip", turnKey: string} | {type: "rated", construct: string, element: string, value: number | null}
+ *   | {type: "rate", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
  *   | {type: "edit"} | {type: "edit_text", text: string} | {type: "edit_cancel"} | {type: "edit_submit", turnKey: string}
  *   | {type: "ask_to_leave", dialog: "finish" | "withdraw"} | {type: "stay"} | {type: "leave"}
  *   | {type: "show_stimulus"} | {type: "image", url: string}
@@ -35,7 +36,7 @@ import { ENDED } from "./state.js";
  */
 export function reduce(state, event) {
   const [next, effects] = presented(step(state, event));
-  const kept = next.draft === state.draft && next.pending === state.pending;
+  const kept = next.draft === state.draft && next.pending === state.pending && next.rated === state.rated;
   return kept || next.erased || ENDED.has(next.session ?? "") ? [next, effects] : [next, [{ type: "save" }, ...effects]];
 }
 
@@ -65,6 +66,8 @@ function step(state, event) {
     case "say": return act.say(state, event.text, event.turnKey);
     case "choose": return act.choose(state, event.name, event.turnKey);
     case "skip": return act.skip(state, event.turnKey);
+    case "rated": return act.rated(state, event.construct, event.element, event.value);
+    case "rate": return act.rate(state, event.turnKey);
     case "rephrase": return act.rephrase(state);
     case "pause":
     case "resume": return act.pauseOrResume(state, event.type);

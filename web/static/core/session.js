@@ -4,6 +4,7 @@ import { reactionTo } from "./errors.js";
 import { alive } from "./link.js";
 import { answer, answerKey, folded, fromTranscript, lastQuestion, put, question, questionKey, replied } from "./log.js";
 import { pendingKey } from "./messages.js";
+import { parseRated, ratedWords } from "./ratings.js";
 import { ENDED, ERASED, PAUSED, busy, openQuestion, scene } from "./state.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -103,6 +104,7 @@ function completed(state, message) {
         ...question(turn, text, message.closing === true || old?.kind === "closing"),
         utteranceId: message.utterance_id ?? old?.utteranceId ?? null,
       }),
+      rating: newest ? message.ratings ?? null : state.rating,
       stream: null, rephrasing: false, notice: null, problem: state.rephrasing ? null : state.problem,
       spoken: newest && state.synced ? { text, count: state.spoken.count + 1 } : state.spoken,
     },
@@ -129,7 +131,8 @@ function turnStarted(state, message) {
   const next = { ...state, running: key, problem: null, notice: null, offers: [] };
   if (!mine) return [next, [LISTEN]];
   next.pending = { ...mine, accepted: true, sent: true, failed: null };
-  next.log = put(state.log, answer(turn, mine.text, mine.kind === "correct" ? "correction" : mine.kind, key));
+  const text = mine.kind === "rate" ? ratedWords(parseRated(mine.text), state.rating) : mine.text;
+  next.log = put(state.log, answer(turn, text, mine.kind === "correct" ? "correction" : mine.kind, key));
   return [next, [LISTEN]];
 }
 
@@ -209,7 +212,7 @@ const pauser = (reason) => (reason === "by_moderator" ? "moderator" : "you");
 /** @param {State} state @returns {Step} */
 export function erased(state) {
   return [
-    { ...state, erased: true, leaving: null, dialog: null, draft: "", pending: null, log: [], stream: null, problem: null },
+    { ...state, erased: true, leaving: null, dialog: null, draft: "", rating: null, rated: {}, pending: null, log: [], stream: null, problem: null },
     [HUSH, { type: "wipe" }, { type: "disconnect" }, { type: "focus", on: "heading" }],
   ];
 }
@@ -270,6 +273,7 @@ export function takeBack(state) {
   const pending = state.pending;
   if (!pending) return state;
   if (pending.kind === "skip") return { ...state, pending: null };
+  if (pending.kind === "rate") return { ...state, pending: null, rated: parseRated(pending.text) };
   if (pending.kind === "correct") {
     const entry = folded(state.log).find((other) => other.utteranceId === pending.utteranceId);
     const editing = entry ? { utteranceId: entry.utteranceId ?? "", key: entry.key, text: pending.text } : null;
@@ -286,6 +290,7 @@ export function fetched(state, detail) {
     fetching: false, detail, pausedBy: PAUSED.has(detail.state) ? pauser(detail.reason) : state.pausedBy,
     session: state.welcomed ? state.session ?? detail.state : detail.state,
     log: fromTranscript(detail.transcript ?? [], state.log),
+    rating: detail.ratings ?? null,
     offers: state.offers.length ? state.offers : detail.offers ?? [], stopping: state.stopping || detail.reason === "stopping",
     progress: Math.max(state.progress, clamp(detail.progress ?? 0)),
   });
@@ -364,6 +369,7 @@ export function sendPending(state) {
   /** @type {import("./messages.js").ClientMessage} */
   const message =
     kind === "skip" ? { type: "skip", turn_key: turnKey }
+    : kind === "rate" ? { type: "rate", ratings: parseRated(text), turn_key: turnKey }
     : kind === "correct" ? { type: "correct", utterance_id: pending.utteranceId ?? "", text, turn_key: turnKey }
     : { type: "answer", text, turn_key: turnKey };
   return [{ ...state, pending: { ...pending, sent: true } }, [{ type: "send", message }, LISTEN]];

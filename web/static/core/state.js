@@ -23,6 +23,7 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  *   progress?: number | null, closing_text?: string | null, withdrawn_text?: string | null,
  *   offers?: import("./messages.js").Offer[], helpline_text?: string | null, stimulus?: string | null,
  *   stimulus_image?: {url: string, width: number, height: number, alt: string} | null, transcript?: TranscriptRow[],
+ *   ratings?: import("./ratings.js").RatingForm | null,
  *   speech?: SpeechOffer | null}} Detail
  *
  * Whether and how the server can listen; `max_answer_s` in seconds.
@@ -48,6 +49,8 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  * @property {string | null} running turn key the server is working on; "" when it did not say which.
  * @property {number} progress in [0, 1].
  * @property {string} draft
+ * @property {import("./ratings.js").RatingForm | null} rating what the open question asks to rate.
+ * @property {import("./ratings.js").Rated} rated the ratings given so far, not sent yet.
  * @property {Pending | null} pending
  * @property {{utteranceId: string, key: string, text: string} | null} editing the answer being corrected.
  * @property {boolean} rephrasing
@@ -73,13 +76,13 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  * @typedef {[State, Effect[]]} Step
  */
 
-/** @param {{draft: string, pending: Kept | null}} saved @returns {State} */
+/** @param {import("./pending.js").Saved} saved @returns {State} */
 export function initialState(saved) {
   return {
     link: "idle", failures: 0, welcomed: false, epoch: null, lastEventId: 0, syncTo: 0, synced: false,
     detail: null, fetching: false, session: null, pausedBy: null, agreed: false,
     log: [], stream: null, running: null, progress: 0,
-    draft: saved.draft, pending: saved.pending && { ...saved.pending, sent: false, failed: null },
+    draft: saved.draft, rating: null, rated: saved.rated ?? {}, pending: saved.pending && { ...saved.pending, sent: false, failed: null },
     editing: null, rephrasing: false, dialog: null, presented: false, image: "", leaving: null, erased: false,
     blocked: null, problem: null, notice: null, offers: [], help: "", stopping: false, speaking: false, spoken: { text: "", count: 0 },
   };
@@ -175,6 +178,6 @@ export function mood(state) {
 /** The answer that may be corrected: the last one, and only while its utterance is known. @param {State} state */
 export function correctable(state) {
   const entry = lastAnswer(folded(state.log));
-  if (!entry || entry.kind === "skip" || !entry.utteranceId || !canAnswer(state)) return null;
+  if (!entry || entry.kind === "skip" || entry.kind === "rate" || !entry.utteranceId || !canAnswer(state)) return null;
   return entry;
 }

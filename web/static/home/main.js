@@ -5,7 +5,7 @@ import { Refusal, fetchConcepts, openInterview } from "./api.js";
 
 /** @typedef {import("./api.js").Concept} Concept */
 
-const METHODS = ["means_end_chain", "jobs_to_be_done", "critical_incident"];
+const METHODS = ["means_end_chain", "jobs_to_be_done", "critical_incident", "customer_journey_mapping", "repertory_grid"];
 
 const list = element("concepts");
 const status = element("status");

@@ -2,6 +2,7 @@
 
 import { errorText } from "../core/errors.js";
 import { answerKey, folded, lastQuestion } from "../core/log.js";
+import { parseRated, ratedWords } from "../core/ratings.js";
 import { correctable, standingWords } from "../core/state.js";
 import { fitHeight, isCoarse, make } from "./dom.js";
 
@@ -28,7 +29,8 @@ export function rows(state, t) {
     const asked = state.log.find((entry) => entry.key === open);
     if (asked) entries.push(asked);
     entries.push({
-      key: answerKey(turn), speaker: "respondent", turn, text: pending.text, kind: pending.kind,
+      key: answerKey(turn), speaker: "respondent", turn, kind: pending.kind,
+      text: pending.kind === "rate" ? ratedWords(parseRated(pending.text), state.rating) : pending.text,
       utteranceId: null, turnKey: pending.turnKey, edited: false,
     });
   }

@@ -64,11 +64,11 @@ export class Runtime {
       case "fetch_image": return void this.#fetchImage(effect.url);
       case "erase": return void this.#erase();
       case "save": {
-        const { draft, pending } = this.state();
+        const { draft, pending, rated } = this.state();
         const wanted = pending && (this.keepsAccepted || !pending.accepted || pending.failed !== null);
         const kept = wanted && { kind: pending.kind, text: pending.text, turnKey: pending.turnKey, accepted: pending.accepted,
           ...(pending.utteranceId === undefined ? {} : { utteranceId: pending.utteranceId }) };
-        const holds = saveSaved(this.shelf, this.sessionId, { draft, pending: kept || null });
+        const holds = saveSaved(this.shelf, this.sessionId, { draft, pending: kept || null, rated });
         return holds && pending && !pending.accepted ? this.#settle() : undefined;
       }
       case "wipe": return wipeSaved(this.shelf, this.sessionId);

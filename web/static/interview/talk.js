@@ -7,6 +7,7 @@ import { Conversation, rows } from "./conversation.js";
 import { byId, enable, fitHeight, isCoarse, isEnabled, isStill, make, show, write, writeProse } from "./dom.js";
 import { QuestionView } from "./question.js";
 import { StimulusDialog } from "./stimulus.js";
+import { RatingsView, asksForRatings } from "./ratings.js";
 
 /** @typedef {import("../core/state.js").State} State */
 /** @typedef {import("../texts/index.js").Texts} Texts */
@@ -23,6 +24,7 @@ export class Talk {
     this.answer = /** @type {HTMLTextAreaElement} */ (byId("answer"));
     this.question = new QuestionView(byId("question"));
     this.stimulus = new StimulusDialog(t, dispatch);
+    this.ratings = new RatingsView(byId("ratings"), t, dispatch, freshKey);
     this.conversation = new Conversation(byId("log"), t, dispatch, freshKey);
     this.offered = "";
     this.freshKey = freshKey;
@@ -101,6 +103,7 @@ export class Talk {
   render(state) {
     const now = mood(state);
     this.#renderQuestion(state, now);
+    this.ratings.render(state);
     this.#renderOffers(state);
     this.#renderBox(state, now);
     this.#renderStatus(state, now);
@@ -162,10 +165,10 @@ export class Talk {
     const faulty = state.problem?.at === "answer";
     answer.setAttribute("aria-invalid", String(faulty));
     byId("composer").classList.toggle("invalid", faulty);
-    show(byId("composer"), now !== "taken" && !state.editing && !state.speaking && !state.stopping);
+    show(byId("composer"), now !== "taken" && !state.editing && !state.speaking && !state.stopping && !asksForRatings(state));
     show(byId("speak"), canSpeak(state));
     document.body.dataset["speaking"] = String(state.speaking);
-    byId("skip-link").setAttribute("href", state.speaking ? "#voice-mood" : "#answer");
+    byId("skip-link").setAttribute("href", state.speaking ? "#voice-mood" : asksForRatings(state) ? "#ratings" : "#answer");
     const free = canAnswer(state);
     const length = answerLength(state.draft);
     enable(byId("send"), free);

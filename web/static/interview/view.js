@@ -133,7 +133,7 @@ export class View {
       const typing = active instanceof HTMLTextAreaElement;
       if (typing || this.scene !== "talk") return;
       if (isCoarse() && active?.id !== "send") return;
-      byId("answer").focus({ preventScroll: true });
+      byId(byId("composer").hidden ? "ratings" : "answer").focus({ preventScroll: true });
       return;
     }
     document.getElementById(on)?.focus();

@@ -9,6 +9,7 @@ import { costPanel } from "./costs.js";
 import { endingPanel } from "./ending.js";
 import { graphPanel } from "./graphs.js";
 import { elementsPanel } from "./elements.js";
+import { gridPanel } from "./grid.js";
 import { guidePanel } from "./guide.js";
 import { asOf, fromSnapshot, isOver, lastTurn, turnAt } from "./model.js";
 import { rankingPanel } from "./ranking.js";
@@ -53,11 +54,12 @@ export function detailView(app, id) {
   const signals = signalsPanel(app);
   const guide = guidePanel(app);
   const elements = elementsPanel(app);
+  const grid = gridPanel(app);
   const ending = endingPanel(app);
   const costs = costPanel(app);
   const audit = auditPanel(app);
   /** @type {Panel[]} */
-  const panels = [conversation, ranking, elements, graph, signals, guide, ending, costs, audit];
+  const panels = [conversation, ranking, elements, graph, signals, guide, grid, ending, costs, audit];
   const jumps = h("nav", { class: "jumps segments", "aria-label": t("mod.jump") }, ...panels.map(({ section }) => h("a", {
     href: `#${section.id}`, class: "button", onclick: (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -67,7 +69,7 @@ export function detailView(app, id) {
   }, section.querySelector("h2")?.textContent ?? "")));
   const body = h("div", { class: "detail-body", hidden: true },
     h("div", "detail-said", conversation.section), h("div", "detail-why", ranking.section, elements.section, graph.section, signals.section),
-    h("div", "detail-figures", guide.section, ending.section, costs.section, audit.section));
+    h("div", "detail-figures", guide.section, grid.section, ending.section, costs.section, audit.section));
   const waiting = h("div", "empty", h("span", { class: "ripple", "aria-hidden": "true" }, h("span"), h("span"), h("span")), h("p", {}, t("mod.detail.loading")));
   const head = h("header", { class: "detail-head", hidden: true }, h("div", "detail-name", badges, h("div", "detail-title", title, takingHome(app, id)), facts), acting.element);
   const element = h("div", "detail",

@@ -45,6 +45,8 @@
  * @typedef {{command_id?: string, action: string, moderator: string, turn_number: number | null, recorded_at: string,
  *   details?: Record<string, unknown>}} Action
  * @typedef {{id: string, label: string, status: string, turn: number | null, reason: string}} Topic
+ * @typedef {{elements: {id: string, label: string}[],
+ *   constructs: {id: string, emergent: string, contrast: string | null, turn?: number, ratings: Record<string, number>}[]}} Grid
  * @typedef {{name: string, level: number | null, terminal: boolean}} NodeType
  * @typedef {{calls: number, failed: number, discarded: number, input_tokens: number, output_tokens: number,
  *   cached_tokens: number, cost: Record<string, number>, unpriced_calls: number, latency_ms: number,
@@ -81,6 +83,7 @@
  * @property {Topic[]} guide what the interview should speak of, and how far that is.
  * @property {ElementRow[]} elements of a concept test, and how far each was spoken of.
  * @property {Spirits | null} spirits how the respondent is doing.
+ * @property {Grid | null} grid the repertory grid so far; null where the method has none.
  * @property {Limits} limits
  * @property {NodeType[]} ontology
  * @property {{name: string, description: string}[]} strategies
@@ -144,6 +147,7 @@ export function fromSnapshot(state, id = "") {
     guide: list(state.guide),
     elements: list(state.elements),
     spirits: state.spirits ?? null,
+    grid: state.grid ?? null,
     limits: { ...USUAL_LIMITS, ...state.limits },
     ontology: list(state.ontology?.nodes),
     strategies: list(state.strategies),
@@ -319,6 +323,7 @@ const CHANGES = {
     claimedBy: message.claimed_by !== undefined ? message.claimed_by : model.claimedBy,
     maxTurns: message.max_turns ?? model.maxTurns,
     guide: Array.isArray(message.guide) ? message.guide : model.guide,
+    grid: message.grid ?? model.grid,
     partial: isOver(message.state) ? null : model.partial, stream: isOver(message.state) ? null : model.stream,
   }),
   coverage: (model, message) => ({ ...model, elements: list(message.elements), spirits: message.spirits ?? model.spirits }),

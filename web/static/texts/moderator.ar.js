@@ -595,5 +595,10 @@ export default {
 
   "mod.method.means_end_chain": "سلسلة الوسائل والغايات",
   "mod.method.jobs_to_be_done": "المهام المطلوب إنجازها",
+  "mod.grid": "الشبكة",
+  "mod.grid.emergent": "الطرف (1)",
+  "mod.grid.contrast": "الطرف المقابل (5)",
   "mod.method.critical_incident": "الواقعة الحرجة",
+  "mod.method.customer_journey_mapping": "رحلة العميل",
+  "mod.method.repertory_grid": "شبكة المقارنات",
 };

@@ -570,5 +570,10 @@ export default {
 
   "mod.method.means_end_chain": "Means-end chain",
   "mod.method.jobs_to_be_done": "Jobs to be done",
+  "mod.grid": "Grid",
+  "mod.grid.emergent": "Pole (1)",
+  "mod.grid.contrast": "Contrast (5)",
   "mod.method.critical_incident": "Critical incident",
+  "mod.method.customer_journey_mapping": "Customer journey",
+  "mod.method.repertory_grid": "Repertory grid",
 };

@@ -1,0 +1,1 @@
+"""Repertory grids: elements, bipolar constructs elicited by comparing elements, and ratings."""
