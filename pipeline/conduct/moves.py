@@ -356,6 +356,8 @@ def _accompanied(moment: Moment, move: Move) -> Move:
     risk, distress = moment.find("risk"), moment.find("distress")
     if move.act in ("risk", "distress"):
         return move
+    if risk is not None and not risk.sure and risk.heard_by == "reader":
+        return replace(move, alert="risk")  # Too weak a sign for words beside another act; a person looks at it.
     if risk is not None:
         text = moment.texts.risk if risk.sure else moment.texts.risk_spoken_of
         return replace(move, text=_sentences(text, move.text), help=_help(moment), alert="risk")
