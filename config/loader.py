@@ -391,17 +391,7 @@ class Library:
             return [document.problem(("methodology",), f"there is no methodology `{concept.methodology}`{hint}")]
         problems = [document.problem(path, reason) for path, reason in replaced_wrongly(concept)]
         problems += [document.problem(path, reason) for path, reason in self._images.problems(concept)]
-        problems += [document.problem(path, reason) for path, reason in _left_out_wrongly(concept, methodology)]
-        if refused := engine_refused(methodology, concept.engine):
-            problems.append(document.problem(("engine",), refused))
-        if lacks := ungriddable(concept, methodology):
-            problems.append(document.problem((lacks[0],), lacks[1]))
-        strategies = [strategy.name for strategy in methodology.strategies]
-        for phase, part, name in _phase_strategies(concept):
-            if name not in strategies:
-                path = ("phases", phase, part, name)
-                problems.append(document.problem(path, f"unknown strategy{suggest(name, strategies)}"))
-        return problems
+        return problems + [document.problem(path, reason) for path, reason in _misfits(concept, methodology)]
 
 
 def _shown_image(images: ImageFiles, told: Concept) -> ShownImage | None:
@@ -410,6 +400,19 @@ def _shown_image(images: ImageFiles, told: Concept) -> ShownImage | None:
         return images.shown(told.stimulus_image) if told.stimulus_image is not None else None
     except ImageUnusable as exc:
         raise UnknownName(f"The image of the concept `{told.id}` can't be shown: {exc}.") from exc
+
+
+def _misfits(concept: Concept, methodology: Methodology) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What of a concept its methodology can't serve."""
+    yield from _left_out_wrongly(concept, methodology)
+    if refused := engine_refused(methodology, concept.engine):
+        yield ("engine",), refused
+    if lacks := ungriddable(concept, methodology):
+        yield (lacks[0],), lacks[1]
+    strategies = [strategy.name for strategy in methodology.strategies]
+    for phase, part, name in _phase_strategies(concept):
+        if name not in strategies:
+            yield ("phases", phase, part, name), f"unknown strategy{suggest(name, strategies)}"
 
 
 def _left_out_wrongly(concept: Concept, methodology: Methodology) -> Iterator[tuple[tuple[str | int, ...], str]]:

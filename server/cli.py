@@ -125,6 +125,11 @@ def _shown_message(exc: BaseException) -> str:
     return text if text.endswith((".", "!", "?")) else text + "."
 
 
+def _add_elements_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("concept", metavar="CONCEPT")
+    command.add_argument("--language", help="one of the concept's languages")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="askwell", description="Adaptive qualitative interviews.")
     parser.add_argument("--version", action="version", version=f"askwell {version()}")
@@ -181,8 +186,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--methodology", metavar="M", help="with --prompts: for this methodology only")
 
     elements = add("elements", _elements, "Print the elements that are made of a concept's stimulus, as YAML.")
-    elements.add_argument("concept", metavar="CONCEPT")
-    elements.add_argument("--language", help="one of the concept's languages")
+    _add_elements_arguments(elements)
     add_data(elements)
 
     schema = add("export-schema", _export_schema, "Write the reference of protocol and configuration.")
