@@ -93,7 +93,8 @@ class OfflineQuestionWriter:
         if shipped() is None:
             return 0
         told = _telling(choices[0])
-        least = _promise(choices[0], told) + _weight(choices[0]) + (AWAY if _leaves(choices[0]) else 0.0) + LEAST_GAIN
+        away = AWAY if _leaves(choices[0]) and not (told.felt or told.peak) else 0.0
+        least = _promise(choices[0], told) + _weight(choices[0]) + away + LEAST_GAIN
         taken = 0
         for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
             if index == 0 or choice.focus_said_earlier_turns:
@@ -165,7 +166,7 @@ def _promise(request: QuestionRequest, told: Telling) -> float:
     """The worth of the best wording of a request; that of the plainest probe where none is worth more."""
     speaking = phrasing(request.language)
     about = _phrase_of(request)
-    return max((value for value, _ in _best(request, speaking, about, told)), default=FLOOR)
+    return max((value for value, _ in _best(request, speaking, about, told)), default=FLOOR if about is None else 0.0)
 
 
 def _weight(request: QuestionRequest) -> float:

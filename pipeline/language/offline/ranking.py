@@ -220,6 +220,7 @@ def _worn(wording: Wording, moment: Moment) -> float:
     alike = sum(any(asks.search(question) for asks, _ in stems) for question in lately)
     answered = any(told.search(moment.answer) for _, told in stems)
     roots = ROOTS * (ONCE.search(wording.form.ask) is not None and any(ONCE.search(q) for q in moment.recent))
+    roots += TOLD * (ONCE.search(wording.form.ask) is not None and moment.told.origins)
     again = moment.complained and any(asks.search(question) for asks, _ in stems for question in moment.recent[-AGAIN:])
     return (
         TOLD * answered

@@ -96,6 +96,7 @@ class Telling:
         figures: it ends with nothing but figures, or is asked about them.
         closed: it closes the subject.
         peak: it says something that weighs more than how it went on.
+        origins: somebody or something that it comes from was told of lately.
         learning: the respondent seems to be learning the language.
     """
 
@@ -109,6 +110,7 @@ class Telling:
     closed: bool = False
     peak: bool = False
     learning: bool = False
+    origins: bool = False
 
 
 NOTHING = Telling()
@@ -147,6 +149,7 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         figures=not felt and re.search(speaking.figures, said[-1]) is not None,
         closed=len(last.split()) <= CLOSING_WORDS and re.search(speaking.closed, last) is not None,
         peak=re.search(speaking.peak, " ".join(said[-PEAK_IN:])) is not None,
+        origins=any(re.search(speaking.origins, answer.casefold()) for answer in answers[-UNCLEAR_FOR:]),
         learning=_slips(answers, speaking) >= SLIPS,
     )
 

@@ -19,7 +19,12 @@ Naming = Literal["unnamed", "echo", "sentence", "inside", "woven"]
 sentence about their words, by a noun phrase within it, or by what was told as a part of its own sentence."""
 
 
-_CLAUSE_ENDS = re.compile(r"\s*(?:$|[.,;:!?…)\n–—]|(?:and|but|so|because|or|then|when|while)\b)")
+_CLAUSE_ENDS = re.compile(r"\s*(?:$|[.,;:!?…)\n–—])")
+_INSIDE = re.compile(
+    r"\b(?:till|until|because|when|if|while|as|that|who|which|where|since|before|after|although|though|cos|than|like)"
+    r"(?: i| he| she| it| we| they| you| the \w+| my \w+)?[\s,]*$"
+)
+"""Ends of a clause; and what comes before one that is a part of another."""
 SHORT_ECHO = 5
 """Words of a clause that is said back although it was said last: “They climb on you. What does that mean to you?”"""
 
@@ -112,16 +117,18 @@ def _anaphoric(
     sentence, naming = _taken_up(request, speaking, about, number)
     if naming == "echo" and not _ends(request):
         return
+    if naming == "sentence" and about.kind == "clause" and not request.focus_is_jump and not _ends(request):
+        return
     text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
     yield Wording(text, form, naming)
 
 
 def _ends(request: QuestionRequest) -> bool:
-    """Whether what is asked about ends where a clause of the answer ends, so that saying it back cuts nothing off."""
+    """Whether what is asked about is a whole clause of the answer, so that saying it back cuts nothing off."""
     said = next((line.text for line in reversed(request.lines) if line.speaker == "respondent"), "").casefold()
     wanted = (request.focus_quote or request.focus_label or "").casefold().strip(" .,;!?")
     at = said.find(wanted) if wanted else -1
-    return at < 0 or _CLAUSE_ENDS.match(said, at + len(wanted)) is not None
+    return at < 0 or (_CLAUSE_ENDS.match(said, at + len(wanted)) is not None and not _INSIDE.search(said[:at]))
 
 
 def _taken_up(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int) -> tuple[str, Naming]:

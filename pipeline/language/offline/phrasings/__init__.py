@@ -64,6 +64,7 @@ class LanguagePhrasing(BaseModel):
     closed: str = "(?!)"
     peak: str = "(?!)"
     slips: str = "(?!)"
+    origins: str = "(?!)"
 
     def mentions(self, kind: PhraseKind) -> tuple[str, ...]:
         """Sentences that take up a phrase of that kind."""
