@@ -200,10 +200,20 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
         return ""  # what had been so before is no moment to ask about
     if any(t.dep_ in {"nsubj", "nsubjpass"} and not _agrees(t, t.head) for t in tail if t.head.tag_ in FINITE):
         return ""
+    tail = _before_another(tail)
     tokens = [*front, *between, verb, *tail]
     if root not in tokens or verb.tag_ == "MD" or not 2 <= len(_spoken(tokens)) <= MAX_CLAUSE_WORDS:
         return ""
     return _second_person(tokens, own=normalised_text(subject.text) in {"i", "we"})
+
+
+def _before_another(tail: list[Token]) -> list[Token]:
+    """The words after a verb without the subject of the next clause, where the parse took it for one of them."""
+    if len(tail) > 1 and normalised_text(tail[-2].text) in {"and", "but", "or"}:
+        follows = tail[-1].i + 1
+        if follows < len(tail[-1].doc) and tail[-1].doc[follows].tag_ in FINITE:
+            return tail[:-2]
+    return tail
 
 
 def _asks(verb: Token, subject: Token) -> bool:

@@ -21,7 +21,7 @@ sentence about their words, by a noun phrase within it, or by what was told as a
 
 _CLAUSE_ENDS = re.compile(r"\s*(?:$|[.,;:!?…)\n–—])")
 _INSIDE = re.compile(
-    r"\b(?:till|until|because|when|if|while|as|that|who|which|where|since|before|after|although|though|cos|than|like)"
+    r"\bif\b[^.,;!?]{0,30}$|\b(?:till|until|because|when|if|while|as|that|who|which|where|since|before|after|although|though|cos|than|like)"
     r"(?: i| he| she| it| we| they| you| the \w+| my \w+)?[\s,]*$"
 )
 """Ends of a clause; and what comes before one that is a part of another."""
