@@ -71,12 +71,12 @@ class Providers:
     embedder: Embedder
     parser: Parser
     act_reader: ActReader
-    concept_parser: ConceptParser | None = None
-    """Makes elements of stimuli before an interview; None where none are made."""
     fallback_writer: QuestionWriter | None = None
     """Writes the question where `writer` fails before any of it was sent; None where the turn then fails."""
     secrets: tuple[str, ...] = ()
     """Texts that no question may repeat: the prompts of the writer."""
+    concept_parser: ConceptParser | None = None
+    """Makes elements of stimuli before an interview; None where none are made."""
 
 
 def questioner(providers: Providers) -> Questioner:

@@ -159,7 +159,14 @@ def scripted(
         settings: Settings, executor: Executor, methodologies: tuple[Methodology, ...]
     ) -> Providers:
         return Providers(
-            extractor, FixedRater(), OwnSlots(), writer, TableEmbedder(), WordParser(), RuleReader(), parser
+            extractor,
+            FixedRater(),
+            OwnSlots(),
+            writer,
+            TableEmbedder(),
+            WordParser(),
+            RuleReader(),
+            concept_parser=parser,
         )
 
     return load_scripted
