@@ -105,7 +105,8 @@ _CLAUSES = re.compile(
 )
 _PAIR = re.compile(
     r"\b(?:both(?: of (?:them|those|these))?|the first two|the last two|the other two|those two|these two|"
-    r"the two(?: of them)?|they(?: both)?|two of them|two (?=are|have|feel|let|make)|"
+    r"the two(?: of them)?|they(?: both)?|two of them|"
+    r"zwei (?:davon|von (?:ihnen|denen))|two (?=are|have|feel|let|make)|"
     r"die (?:ersten|letzten|anderen)? ?(?:beiden|zwei)|beide)\b|"
     r"كلاهما|الاثنان",
     re.IGNORECASE,
@@ -161,7 +162,11 @@ _BECAUSE = re.compile(
     r",?\s*\b(?:because|since|so that|which (?:is|means|i)|weil|damit|لأن)\b.*$", re.IGNORECASE | re.DOTALL
 )
 _EDGE = " \t\n.,;:!?؟،…–—-\"“”„'‘’()"
-_ARTICLES = frozenset("the a an der die das ein eine".split())
+_RELATIVE = re.compile(
+    r"^\s*(?:der|die|das|den|dem|who|which|that|where|wo)\s+(?:hat|haben|ist|sind|war|wurde|gibt|ich|wir|man|es|i|we|is|was|has)\b",
+    re.IGNORECASE,
+)
+_ARTICLES = frozenset("the a an der die das den dem ein eine einen".split())
 _FIRST_PERSON = {
     "my": "your",
     "our": "your",
@@ -204,6 +209,8 @@ def names_in(text: str, language: str = "en") -> tuple[str, ...]:
 
 def _name(part: str) -> str | None:
     """An element as it is called, in second person; None for what is no name."""
+    if _RELATIVE.match(part):
+        return None
     lead = _NAMING.match(part)
     told = part[lead.end() :] if lead else part
     article = _ARTICLE_START.match(told)

@@ -196,7 +196,7 @@ _SESSION_COLUMNS = (
 _SESSION_JSON = {
     *("settings", "question", "focus_history", "strategy_history", "depths", "engagements", "device", "eligibility"),
     *("surface_velocity", "canonical_velocity", "saturation", "slot_backlog"),
-    *("qualities", "momentum", "coverage", "threads", "guide", "engine_state", "conduct", "stopped_question"),
+    *("qualities", "momentum", "coverage", "threads", "guide", "grid", "engine_state", "conduct", "stopped_question"),
 }
 
 

@@ -128,7 +128,7 @@ SESSIONS = Table(
         Column(name, JSON, nullable=False, server_default=text("'[]'"))
         for name in ("qualities", "coverage", "threads", "guide")
     ),
-    *(Column(name, JSON, nullable=False, server_default=text("'{}'")) for name in ("momentum", "engine_state")),
+    *(Column(name, JSON, nullable=False, server_default=text("'{}'")) for name in ("momentum", "engine_state", "grid")),
     Column("conduct", JSON, nullable=False, server_default=text("'{}'")),
     Column("stopped_question", NullableJson),
     Index(None, "created_at", "id"),

@@ -27,6 +27,7 @@ LIDL = Compared(id="l", label="Lidl")
         ("Well, there's Tesco, and the corner shop. I also know Ocado.", ("Tesco", "the corner shop", "Ocado")),
         ("Aldi, ALDI and aldi.", ("Aldi",)),
         ("Ich kenne Rewe, Edeka und den Markt.", ("Rewe", "Edeka", "den Markt")),
+        ("Den kleinen Bäcker, der hat zugemacht.", ("den kleinen Bäcker",)),
         ("I don't know", ()),
         ("none", ()),
         ("...", ()),
@@ -65,6 +66,7 @@ def test_forty_names_and_more_are_cut() -> None:
         ("Aldi and Waitrose", None, None, (ALDI, WAITROSE), MARKET),
         ("Waitrose is posh.", "posh", None, (), WAITROSE),
         ("Well, two are huge, aren't they, and one's tiny.", "huge", "tiny", (), None),
+        ("Zwei davon sind billig und der Dritte ist teuer.", "billig", "teuer", (), None),
         ("Cheap versus dear", "Cheap", "dear", (), None),
         ("Funny you ask, it rained. Two of them smell of earth.", "smell of earth", None, (), None),
         (

@@ -22,7 +22,8 @@ export function gridPanel(app) {
         ...grid.elements.map(({ id }) => h("td", "grid-rating", String(ratings[id] ?? "–"))),
         h("td", { dir: "auto" }, contrast ?? "–")));
       const table = h("table", "grid-table", h("thead", "", head), h("tbody", "", ...rows));
-      body.replaceChildren(h("div", { class: "grid-scroll", tabindex: "0", role: "region", "aria-label": t("mod.grid") }, table));
+      body.replaceChildren(h("div", { class: "grid-scroll", tabindex: "0", role: "region", "aria-label": t("mod.grid") }, table),
+        h("p", "fine", h("a", { download: true, href: `/api/sessions/${encodeURIComponent(model.id)}/export?format=grid` }, t("mod.grid.take"))));
     },
   };
 }

@@ -596,6 +596,7 @@ export default {
   "mod.method.means_end_chain": "سلسلة الوسائل والغايات",
   "mod.method.jobs_to_be_done": "المهام المطلوب إنجازها",
   "mod.grid": "الشبكة",
+  "mod.grid.take": "تنزيل الشبكة (CSV)",
   "mod.grid.emergent": "الطرف (1)",
   "mod.grid.contrast": "الطرف المقابل (5)",
   "mod.method.critical_incident": "الواقعة الحرجة",

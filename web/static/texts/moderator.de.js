@@ -571,6 +571,7 @@ export default {
   "mod.method.means_end_chain": "Means-End-Kette",
   "mod.method.jobs_to_be_done": "Jobs-to-be-done",
   "mod.grid": "Raster",
+  "mod.grid.take": "Raster herunterladen (CSV)",
   "mod.grid.emergent": "Pol (1)",
   "mod.grid.contrast": "Gegenpol (5)",
   "mod.method.critical_incident": "Kritisches Ereignis",

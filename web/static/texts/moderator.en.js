@@ -571,6 +571,7 @@ export default {
   "mod.method.means_end_chain": "Means-end chain",
   "mod.method.jobs_to_be_done": "Jobs to be done",
   "mod.grid": "Grid",
+  "mod.grid.take": "Download the grid (CSV)",
   "mod.grid.emergent": "Pole (1)",
   "mod.grid.contrast": "Contrast (5)",
   "mod.method.critical_incident": "Critical incident",
