@@ -39,7 +39,6 @@ from server.protocol.outbound import Notice
 from server.session import rules
 from server.session.change import Change, ChangeRecord
 from server.session.context import SessionContext
-from server.session.events import SettingsRequested
 from server.session.problems import Moved, SessionProblem, problem_of
 from server.session.turns import Turns
 
@@ -222,7 +221,10 @@ class Commands:
             action = queued.action(session.state.turn_count + 1)
         elif session.audience.present or session.worker.busy:
             return 0
-        patience, claimed_by = session.state.settings.get("patience"), session.state.claimed_by
+        claimed_by = session.state.claimed_by
+        wanted = {"patience": command.patience} if isinstance(command, SetForSession) else {}
+        if wanted:
+            session.request_settings(wanted)
 
         async def work() -> int:
             await session.worker.fresh()
@@ -233,13 +235,15 @@ class Commands:
             await self.commit(queued.command_id, self._decide(queued), action=action, ends=ends)
             return session.state.turn_count + 1
 
-        number = await session.worker.do("command", work)
+        try:
+            number = await session.worker.do("command", work)
+        except SessionProblem:
+            session.settle_settings(wanted)
+            raise
+        session.settle_settings(wanted)
         if claimed_by is None and session.state.claimed_by is not None:
             await session.audience.broadcast(Notice.of("moderator_here"))
         self._turns.reconsider()
-        wanted = session.state.settings.get("patience")
-        if wanted is not None and wanted != patience:
-            session.tell(SettingsRequested({"patience": wanted}))
         return number
 
     def _intervene(self, item: bytes) -> None:
@@ -264,7 +268,7 @@ class Commands:
                 case ReleaseSession():
                     interventions.set_claimed(False)
                 case SetForSession():
-                    session.tell(SettingsRequested({"patience": command.patience}))
+                    session.request_settings({"patience": command.patience})
         except SessionProblem as problem:
             log.info("inbox.not_now", session=session.session_id, reason=str(problem))
 

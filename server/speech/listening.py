@@ -84,8 +84,7 @@ class Listening:
                 patience: Patience | None = changes.get("patience")
                 if patience is not None:
                     self._answer.set_patience(patience)
-                if changes.get("take_your_time"):
-                    self._answer.hold(self._settings.hold_s)
+                self._give_time(self._answer)
             case SessionReleased():
                 for task in self._hearing.values():
                     task.cancel()
@@ -216,10 +215,17 @@ class Listening:
         for piece in kept:
             answer.put(piece)
         self._answer = answer
+        self._give_time(answer)
         self._gap_told = False
         hearing = self._hear(answer, b"".join(piece.pcm for piece in kept))
         self._hearing[answer] = self._owner.tasks.create_task(hearing, name=f"hear {self._session.session_id}")
         self._place(ready)
+
+    def _give_time(self, answer: SpokenAnswer) -> None:
+        """Let silences pass for a while, if the respondent asked for time; once."""
+        if self._session.time_wanted:
+            self._session.time_wanted = False
+            answer.hold(self._settings.hold_s)
 
     def _go_on(self, answer: SpokenAnswer, wish: AudioStart) -> None:
         """The same answer over another connection, perhaps under another key: nothing was stored under the first."""

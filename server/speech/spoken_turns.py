@@ -84,7 +84,7 @@ class SpokenTurns:
     def stream(self, *, live: bool = True) -> SpeechStream:
         """A stream for one answer: as the respondent wishes, else as the concept says, else as usual."""
         state, concept, usual = self.session.state, self.session.configuration.concept, self.services.settings
-        patience = state.settings.get("patience") or concept.patience or usual.patience
+        patience = self.session.settings.get("patience") or concept.patience or usual.patience
         max_s = concept.max_answer_s or usual.max_answer_s
         options = StreamOptions(state.session_id, state.language, patience, max_s if live else None, live)
         return self.services.speech.open(options)
@@ -134,7 +134,7 @@ class SpokenTurns:
     @property
     def _reviewed(self) -> bool:
         """Whether transcripts are reviewed before they are sent."""
-        wish = self.session.state.settings.get("review_transcript")
+        wish = self.session.settings.get("review_transcript")
         return self.session.configuration.concept.review_transcript if wish is None else bool(wish)
 
     def forget_offer(self) -> None:
