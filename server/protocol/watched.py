@@ -180,6 +180,14 @@ class WatchedQuestionDelta(SessionFrame):
     text: str
 
 
+class WatchedQuestionWithdrawn(SessionFrame):
+    """As the respondent's `question.withdrawn`."""
+
+    type: Literal["question.withdrawn"] = "question.withdrawn"
+    turn_number: TurnNumber
+    attempt: Attempt
+
+
 class WatchedQuestionCompleted(SessionFrame):
     """As the respondent's `question.completed`."""
 
@@ -390,6 +398,7 @@ ModeratorServerMessage = Annotated[
     | WatchedTurnFailed
     | WatchedQuestionStarted
     | WatchedQuestionDelta
+    | WatchedQuestionWithdrawn
     | WatchedQuestionCompleted
     | WatchedTranscriptPartial
     | WatchedTranscriptFinal

@@ -45,6 +45,8 @@ from server.session.turns import Turns
 log = structlog.get_logger("askwell.session")
 
 ABANDON = "abandon"
+HALTING = (PauseSession, EndSession)
+"""Commands after which no answer is taken: what was said before comes first."""
 Decide = Callable[[], Change]
 """Applies a rule to the session's present state."""
 
@@ -151,6 +153,8 @@ class Commands:
             await self._session.worker.fresh()
             await self.commit(f"{name}:{self._session.services.new_id()}", decide(), ends=ends)
 
+        if name != "set":
+            await self._session.settle_answers()
         await self._session.worker.do(name, work)
         self._turns.reconsider()
 
@@ -235,6 +239,8 @@ class Commands:
             await self.commit(queued.command_id, self._decide(queued), action=action, ends=ends)
             return session.state.turn_count + 1
 
+        if isinstance(command, HALTING):
+            await session.settle_answers()
         try:
             number = await session.worker.do("command", work)
         except SessionProblem:

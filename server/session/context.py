@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -79,6 +79,8 @@ class SessionContext:
         """Names for slots that have been found and are not applied yet."""
         self.time_wanted = False
         """Whether the respondent asked for time, and no spoken answer has had it yet."""
+        self.settlers: list[Callable[[], Awaitable[None]]] = []
+        """Called before a command is decided on: what was said before it is to be taken first."""
         self._requested: dict[str, Any] = {}
         """Settings that somebody wants and that are not committed yet."""
         self.audience = Audience(services.hot, ledger, services.clock, self.tell)
@@ -110,6 +112,11 @@ class SessionContext:
         for name, value in changes.items():
             if name in self._requested and self._requested[name] == value:
                 del self._requested[name]
+
+    async def settle_answers(self) -> None:
+        """Have an answer taken that is over unless its speaker goes on: something comes that must not overtake it."""
+        for settle in self.settlers:
+            await settle()
 
     @property
     def pipeline(self) -> TurnPipeline:

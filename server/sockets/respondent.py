@@ -352,6 +352,7 @@ class MessageHandler:
                 assert_never(message)
 
     async def _begin(self, answer: Answer) -> None:
+        await self._owner.context.settle_answers()
         handle = self._owner.turns.begin(answer)
         if handle.already_accepted:
             await self._repeat(answer.turn_key)

@@ -121,6 +121,7 @@ class StreamOptions:
         patience: how long a pause may be.
         max_answer_s: the longest answer, in seconds; None for no limit.
         live: whether somebody is speaking, and sees captions; else it is a whole recording.
+        more_ms: what pauses may be longer than the patience says, in milliseconds.
     """
 
     session_id: str
@@ -128,6 +129,7 @@ class StreamOptions:
     patience: Patience
     max_answer_s: float | None
     live: bool = True
+    more_ms: int = 0
 
 
 class Speech:
@@ -215,6 +217,7 @@ class Speech:
             self._models.activity,
             language=_primary(options.language),
             patience=options.patience,
+            more_ms=options.more_ms,
             max_answer_s=options.max_answer_s,
             partial_every_ms=self._settings.speech.partial_every_ms if options.live else 0,
             is_recording=not options.live,

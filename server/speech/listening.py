@@ -21,7 +21,14 @@ from server.protocol.codes import CLOSE_PROTOCOL_ERROR, CLOSE_UNSUPPORTED_DATA
 from server.protocol.inbound import AudioStart
 from server.protocol.outbound import AudioAck, Error
 from server.session import rules
-from server.session.events import AnswerTaken, RespondentConnected, SessionEvent, SessionReleased, SettingsRequested
+from server.session.events import (
+    AnswerTaken,
+    RespondentConnected,
+    SessionCommitted,
+    SessionEvent,
+    SessionReleased,
+    SettingsRequested,
+)
 from server.session.owner import SessionOwner
 from server.session.problems import SessionProblem, error_frame
 from server.speech.answer import ACK_EVERY, SpokenAnswer
@@ -29,6 +36,7 @@ from server.speech.frames import AudioPiece, FrameIntake, KeptAudio
 from server.speech.measure import EndReason
 from server.speech.spoken_turns import SpeechServices, SpokenTurns
 from server.speech.uploads import Uploads
+from server.speech.waiting import PatienceChange
 
 log = structlog.get_logger("askwell.speech")
 
@@ -68,13 +76,17 @@ class Listening:
         self._concluded = ""
         """Key of the last answer that was heard to its end here."""
         self._session.observers.append(self._observe)
+        self._session.settlers.append(self.settle)
 
     def _observe(self, event: SessionEvent) -> None:
         match event:
             case RespondentConnected(connected=True):
                 # What the connection before it was saying may go on or be given up.
                 self._orphaned = self._answer is not None
-                self._playing = False
+                self.playback("stopped")
+                self._end_lingering()
+            case SessionCommitted():
+                self._end_lingering()
             case AnswerTaken(answer=taken) if taken.kind == "answer" and not taken.spoken:
                 current = self._answer
                 if current is not None and (self._orphaned or current.turn_key == taken.turn_key):
@@ -83,7 +95,7 @@ class Listening:
             case SettingsRequested(changes=changes) if self._answer is not None:
                 patience: Patience | None = changes.get("patience")
                 if patience is not None:
-                    self._answer.set_patience(patience)
+                    self._answer.wish(PatienceChange(patience=patience))
                 self._give_time(self._answer)
             case SessionReleased():
                 for task in self._hearing.values():
@@ -183,6 +195,19 @@ class Listening:
     def playback(self, state: Literal["started", "paused", "finished", "stopped"]) -> None:
         """How far the client is with reading a question aloud."""
         self._playing = state == "started"
+        if self._answer is not None:
+            self._answer.ending.playing = self._playing
+
+    async def settle(self) -> None:
+        """Have an answer taken that is over unless its speaker goes on, and return when it is stored."""
+        answer = self._answer
+        if answer is not None and answer.lingers:
+            answer.settle()
+            await asyncio.wait({self._hearing[answer]})
+
+    def _end_lingering(self) -> None:
+        if self._answer is not None and self._answer.lingers:
+            self._answer.settle()
 
     def concludes(self, turn_key: str) -> bool:
         """Whether that answer is over, and not yet stored or offered."""
@@ -212,6 +237,7 @@ class Listening:
             kept, ready = [], self._intake.begin(first)
         self._turns.forget_offer()
         answer = SpokenAnswer(wish.turn_key, self._turns)
+        answer.ending.playing = self._playing
         for piece in kept:
             answer.put(piece)
         self._answer = answer
@@ -225,7 +251,7 @@ class Listening:
         """Let silences pass for a while, if the respondent asked for time; once."""
         if self._session.time_wanted:
             self._session.time_wanted = False
-            answer.hold(self._settings.hold_s)
+            answer.wish(PatienceChange(hold_s=self._settings.hold_s))
 
     def _go_on(self, answer: SpokenAnswer, wish: AudioStart) -> None:
         """The same answer over another connection, perhaps under another key: nothing was stored under the first."""
@@ -261,6 +287,7 @@ class Listening:
         """Discard the answer that is being spoken."""
         if self._answer is not None:
             self._turns.discard_speculation()
+            self._owner.tasks.create_task(self._turns.withdraw(), name="withdraw")
             self._hearing.pop(self._answer).cancel()
             self._forget_answer(self._answer)
 
