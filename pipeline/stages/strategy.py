@@ -25,7 +25,7 @@ from pipeline.errors import PipelineMisbuilt
 from pipeline.focus import Target
 from pipeline.focusing import focus_of
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.graph.tracker import Depth, NodeState, NodeStateTracker
 from pipeline.guide import agenda_of
 from pipeline.methodology import Methodology
 from pipeline.ports import ActiveSignal, Embedder
@@ -65,7 +65,7 @@ class StrategyStage:
         tracker = context.get(SlotsOutput).tracker.copy()
         depths = context.state.depths
         previous = tracker.previous_focus
-        if rated is not None:
+        if rated is not None and not context.get(UtteranceOutput).utterance.is_fragment:
             depths = (*depths, rated.depth)
             if previous is not None and previous in tracker.states and not start.correcting:
                 tracker.append_depth(previous, rated.depth)
@@ -83,7 +83,8 @@ class StrategyStage:
         key_of = canonical.key_of if canonical is not None else _itself
         threads = judged(measured.threads, graph, tracker, key_of, methodology.ontology)
         matrix = detect(
-            self._signal_context(context, tracker, methodology, threads), (*methodology.signal_names, *_needed(engine))
+            self._signal_context(context, tracker, methodology, threads, depths),
+            (*methodology.signal_names, *_needed(engine)),
         )
         topic = agenda_of(context.configuration, context.state.language).next_target(measured.guide, start.turn_number)
         before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
@@ -155,6 +156,7 @@ class StrategyStage:
         tracker: NodeStateTracker,
         methodology: Methodology,
         threads: tuple[Thread, ...],
+        depths: tuple[Depth, ...],
     ) -> SignalContext:
         start = context.get(ContextOutput)
         changed = context.get(GraphOutput)
@@ -175,7 +177,7 @@ class StrategyStage:
             canonical_state=measured.canonical_state,
             saturation=measured.saturation,
             rated=rated,
-            depths=(*context.state.depths, rated.depth) if rated else context.state.depths,
+            depths=depths,
             strategy_history=start.strategy_history,
             surface_velocity=context.state.surface_velocity,
             canonical_velocity=context.state.canonical_velocity,

@@ -187,8 +187,12 @@ class Speech:
         known = self._models.recogniser.languages
         return "language_unsupported" if known is not None and _primary(language) not in known else None
 
-    def check(self, language: str) -> None:
+    def check(self, language: str, *, goes_on: bool = False) -> None:
         """Refuse one more answer in that language that can't be listened to now.
+
+        Args:
+            language: two-letter code, or a tag that begins with one.
+            goes_on: its speaker has been listened to until now, and is not refused because of the load.
 
         Raises:
             SessionProblem: `transcriber_unavailable`, `language_unsupported`, `too_many_sessions`.
@@ -198,7 +202,7 @@ class Speech:
             raise SessionProblem("language_unsupported", "Speech in this language can't be understood here.")
         if self._models is None:
             raise SessionProblem("transcriber_unavailable")
-        if self._models.recogniser.current_load().backlog_s > self._settings.speech.max_speech_wait_s:
+        if not goes_on and self._models.recogniser.current_load().backlog_s > self._settings.speech.max_speech_wait_s:
             self._metrics.speech_refused.inc()
             raise SessionProblem(
                 "too_many_sessions", "Too many people are speaking at the moment. Please type, or try again shortly."

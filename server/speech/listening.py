@@ -8,6 +8,7 @@ silence. Audio that comes after an answer's end is kept for the next one. Nothin
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import replace
 from typing import Literal
 
@@ -39,6 +40,8 @@ from server.speech.uploads import Uploads
 from server.speech.waiting import PatienceChange
 
 log = structlog.get_logger("askwell.speech")
+GOES_ON_S = 10.0
+"""Who speaks again so soon after an answer is taken to go on with it, in seconds."""
 
 
 class Listening:
@@ -75,6 +78,8 @@ class Listening:
         """Key of the answer that is over and not yet stored or offered."""
         self._concluded = ""
         """Key of the last answer that was heard to its end here."""
+        self._heard_at = -math.inf
+        """When an answer was heard to its end last, in seconds of the clock."""
         self._session.observers.append(self._observe)
         self._session.settlers.append(self.settle)
 
@@ -128,7 +133,7 @@ class Listening:
         if answer is not None:
             self._go_on(answer, wish)
         else:
-            self._speech.check(self._session.state.language)
+            self._speech.check(self._session.state.language, goes_on=self._goes_on)
             self._begin(wish)
         self._ignoring = False
         self._orphaned = False
@@ -226,6 +231,12 @@ class Listening:
         running = pending is not None and pending.turn_key == turn_key and not pending.failed
         return running or turn_key == self._concluding or ledger.receipt(turn_key) is not None
 
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the respondent was listened to until just now, and may be going on with what they said."""
+        since_s = self._session.services.clock() - self._heard_at
+        return bool(self._concluded) and (self._owner.turns.running or since_s < GOES_ON_S)
+
     def _begin(self, wish: AudioStart) -> None:
         """Begin an answer with the audio that was kept for it."""
         first, expected = wish.first_seq, self._intake.first_unreceived
@@ -306,6 +317,7 @@ class Listening:
             await self._session.audience.broadcast(error_frame(exc, ref=answer.turn_key))
         # From here on audio is the next answer's.
         self._concluding = self._concluded = answer.turn_key
+        self._heard_at = self._session.services.clock()
         self._forget_answer(answer)
         for piece in answer.rest():
             self._kept.put(piece)

@@ -409,3 +409,26 @@ async def test_question_that_takes_long_leaves_more_time(node: Node) -> None:
         opened.set()
         await client.say(CLOSED, seq)
         assert await concluded(client, turn_key) == "it is warm and sweet"
+
+
+async def test_who_goes_on_speaking_is_not_refused_because_many_speak(node: Node, voice: ToneSpeech) -> None:
+    async with speaking(node) as client:
+        turn_key = await client.audio_start()
+        seq = await client.say(speech("it is warm") + END)
+        await client.until("answer.ending")
+        voice.recogniser.backlog_s = 60.0
+        await client.send("audio.stop")
+        await concluded(client, turn_key)
+        following = await client.audio_start(first_seq=seq)
+        seq = await client.say(speech("and sweet") + END, seq)
+        await client.send("audio.stop")
+        assert await concluded(client, following) == "and sweet"
+        node.calendar.advance(seconds=30)
+        await client.audio_start(first_seq=seq)
+        await client.refused("too_many_sessions")
+    other = (await node.session()).session_id
+    async with node.client(other) as client:
+        await client.hello()
+        await client.until("question.completed")
+        await client.audio_start()
+        await client.refused("too_many_sessions")
