@@ -112,7 +112,7 @@ def is_complete(text: str, language: str) -> bool:
     return text.rstrip(_CLOSING_QUOTES).endswith(_FULL_STOPS) and not is_unfinished(text, language)
 
 
-def required_silence(patience: Patience, text: str | None, *, language: str, spoken: int) -> int:
+def required_silence(patience: Patience, text: str | None, *, language: str, spoken: int, more_ms: int = 0) -> int:
     """The silence that ends an answer.
 
     Args:
@@ -120,10 +120,11 @@ def required_silence(patience: Patience, text: str | None, *, language: str, spo
         text: the answer so far; None where it could not be transcribed.
         language: two-letter code.
         spoken: samples of speech in the answer so far.
+        more_ms: what is added to the patience, in milliseconds.
     Returns:
         Samples of silence, counted from the end of speech.
     """
-    base_ms = PATIENCE_MS[patience]
+    base_ms = PATIENCE_MS[patience] + more_ms
     if text is None:
         return samples_of(base_ms)
     if not text:
@@ -135,9 +136,9 @@ def required_silence(patience: Patience, text: str | None, *, language: str, spo
     return samples_of(base_ms)
 
 
-def minimum_silence(patience: Patience, *, spoken: int) -> int:
+def minimum_silence(patience: Patience, *, spoken: int, more_ms: int = 0) -> int:
     """The least value of `required_silence` for any text, in samples."""
-    base_ms = PATIENCE_MS[patience]
+    base_ms = PATIENCE_MS[patience] + more_ms
     if spoken >= LONG_ANSWER_S * RATE_HZ:
         return samples_of(min(base_ms * COMPLETE_FACTOR, WORDLESS_MS))
     return samples_of(min(base_ms, WORDLESS_MS))

@@ -89,6 +89,7 @@ class SpeechMachine:
     Args:
         language: two-letter code.
         patience: how long a silence must be to end the answer.
+        more_ms: how much longer than that, in milliseconds.
         max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
         partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
     """
@@ -98,11 +99,13 @@ class SpeechMachine:
         *,
         language: str = "en",
         patience: Patience = "normal",
+        more_ms: int = 0,
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
     ) -> None:
         self._language = language
         self._patience: Patience = patience
+        self._more_ms = more_ms
         self._max_samples = None if max_answer_s is None else max(FRAME_SAMPLES, int(max_answer_s * RATE_HZ))
         self._partial_every = samples_of(partial_every_ms)
         self._queue: deque[Frame | _SetPatience | _HoldUntil | _Stop] = deque()
@@ -322,13 +325,15 @@ class SpeechMachine:
         if not self._paused or self._speech.pending or self._position < self._hold_until:
             return
         spoken = self._speech.speech_frames * FRAME_SAMPLES
-        if self._position - self._segments[-1][1] < minimum_silence(self._patience, spoken=spoken):
+        if self._position - self._segments[-1][1] < minimum_silence(
+            self._patience, spoken=spoken, more_ms=self._more_ms
+        ):
             return
         if not self._assembler.complete:
             self._awaiting_words = True
             return
         text = None if self._assembler.last_failed else self._assembler.text
-        needed = required_silence(self._patience, text, language=self._language, spoken=spoken)
+        needed = required_silence(self._patience, text, language=self._language, spoken=spoken, more_ms=self._more_ms)
         if self._position - self._speech_end() >= needed:
             self._close("silence", self._position, self._after_silence())
 

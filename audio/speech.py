@@ -46,6 +46,7 @@ class SpeechStream:
         detector: voice activity detection, shared by all streams.
         language: two-letter code.
         patience: how long a silence must be to end the answer.
+        more_ms: how much longer than that, in milliseconds.
         max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
         partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
         is_recording: whether this is an uploaded recording, whose transcriptions yield to those of live speakers.
@@ -61,6 +62,7 @@ class SpeechStream:
         *,
         language: str = "en",
         patience: Patience = "normal",
+        more_ms: int = 0,
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
         is_recording: bool = False,
@@ -78,6 +80,7 @@ class SpeechStream:
         self._machine = SpeechMachine(
             language=language,
             patience=patience,
+            more_ms=more_ms,
             max_answer_s=max_answer_s,
             partial_every_ms=partial_every_ms,
         )

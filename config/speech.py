@@ -72,6 +72,14 @@ class SpeechSettings(Group):
         description="How long a silence ends a spoken answer, where neither session nor concept says: 0.5, 0.9 or 1.8 "
         "s, longer after an unfinished sentence.",
     )
+    reopen_s: float = Field(
+        default=3.0,
+        ge=0,
+        le=30,
+        description="How long after the end of a spoken answer its speaker may go on, in seconds: the question that "
+        "was begun is withdrawn then, and the answer is one. It is committed when the time is over. 0: it ends at "
+        "once.",
+    )
     max_answer_s: float = Field(
         default=300.0, ge=10, le=3600, description="Longest spoken answer, where the concept does not say, in seconds."
     )

@@ -92,7 +92,8 @@ def continued(
     tracker = context.get(StrategyOutput).tracker.copy()
     if strategy is not None:
         keys = focus.target.node_keys if focus is not None else ()
-        tracker.update_focus(keys, start.turn_number, strategy)
+        counts = not context.get(UtteranceOutput).utterance.is_fragment
+        tracker.update_focus(keys, start.turn_number, strategy, counts=counts)
         if focus is not None and focus.key is not None:
             tracker.rename(focus.key, focus.label)
     threads = context.get(StrategyOutput).threads

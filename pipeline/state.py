@@ -42,6 +42,10 @@ def is_session_id(text: str) -> bool:
     return re.fullmatch(SESSION_ID_PATTERN, text) is not None
 
 
+FRAGMENT_MS = 1500
+"""Speech shorter than this may be a piece of an answer: it says nothing about how much somebody has to say."""
+
+
 class Utterance(Record):
     """One utterance, with its turn and time. `text` is empty for a skip.
 
@@ -65,6 +69,11 @@ class Utterance(Record):
     speech_ms: int | None = None
     acts: tuple[HeardAct, ...] = ()
     replies_to: Act | None = None
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether it was spoken and is too short to judge how much its speaker has to say."""
+        return self.spoken and self.speech_ms is not None and self.speech_ms < FRAGMENT_MS
 
 
 class QuestionAsked(Record):

@@ -53,6 +53,7 @@ def listening_settings(settings: Settings) -> ListeningSettings:
         max_answer_s=speech.max_answer_s,
         barge_in=speech.barge_in,
         hold_s=speech.take_your_time_s,
+        reopen_s=speech.reopen_s,
     )
 
 

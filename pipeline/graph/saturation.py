@@ -53,6 +53,7 @@ def next_metrics(
     depth: Depth | None,
     max_depth: int,
     has_content: bool,
+    fragment: bool = False,
 ) -> SaturationMetrics:
     """Saturation metrics after this answer.
 
@@ -63,8 +64,9 @@ def next_metrics(
         depth: of this answer; none when it was not rated. One that is brief and brings something is not shallow.
         max_depth: of the surface graph now, in nodes.
         has_content: whether there was an answer; a skip leaves the counters as they are.
+        fragment: whether it is too short a piece of speech to judge; it leaves them too, unless something is gained.
     """
-    if not has_content:
+    if not has_content or (fragment and not gained):
         return before.model_copy(update={"new_info_rate": 0.0})
     plateau = 0 if max_depth != before.previous_max_depth else before.consecutive_depth_plateau + (not gained)
     shallow = before.consecutive_shallow

@@ -159,17 +159,18 @@ class NodeStateTracker:
         if self.previous_focus == old:
             self.previous_focus = new
 
-    def update_focus(self, keys: Sequence[str], turn: int, strategy: str) -> None:
+    def update_focus(self, keys: Sequence[str], turn: int, strategy: str, *, counts: bool = True) -> None:
         """Make these the focus of the next question (none for a question that is about no node).
 
-        The answer to it counts for the first one.
+        The answer to it counts for the first one. `counts`: whether the answer before it counts as one that could have
+        brought something.
         """
         for other, state in list(self.states.items()):
             if state.focus_count == 0:
                 continue
             self._change(
                 other,
-                turns_since_last_yield=state.turns_since_last_yield + 1,
+                turns_since_last_yield=state.turns_since_last_yield + counts,
                 turns_since_last_focus=state.turns_since_last_focus + 1,
                 current_focus_streak=state.current_focus_streak if other in keys else 0,
             )

@@ -57,6 +57,7 @@ class StateStage:
             depth=rated.depth if rated else None,
             max_depth=graph_state.max_depth,
             has_content=context.get(UtteranceOutput).has_content,
+            fragment=context.get(UtteranceOutput).utterance.is_fragment,
         )
         settings = context.configuration.settings
         dry = (
@@ -140,9 +141,13 @@ class StateStage:
 
 
 def _momentum(context: TurnContext) -> Momentum | None:
-    """The momentum of an answer as it was rated, else by rules; None for one that is neither rated nor a don't-know."""
+    """The momentum of an answer as it was rated, else by rules.
+
+    None for a fragment of speech, and for an answer that is neither rated nor a don't-know.
+    """
     output, changed = context.get(RatingOutput), context.get(GraphOutput)
-    if output.rating is None or output.rated is None:
+    fragment = context.get(UtteranceOutput).utterance.is_fragment and not changed.gained
+    if output.rating is None or output.rated is None or fragment:
         acts = context.get(UtteranceOutput).utterance.acts
         return "low" if any(act.act == "dont_know" for act in acts) else None
     tells = bool(changed.nodes_added or changed.nodes_mentioned)

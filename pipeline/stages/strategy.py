@@ -25,7 +25,7 @@ from pipeline.errors import PipelineMisbuilt
 from pipeline.focus import Target
 from pipeline.focusing import focus_of
 from pipeline.graph.surface import SurfaceGraph
-from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.graph.tracker import Depth, NodeState, NodeStateTracker
 from pipeline.grid.model import GridStep
 from pipeline.grid.steps import next_step
 from pipeline.guide import agenda_of
@@ -66,7 +66,7 @@ class StrategyStage:
         tracker = context.get(SlotsOutput).tracker.copy()
         depths = context.state.depths
         previous = tracker.previous_focus
-        if rated is not None:
+        if rated is not None and not context.get(UtteranceOutput).utterance.is_fragment:
             depths = (*depths, rated.depth)
             if previous is not None and previous in tracker.states and not start.correcting:
                 tracker.append_depth(previous, rated.depth)
@@ -84,7 +84,7 @@ class StrategyStage:
         key_of = canonical.key_of if canonical is not None else _itself
         threads = judged(measured.threads, graph, tracker, key_of, methodology.ontology)
         step = _step(context)
-        signals = self._signal_context(context, tracker, threads, step)
+        signals = self._signal_context(context, tracker, threads, step, depths)
         matrix = detect(signals, (*methodology.signal_names, *_needed(engine)))
         before = context.state.phase if isinstance(engine, ConfiguredEngine) else None
         undecided = StrategyOutput(None, matrix, tracker, depths, None, move=move, threads=threads)
@@ -159,6 +159,7 @@ class StrategyStage:
         tracker: NodeStateTracker,
         threads: tuple[Thread, ...],
         step: GridStep | None,
+        depths: tuple[Depth, ...],
     ) -> SignalContext:
         start = context.get(ContextOutput)
         changed = context.get(GraphOutput)
@@ -179,7 +180,7 @@ class StrategyStage:
             canonical_state=measured.canonical_state,
             saturation=measured.saturation,
             rated=rated,
-            depths=(*context.state.depths, rated.depth) if rated else context.state.depths,
+            depths=depths,
             strategy_history=start.strategy_history,
             surface_velocity=context.state.surface_velocity,
             canonical_velocity=context.state.canonical_velocity,

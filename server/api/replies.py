@@ -296,6 +296,7 @@ class SpeechOffered(ReplyBody):
     max_answer_s: float
     review_transcript: bool
     record_audio: bool
+    reopen_s: float
     barge_in: bool
     echo_cancellation: bool | None = Field(description="Null: only while questions are read aloud.")
     noise_suppression: bool

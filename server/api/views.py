@@ -25,6 +25,7 @@ def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfi
         "available": reason is None,
         "reason": reason,
         "patience": state.settings.get("patience") or concept.patience or speech.patience,
+        "reopen_s": speech.reopen_s,
         "max_answer_s": concept.max_answer_s or speech.max_answer_s,
         "review_transcript": concept.review_transcript if review is None else review,
         "record_audio": concept.record_audio,

@@ -187,6 +187,26 @@ class QuestionDelta(Message):
     text: str
 
 
+class QuestionWithdrawn(Message):
+    """What was sent of this question is void: the answer before it goes on. It comes again as a higher attempt."""
+
+    type: Literal["question.withdrawn"] = "question.withdrawn"
+    turn_number: TurnNumber
+    attempt: Attempt
+
+
+class AnswerEnding(Message):
+    """The spoken answer is over unless its speaker goes on: `transcript.final` follows when nobody has.
+
+    Its words so far came as `transcript.partial`, and the next question may be sent already. Go on sending audio.
+    Speech takes the answer up again, `audio.stop` ends it at once, `set {take_your_time}` leaves it open for longer.
+    """
+
+    type: Literal["answer.ending"] = "answer.ending"
+    turn_key: str
+    left_ms: int = Field(ge=0, description="Audio without speech after which it is over.")
+
+
 class SpeechStarted(Message):
     """Speech began at `at_ms` from the start of the answer."""
 
@@ -199,6 +219,12 @@ class SpeechStopped(Message):
 
     type: Literal["speech.stopped"] = "speech.stopped"
     at_ms: int = Field(ge=0)
+    ends_ms: int | None = Field(
+        default=None,
+        ge=0,
+        description="Silence after `at_ms` that ends the answer, if its last sentence sounds complete; else it is "
+        "longer.",
+    )
 
 
 class TranscriptPartial(Message):
@@ -263,6 +289,8 @@ Ephemeral = (
     Ready
     | QuestionStarted
     | QuestionDelta
+    | QuestionWithdrawn
+    | AnswerEnding
     | SpeechStarted
     | SpeechStopped
     | TranscriptPartial

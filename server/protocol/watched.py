@@ -181,6 +181,14 @@ class WatchedQuestionDelta(SessionFrame):
     text: str
 
 
+class WatchedQuestionWithdrawn(SessionFrame):
+    """As the respondent's `question.withdrawn`."""
+
+    type: Literal["question.withdrawn"] = "question.withdrawn"
+    turn_number: TurnNumber
+    attempt: Attempt
+
+
 class WatchedQuestionCompleted(SessionFrame):
     """As the respondent's `question.completed`."""
 
@@ -414,6 +422,7 @@ ModeratorServerMessage = Annotated[
     | WatchedTurnFailed
     | WatchedQuestionStarted
     | WatchedQuestionDelta
+    | WatchedQuestionWithdrawn
     | WatchedQuestionCompleted
     | WatchedTranscriptPartial
     | WatchedTranscriptFinal

@@ -8,7 +8,14 @@ from server.hot.redis import HotStore
 from server.hot.values import DurableEvent
 from server.protocol.base import Message
 from server.protocol.codes import CLOSE_TAKEN_OVER
-from server.protocol.outbound import PendingTurn, QuestionDelta, QuestionStarted, Ready, TranscriptPartial
+from server.protocol.outbound import (
+    PendingTurn,
+    QuestionDelta,
+    QuestionStarted,
+    QuestionWithdrawn,
+    Ready,
+    TranscriptPartial,
+)
 from server.session.events import EventsPublished, MessageSent, RespondentConnected, SessionObserver
 from server.session.ledger import Ledger
 from server.session.outbox import Outbox
@@ -70,6 +77,11 @@ class QuestionStream:
     async def retracted(self) -> None:
         """Discard what was sent; a new attempt follows."""
         self._text = ""
+
+    def withdrawal(self) -> QuestionWithdrawn | None:
+        """What tells that the question so far is void; None where nothing was sent of it. A new attempt may follow."""
+        number, self._turn_number, self._text = self._turn_number, None, ""
+        return None if number is None else QuestionWithdrawn(turn_number=number, attempt=self._attempt)
 
 
 class Audience:
@@ -161,6 +173,10 @@ class Audience:
         """Where a question is written to while it is made; `run` counts the runs of its turn from 1."""
         self._stream = QuestionStream(self.broadcast, run=run, clock=self._clock)
         return self._stream
+
+    def go_on_with(self, stream: QuestionStream) -> None:
+        """A question is written to this stream again, in a further attempt."""
+        self._stream = stream
 
     def end_question(self) -> None:
         """The question is complete, or will not be."""

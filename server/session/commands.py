@@ -39,13 +39,14 @@ from server.protocol.outbound import Notice
 from server.session import rules
 from server.session.change import Change, ChangeRecord
 from server.session.context import SessionContext
-from server.session.events import SettingsRequested
 from server.session.problems import Moved, SessionProblem, problem_of
 from server.session.turns import Turns
 
 log = structlog.get_logger("askwell.session")
 
 ABANDON = "abandon"
+HALTING = (PauseSession, EndSession)
+"""Commands after which no answer is taken: what was said before comes first."""
 Decide = Callable[[], Change]
 """Applies a rule to the session's present state."""
 
@@ -152,6 +153,8 @@ class Commands:
             await self._session.worker.fresh()
             await self.commit(f"{name}:{self._session.services.new_id()}", decide(), ends=ends)
 
+        if name != "set":
+            await self._session.settle_answers()
         await self._session.worker.do(name, work)
         self._turns.reconsider()
 
@@ -222,7 +225,10 @@ class Commands:
             action = queued.action(session.state.turn_count + 1)
         elif session.audience.present or session.worker.busy:
             return 0
-        patience, claimed_by = session.state.settings.get("patience"), session.state.claimed_by
+        claimed_by = session.state.claimed_by
+        wanted = {"patience": command.patience} if isinstance(command, SetForSession) else {}
+        if wanted:
+            session.request_settings(wanted)
 
         async def work() -> int:
             await session.worker.fresh()
@@ -233,13 +239,17 @@ class Commands:
             await self.commit(queued.command_id, self._decide(queued), action=action, ends=ends)
             return session.state.turn_count + 1
 
-        number = await session.worker.do("command", work)
+        if isinstance(command, HALTING):
+            await session.settle_answers()
+        try:
+            number = await session.worker.do("command", work)
+        except SessionProblem:
+            session.settle_settings(wanted)
+            raise
+        session.settle_settings(wanted)
         if claimed_by is None and session.state.claimed_by is not None:
             await session.audience.broadcast(Notice.of("moderator_here"))
         self._turns.reconsider()
-        wanted = session.state.settings.get("patience")
-        if wanted is not None and wanted != patience:
-            session.tell(SettingsRequested({"patience": wanted}))
         return number
 
     def _intervene(self, item: bytes) -> None:
@@ -264,7 +274,7 @@ class Commands:
                 case ReleaseSession():
                     interventions.set_claimed(False)
                 case SetForSession():
-                    session.tell(SettingsRequested({"patience": command.patience}))
+                    session.request_settings({"patience": command.patience})
         except SessionProblem as problem:
             log.info("inbox.not_now", session=session.session_id, reason=str(problem))
 

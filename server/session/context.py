@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, Final
 
 import structlog
 
@@ -16,7 +17,7 @@ from pipeline.turn import TurnPipeline
 from server.hot.redis import HotStore
 from server.session.audience import Audience
 from server.session.change import Change
-from server.session.events import SessionCommitted, SessionEvent, SessionObserver
+from server.session.events import SessionCommitted, SessionEvent, SessionObserver, SettingsRequested
 from server.session.ledger import Ledger, PendingAnswer
 from server.session.measure import TurnMeasure
 from server.session.settings import HubSettings
@@ -25,6 +26,8 @@ from server.session.worker import Worker
 from server.store.repository import Repository
 
 log = structlog.get_logger("askwell.session")
+TAKE_YOUR_TIME: Final = "take_your_time"
+"""The wish that takes effect once and is not kept."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,12 @@ class SessionContext:
         self.observers: list[SessionObserver] = []
         self.slot_names: list[SlotProposal] = []
         """Names for slots that have been found and are not applied yet."""
+        self.time_wanted = False
+        """Whether the respondent asked for time, and no spoken answer has had it yet."""
+        self.settlers: list[Callable[[], Awaitable[None]]] = []
+        """Called before a command is decided on: what was said before it is to be taken first."""
+        self._requested: dict[str, Any] = {}
+        """Settings that somebody wants and that are not committed yet."""
         self.audience = Audience(services.hot, ledger, services.clock, self.tell)
         self.worker = Worker(ledger, self.audience, services.settings, services.clock, self.tell)
 
@@ -86,6 +95,28 @@ class SessionContext:
     def state(self) -> InterviewState:
         """The session after its last commit."""
         return self.ledger.state
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Settings of speaking and listening as they are wanted now, whether or not they are committed yet."""
+        return {**self.state.settings, **self._requested}
+
+    def request_settings(self, changes: Mapping[str, Any]) -> None:
+        """Somebody wants these settings: they hold from now on, for an answer that is spoken and for the next ones."""
+        self._requested |= kept_settings(changes)
+        self.time_wanted = self.time_wanted or bool(changes.get(TAKE_YOUR_TIME))
+        self.tell(SettingsRequested(changes))
+
+    def settle_settings(self, changes: Mapping[str, Any]) -> None:
+        """These requested settings are committed, or refused; what was wanted since stays wanted."""
+        for name, value in changes.items():
+            if name in self._requested and self._requested[name] == value:
+                del self._requested[name]
+
+    async def settle_answers(self) -> None:
+        """Have an answer taken that is over unless its speaker goes on: something comes that must not overtake it."""
+        for settle in self.settlers:
+            await settle()
 
     @property
     def pipeline(self) -> TurnPipeline:
@@ -131,3 +162,8 @@ class SessionContext:
         self.audience.end_question()
         await self.audience.publish(events)
         self.tell(SessionCommitted(before, self.state, change.record))
+
+
+def kept_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the wishes that the session keeps."""
+    return {name: value for name, value in changes.items() if name != TAKE_YOUR_TIME}

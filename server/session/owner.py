@@ -23,8 +23,8 @@ from server.protocol.outbound import Notice
 from server.session import questions, rules
 from server.session.change import Change
 from server.session.commands import Commands
-from server.session.context import SessionContext, SessionServices
-from server.session.events import ReadyForAnswer, SessionEvent, SessionReleased, SettingsRequested, StorageRecovered
+from server.session.context import SessionContext, SessionServices, kept_settings
+from server.session.events import ReadyForAnswer, SessionEvent, SessionReleased, StorageRecovered
 from server.session.ledger import Ledger
 from server.session.naming import SlotNaming
 from server.session.outbox import Outbox
@@ -249,11 +249,21 @@ class SessionOwner:
 
     async def change_settings(self, changes: Mapping[str, Any]) -> None:
         """Change settings of speaking and listening; `take_your_time` takes effect once and is not kept."""
-        self.context.tell(SettingsRequested(changes))
-        kept = {name: value for name, value in changes.items() if name != "take_your_time"}
-        if kept:
-            now = self.context.services.now
+        self.context.request_settings(changes)
+        await self.keep_settings(changes)
+
+    async def keep_settings(self, changes: Mapping[str, Any]) -> None:
+        """Commit settings that were requested, in their place among the turns."""
+        kept = kept_settings(changes)
+        if not kept:
+            return
+        now = self.context.services.now
+        try:
             await self._apply("set", lambda: rules.change_settings(self.state, kept, now()))
+        except SessionProblem:
+            self.context.settle_settings(kept)
+            raise
+        self.context.settle_settings(kept)
 
     async def withdraw(self) -> None:
         """Erase everything, at once; a running turn is cancelled."""

@@ -122,8 +122,12 @@ class SpeculativeTurn:
                 self._discard()
         return None
 
-    async def confirmed(self, state: InterviewState, answer: Answer) -> TurnContext | None:
+    async def confirmed(
+        self, state: InterviewState, answer: Answer, calls: CallLog | None = None
+    ) -> TurnContext | None:
         """The decision, if it was made for exactly this answer in exactly this state; else None.
+
+        Its calls of language models are put into `calls`, if given.
 
         Waits for a speculative turn that runs. One that still waits for the limiter is withdrawn, because running the
         turn anew is faster.
@@ -145,7 +149,7 @@ class SpeculativeTurn:
             return None
         self._settled = True
         for call in self._calls.peek():
-            self._session_calls.add(call)
+            (self._session_calls if calls is None else calls).add(call)
         return context
 
     def discard(self) -> None:
@@ -159,8 +163,13 @@ class SpeculativeTurn:
         self._discard()
 
     def _discard(self) -> None:
-        calls = self._calls.peek()
-        self._calls.settle(calls)
-        for call in calls:
-            discarded = call.model_copy(update={"outcome": "discarded"}) if call.outcome == "completed" else call
-            self._session_calls.add(discarded)
+        discard_calls(self._calls, self._session_calls)
+
+
+def discard_calls(calls: CallLog, session_calls: CallLog) -> None:
+    """Move calls of language models to those of the session, as discarded: they were paid for."""
+    wasted = calls.peek()
+    calls.settle(wasted)
+    for call in wasted:
+        discarded = call.model_copy(update={"outcome": "discarded"}) if call.outcome == "completed" else call
+        session_calls.add(discarded)

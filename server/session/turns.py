@@ -45,6 +45,7 @@ from server.session.interventions import Held, Interventions
 from server.session.ledger import answer_of
 from server.session.measure import TurnMeasure
 from server.session.problems import Moved, SessionProblem, TurnFailed
+from server.session.rehearsal import Rehearsal
 from server.session.speculation import SpeculativeTurn
 from server.session.worker import quiet_future
 
@@ -60,6 +61,7 @@ class TurnHandle:
         recovered: the answer was found pending when the session was claimed or read again.
         first: durable events about the answer that precede its turn.
         speculative: what was decided before the answer was certain.
+        rehearsal: the whole turn, made before the answer was certain.
     """
 
     def __init__(
@@ -70,12 +72,14 @@ class TurnHandle:
         recovered: bool = False,
         first: Sequence[Mapping[str, Any]] = (),
         speculative: SpeculativeTurn | None = None,
+        rehearsal: Rehearsal | None = None,
     ) -> None:
         self.answer = answer
         self.digest = digest
         self.recovered = recovered
         self.first = first
         self.speculative = speculative
+        self.rehearsal = rehearsal
         self.attempt: int | None = None
         """The attempt as which the answer was accepted, once it was."""
         self._accepted: asyncio.Future[None] = quiet_future()
@@ -175,12 +179,13 @@ class Turns:
         *,
         first: Sequence[Mapping[str, Any]] = (),
         speculative: SpeculativeTurn | None = None,
+        rehearsal: Rehearsal | None = None,
     ) -> TurnHandle:
         """Take an answer, a skip or a correction; its turn runs whether or not anybody waits for the handle.
 
         Args:
             answer: what the respondent did.
-            first, speculative: as of `TurnHandle`.
+            first, speculative, rehearsal: as of `TurnHandle`.
 
         Returns:
             The handle of the turn: a running one if the same answer is being worked on, a done one if it is committed.
@@ -204,7 +209,9 @@ class Turns:
             rules.check_ratings(session.state, answer.text)
         if answer.kind == "correct":
             rules.check_correction(session.state, answer.corrects or "")
-        handle = TurnHandle(session.ledger.as_pending(answer), digest, first=first, speculative=speculative)
+        handle = TurnHandle(
+            session.ledger.as_pending(answer), digest, first=first, speculative=speculative, rehearsal=rehearsal
+        )
         session.worker.put("turn", lambda: self._run(handle))
         self._turn = handle
         self.offered = None
@@ -295,6 +302,9 @@ class Turns:
         finally:
             if self._turn is handle and not self._waits:
                 self._turn = None
+            if handle.rehearsal is not None:
+                handle.rehearsal.discard()
+                handle.rehearsal = None
             session.audience.end_question()
             session.tell(ReadyForAnswer())
 
@@ -351,6 +361,8 @@ class TurnRunner:
         accept_ms = (clock() - began) * 1000.0
         handle.accept()
         if rules.is_held(session.state) and not await session.pipeline.is_urgent(session.state, handle.answer):
+            if handle.rehearsal is not None:
+                await handle.rehearsal.withdraw()
             raise Held
         return await self._run_accepted(handle, handle.attempt, began, accept_ms)
 
@@ -374,12 +386,14 @@ class TurnRunner:
 
     async def _run_accepted(self, handle: TurnHandle, attempt: int, began: float, accept_ms: float) -> Receipt:
         session, clock, key = self._session, self._session.services.clock, handle.answer.turn_key
-        stream = session.audience.begin_question(attempt)
+        rehearsed = handle.rehearsal
+        stream = session.audience.begin_question(attempt) if rehearsed is None else rehearsed.stream
+        handle.rehearsal = None
         self._interventions.begin()
         number = session.state.turn_count + 1
         measure = TurnMeasure(session.session_id, number, "cancelled", attempt, 0.0, accept_ms=accept_ms)
         try:
-            outcome = await self._run_pipeline(handle, stream)
+            outcome = await self._rehearsed(rehearsed, handle, stream) or await self._run_pipeline(handle, stream)
             commit_began = clock()
             await self._commit(key, outcome)
         except Held:
@@ -403,7 +417,7 @@ class TurnRunner:
                 outcome="completed",
                 total_ms=(clock() - began) * 1000.0,
                 commit_ms=(clock() - commit_began) * 1000.0,
-                first_token_ms=None if first is None else (first - began) * 1000.0,
+                first_token_ms=None if first is None else max(0.0, first - began) * 1000.0,
                 stages_ms=record.stages_ms if record is not None else {},
                 fallback=record.fallback if record is not None else False,
             )
@@ -411,6 +425,25 @@ class TurnRunner:
         receipt = session.ledger.receipt(key)
         assert receipt is not None, "the pipeline leaves a receipt for every turn"
         return receipt
+
+    async def _rehearsed(
+        self, rehearsal: Rehearsal | None, handle: TurnHandle, stream: QuestionStream
+    ) -> Outcome | None:
+        """What was made of exactly this answer before it was certain; None if the turn has to be run."""
+        if rehearsal is None:
+            return None
+        state = self._session.state
+        if not state.directives and await rehearsal.fits(state, handle.answer):
+            try:
+                wishes = self._interventions.read(state)
+            except Held:
+                await rehearsal.withdraw()
+                raise
+            if not wishes:
+                return rehearsal.confirm()
+        rehearsal.discard()
+        self._session.audience.go_on_with(stream)
+        return None
 
     async def _run_pipeline(self, handle: TurnHandle, stream: QuestionStream) -> Outcome:
         session = self._session

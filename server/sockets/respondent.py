@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Any, assert_never
 
 import structlog
 from starlette.routing import WebSocketRoute
@@ -211,6 +211,11 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
                         continue
                     case Hello():
                         raise ProtocolProblem("invalid_message", "hello was said already.", ref="hello")
+                    case ChangeSettings() if not waiting.full():
+                        # An answer that is announced right after it is heard by these settings.
+                        if self._owner is not None:
+                            self._owner.context.request_settings(wished(message))
+                        waiting.put_nowait(message)
                     case _ if waiting.full():
                         raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref=reference(message))
                     case _:
@@ -286,6 +291,11 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
         await self._outbox.send(error)
 
 
+def wished(message: ChangeSettings) -> dict[str, Any]:
+    """The settings that it names."""
+    return message.model_dump(exclude={"type"}, exclude_none=True)
+
+
 def reference(message: ClientMessage) -> str:
     """What an error about this message refers to: its turn key, or its type."""
     return getattr(message, "turn_key", None) or message.type
@@ -335,7 +345,7 @@ class MessageHandler:
             case Withdraw():
                 await self._services.hub.erase(owner.session_id)
             case ChangeSettings():
-                await owner.change_settings(message.model_dump(exclude={"type"}, exclude_none=True))
+                await owner.keep_settings(wished(message))
             case AudioStart(turn_key=turn_key):
                 # Only an answer that was taken before comes here; its client does not know that yet.
                 if not await self._repeat(turn_key) and not self._services.listeners.of(owner).concludes(turn_key):
@@ -346,6 +356,7 @@ class MessageHandler:
                 assert_never(message)
 
     async def _begin(self, answer: Answer) -> None:
+        await self._owner.context.settle_answers()
         handle = self._owner.turns.begin(answer)
         if handle.already_accepted:
             await self._repeat(answer.turn_key)

@@ -8,8 +8,7 @@ answers is lost.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from audio.errors import AudioTooLong
@@ -26,14 +25,16 @@ from audio.types import (
     TranscriptionFailed,
     ms,
 )
-from pipeline.concept import Patience
 from server.protocol import outbound
 from server.protocol.codec import SAMPLE_BYTES
 from server.session import rules
+from server.session.context import SessionContext
+from server.speech.ending import Ending
 from server.speech.frames import AudioPiece, AudioTimeline
 from server.speech.measure import EndReason
 from server.speech.spoken_turns import SpokenTurns
 from server.speech.transcript import HeardAnswer, SpokenTranscript, one_line
+from server.speech.waiting import PatienceChange, SpeechSound, WaitingAudio
 
 if TYPE_CHECKING:
     from audio.speech import SpeechStream
@@ -44,14 +45,6 @@ ACK_EVERY = RATE_HZ // 4
 """Samples between two acknowledgements."""
 TAIL_BYTES = RATE_HZ * SAMPLE_BYTES
 """When a stream is given up in silence, its last second goes to the next one: a word may just have begun."""
-
-
-@dataclass(frozen=True, slots=True)
-class PatienceChange:
-    """From here on: this patience, or no end by silence for so many seconds of audio."""
-
-    patience: Patience | None = None
-    hold_s: float = 0.0
 
 
 class SpokenAnswer:
@@ -79,13 +72,9 @@ class SpokenAnswer:
         self._turns = turns
         self._audience = session.audience
         self._clock = session.services.clock
-        self._grace = turns.services.settings.grace_s * RATE_HZ
-        self._still_thinking_s = session.services.settings.still_thinking_s
         self._recorded = rules.may_record(session.state, session.configuration)
-        self._sound: deque[bytes] = deque()
-        self._silent = 0
-        self._waiting: deque[AudioPiece | PatienceChange] = deque()
-        self._waiting_bytes = 0
+        self._sound = SpeechSound()
+        self._waiting = WaitingAudio()
         self._changed = asyncio.Event()
         self._stopping = False
         self._over = False
@@ -93,6 +82,8 @@ class SpokenAnswer:
         self._spoken = False
         self._over_reading = False
         self._quiet = 0
+        self.ending = Ending(turns, self._clock)
+        """Its end, while it may still go on."""
         self._base = 0
         self._fed = 0
         self._tail = b""
@@ -104,7 +95,7 @@ class SpokenAnswer:
     @property
     def backlog_s(self) -> float:
         """Seconds of audio that wait to be heard."""
-        return self._waiting_bytes / SAMPLE_BYTES / RATE_HZ
+        return self._waiting.seconds
 
     def heard(self, ended_by: EndReason) -> HeardAnswer:
         """What came of it, after `hear`."""
@@ -119,17 +110,14 @@ class SpokenAnswer:
             early=self._early or self.waited,
             damaged=self.damaged,
             error=self.error,
-            sound=self._sound_of_speech,
+            sound=lambda: self._sound.until(self._base),
+            ended_at=self.ending.at,
+            reopened=self.ending.reopened,
         )
-
-    def _sound_of_speech(self) -> bytes:
-        """The samples from a second before the first speech, where they are recorded; else nothing."""
-        return b"".join(self._sound)[: (self._base - self._silent) * SAMPLE_BYTES]
 
     def put(self, piece: AudioPiece) -> None:
         """The next audio."""
-        self._waiting.append(piece)
-        self._waiting_bytes += len(piece.pcm)
+        self._waiting.put(piece)
         self._changed.set()
 
     def stop(self) -> None:
@@ -137,22 +125,24 @@ class SpokenAnswer:
         self._stopping = True
         self._changed.set()
 
-    def set_patience(self, patience: Patience) -> None:
-        """Change how long a pause may be."""
-        self._waiting.append(PatienceChange(patience=patience))
+    def wish(self, change: PatienceChange) -> None:
+        """Change how long a pause may be, after the audio so far."""
+        self._waiting.put(change)
         self._changed.set()
 
-    def hold(self, seconds: float) -> None:
-        """Don't take silence for the end for so many seconds of audio."""
-        self._waiting.append(PatienceChange(hold_s=seconds))
+    @property
+    def lingers(self) -> bool:
+        """Whether it is over unless its speaker goes on, and nobody is doing so."""
+        return self.ending.open and not self._spoken
+
+    def settle(self) -> None:
+        """It is over now if nobody is going on with it."""
+        self.ending.settled = True
         self._changed.set()
 
     def rest(self) -> list[AudioPiece]:
         """After `hear`: audio that came and is not part of the answer."""
-        rest = [AudioPiece(piece.sequence, piece.pcm) for piece in self._waiting if isinstance(piece, AudioPiece)]
-        self._waiting.clear()
-        self._waiting_bytes = 0
-        return rest
+        return self._waiting.drain()
 
     # Hearing
 
@@ -172,14 +162,14 @@ class SpokenAnswer:
         """Hear until a stream ends; None if the answer goes on with another one."""
         self._fed, self._over, self._tail = 0, False, b""
         self._speaking, self._spoken, self._over_reading = False, False, False
-        async with self._turns.stream() as stream, asyncio.TaskGroup() as tasks:
+        async with self._turns.stream(used_s=self.transcript.length / RATE_HZ) as stream, asyncio.TaskGroup() as tasks:
             if hold_s:
                 await stream.hold(hold_s)
             follower = tasks.create_task(self._follow(stream))
             feeder = tasks.create_task(self._feed(stream))
             await asyncio.wait({follower, feeder}, return_when=asyncio.FIRST_COMPLETED)
             if feeder.done() and not feeder.result():
-                await self._wait_for_transcript(follower)
+                await _transcribed(follower, self._turns.session)
             self._over = True
             self._changed.set()
             await asyncio.wait({feeder})
@@ -204,30 +194,33 @@ class SpokenAnswer:
         if end.reason == "silence":
             self._quiet = 0
             if not one_line(end.text):
+                if self.ending.open:
+                    return await self._linger(worded=False)
                 self._turns.count_missed()
                 await self._audience.broadcast(outbound.Notice.of("didnt_catch"))
                 return None
             if not self._turns.ready:
                 self.waited = True
                 return None
-            return "silence"
+            return await self._linger(worded=True)
         if self.transcript.text and not self._turns.ready:
             self.waited = True
             await self._turns.until_ready()
         return end.reason
 
-    async def _wait_for_transcript(self, follower: asyncio.Task[AnswerEnded]) -> None:
-        """Wait for the words of a complete answer; the respondent is told if that takes long."""
-        limit_s = self._still_thinking_s
-        while not (await asyncio.wait({follower}, timeout=limit_s))[0]:
-            await self._audience.broadcast(outbound.Notice.of("still_thinking"))
+    async def _linger(self, *, worded: bool) -> EndReason | None:
+        """It is over; None while its speaker may still go on."""
+        self._spoken = False
+        if self.damaged or self.error:
+            return "silence"
+        early, done = self._early or self.waited, self._changed.set
+        goes_on = await self.ending.begin(self.turn_key, self.transcript, early=early, worded=worded, done=done)
+        return None if goes_on else "silence"
 
     def _take_back(self, rest: bytes) -> None:
         """Put audio that the stream took and did not use in front of what waits."""
         self._fed -= len(rest) // SAMPLE_BYTES
-        for piece in reversed(self._timeline.cut(self._base + self._fed, rest)):
-            self._waiting.appendleft(piece)
-            self._waiting_bytes += len(piece.pcm)
+        self._waiting.put_back(self._timeline.cut(self._base + self._fed, rest))
 
     # Audio in
 
@@ -235,7 +228,7 @@ class SpokenAnswer:
         """Feed what comes; whether the answer, begun before its question, is over by `grace_s` without speech."""
         while not self._over:
             if self._waiting:
-                item = self._waiting.popleft()
+                item = self._waiting.take()
                 if isinstance(item, PatienceChange):
                     await self._change_patience(stream, item)
                     continue
@@ -243,7 +236,8 @@ class SpokenAnswer:
                     await self._feed_one(stream, item)
                 except AudioTooLong:
                     # The answer is over, and so much came since that its end is told only now.
-                    self._give_back(item)
+                    self._fed -= len(item.pcm) // SAMPLE_BYTES
+                    self._waiting.put_back([replace(item, located=True)])
                     return False
                 if self._is_over():
                     # Speech that this audio began is told before the feeder goes on.
@@ -255,18 +249,30 @@ class SpokenAnswer:
             if self._stopping:
                 await stream.stop()
                 return False
-            self._changed.clear()
+            if self._is_over() or not await self._more():
+                return True
+        return True
+
+    async def _more(self) -> bool:
+        """Wait for audio or a wish; False where none comes although it is over unless there is more."""
+        self._changed.clear()
+        if not self.lingers:
             await self._changed.wait()
+            return True
+        try:
+            async with asyncio.timeout(self.ending.wait_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return self._spoken or not self._turns.ready
         return True
 
     async def _feed_one(self, stream: SpeechStream, piece: AudioPiece) -> None:
         samples = len(piece.pcm) // SAMPLE_BYTES
-        self._waiting_bytes -= len(piece.pcm)
         self._over_reading = self._over_reading or piece.over_reading
         if not piece.located:
             self._timeline.add(piece.sequence, samples, self._clock())
             if self._recorded:
-                self._sound.append(piece.pcm)
+                self._sound.add(piece.pcm)
             if not self._spoken and not self.transcript.text:
                 self._forget(self._timeline.end - LEAD)
             self._last = piece.sequence
@@ -275,34 +281,33 @@ class SpokenAnswer:
         if self.transcript.text:
             self._tail = (self._tail + piece.pcm)[-TAIL_BYTES:]
         self._quiet = 0 if self._speaking else self._quiet + samples
+        self.ending.pass_by(samples)
         await stream.feed(piece.pcm)
         if self._unacked >= ACK_EVERY:
             await self._ack()
-
-    def _give_back(self, piece: AudioPiece) -> None:
-        self._fed -= len(piece.pcm) // SAMPLE_BYTES
-        self._waiting.appendleft(replace(piece, located=True))
-        self._waiting_bytes += len(piece.pcm)
 
     async def _change_patience(self, stream: SpeechStream, change: PatienceChange) -> None:
         if change.patience is not None:
             await stream.set_patience(change.patience)
         if change.hold_s:
-            self._quiet = -int(change.hold_s * RATE_HZ)
+            await self.ending.withdraw()
+            held = int(change.hold_s * RATE_HZ)
+            self._quiet = -held
+            self.ending.hold(held, self._timeline.end)
             await stream.hold(change.hold_s)
 
     def _forget(self, position: int) -> None:
         """Nothing was said up to this position: forget that silence."""
         self._timeline.forget(position)
-        while self._sound and self._silent + (first := len(self._sound[0]) // SAMPLE_BYTES) <= position:
-            self._silent += first
-            self._sound.popleft()
+        self._sound.forget(position)
 
     def _is_over(self) -> bool:
         """Whether an answer that has words is over: a stream in which somebody speaks ends by its own rules."""
         if not self.transcript.text or self._spoken or not self._turns.ready:
             return False
-        return self._quiet >= self._grace
+        return (
+            self.ending.closes if self.ending.open else self._quiet >= self._turns.services.settings.grace_s * RATE_HZ
+        )
 
     async def _ack(self) -> None:
         if self._unacked:
@@ -326,24 +331,27 @@ class SpokenAnswer:
                 self._early = self._early or not self._turns.ready
                 if not self.transcript.text:
                     self._forget(base + event.at - RATE_HZ)
+                if not self.ending.playing:
+                    await self.ending.withdraw()
                 await broadcast(outbound.SpeechStarted(at_ms=ms(base + event.at)))
             case SpeechStopped():
                 self._speaking = False
-                await broadcast(outbound.SpeechStopped(at_ms=ms(base + event.at)))
+                ends_ms = self.ending.silence_ms(self._timeline.end)
+                await broadcast(outbound.SpeechStopped(at_ms=ms(base + event.at), ends_ms=ends_ms))
             case PartialTranscript():
                 before = f"{self.transcript.text} " if self.transcript.text else ""
                 stable = len(before) + event.stable
                 caption = outbound.TranscriptPartial(text=before + event.text, stable=stable)
                 self._audience.transcript = caption
+                if self._over_reading and not self._turns.is_echo(event.text):
+                    await self.ending.withdraw()
                 await broadcast(caption)
             case ProvisionalTranscript():
                 self._turns.speculate(self.turn_key, self.transcript.plus(event.text, event.words, base))
             case ProvisionalWithdrawn():
                 self._turns.discard_speculation()
             case TimeAlmostUp():
-                seconds = max(1, round(event.left / RATE_HZ))
-                text = f"The longest answer is almost reached: {seconds} seconds are left."
-                await broadcast(outbound.Notice(code="time_almost_up", text=text))
+                await broadcast(_time_left(event.left))
             case TranscriptionFailed():
                 if not self.error:
                     await broadcast(outbound.Error.of("transcriber_unavailable", ref=self.turn_key))
@@ -352,3 +360,15 @@ class SpokenAnswer:
                 raise AssertionError("the end is not told here")
             case _:
                 assert_never(event)
+
+
+async def _transcribed(follower: asyncio.Task[AnswerEnded], session: SessionContext) -> None:
+    """Wait for the words of a complete answer; the respondent is told if that takes long."""
+    while not (await asyncio.wait({follower}, timeout=session.services.settings.still_thinking_s))[0]:
+        await session.audience.broadcast(outbound.Notice.of("still_thinking"))
+
+
+def _time_left(samples: int) -> outbound.Notice:
+    seconds = max(1, round(samples / RATE_HZ))
+    text = f"The longest answer is almost reached: {seconds} seconds are left."
+    return outbound.Notice(code="time_almost_up", text=text)

@@ -121,6 +121,7 @@ class StreamOptions:
         patience: how long a pause may be.
         max_answer_s: the longest answer, in seconds; None for no limit.
         live: whether somebody is speaking, and sees captions; else it is a whole recording.
+        more_ms: what pauses may be longer than the patience says, in milliseconds.
     """
 
     session_id: str
@@ -128,6 +129,7 @@ class StreamOptions:
     patience: Patience
     max_answer_s: float | None
     live: bool = True
+    more_ms: int = 0
 
 
 class Speech:
@@ -185,8 +187,12 @@ class Speech:
         known = self._models.recogniser.languages
         return "language_unsupported" if known is not None and _primary(language) not in known else None
 
-    def check(self, language: str) -> None:
+    def check(self, language: str, *, goes_on: bool = False) -> None:
         """Refuse one more answer in that language that can't be listened to now.
+
+        Args:
+            language: two-letter code, or a tag that begins with one.
+            goes_on: its speaker has been listened to until now, and is not refused because of the load.
 
         Raises:
             SessionProblem: `transcriber_unavailable`, `language_unsupported`, `too_many_sessions`.
@@ -196,7 +202,7 @@ class Speech:
             raise SessionProblem("language_unsupported", "Speech in this language can't be understood here.")
         if self._models is None:
             raise SessionProblem("transcriber_unavailable")
-        if self._models.recogniser.current_load().backlog_s > self._settings.speech.max_speech_wait_s:
+        if not goes_on and self._models.recogniser.current_load().backlog_s > self._settings.speech.max_speech_wait_s:
             self._metrics.speech_refused.inc()
             raise SessionProblem(
                 "too_many_sessions", "Too many people are speaking at the moment. Please type, or try again shortly."
@@ -215,6 +221,7 @@ class Speech:
             self._models.activity,
             language=_primary(options.language),
             patience=options.patience,
+            more_ms=options.more_ms,
             max_answer_s=options.max_answer_s,
             partial_every_ms=self._settings.speech.partial_every_ms if options.live else 0,
             is_recording=not options.live,

@@ -8,6 +8,7 @@ silence. Audio that comes after an answer's end is kept for the next one. Nothin
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import replace
 from typing import Literal
 
@@ -21,7 +22,14 @@ from server.protocol.codes import CLOSE_PROTOCOL_ERROR, CLOSE_UNSUPPORTED_DATA
 from server.protocol.inbound import AudioStart
 from server.protocol.outbound import AudioAck, Error
 from server.session import rules
-from server.session.events import AnswerTaken, RespondentConnected, SessionEvent, SessionReleased, SettingsRequested
+from server.session.events import (
+    AnswerTaken,
+    RespondentConnected,
+    SessionCommitted,
+    SessionEvent,
+    SessionReleased,
+    SettingsRequested,
+)
 from server.session.owner import SessionOwner
 from server.session.problems import SessionProblem, error_frame
 from server.speech.answer import ACK_EVERY, SpokenAnswer
@@ -29,8 +37,11 @@ from server.speech.frames import AudioPiece, FrameIntake, KeptAudio
 from server.speech.measure import EndReason
 from server.speech.spoken_turns import SpeechServices, SpokenTurns
 from server.speech.uploads import Uploads
+from server.speech.waiting import PatienceChange
 
 log = structlog.get_logger("askwell.speech")
+GOES_ON_S = 10.0
+"""Who speaks again so soon after an answer is taken to go on with it, in seconds."""
 
 
 class Listening:
@@ -67,14 +78,20 @@ class Listening:
         """Key of the answer that is over and not yet stored or offered."""
         self._concluded = ""
         """Key of the last answer that was heard to its end here."""
+        self._heard_at = -math.inf
+        """When an answer was heard to its end last, in seconds of the clock."""
         self._session.observers.append(self._observe)
+        self._session.settlers.append(self.settle)
 
     def _observe(self, event: SessionEvent) -> None:
         match event:
             case RespondentConnected(connected=True):
                 # What the connection before it was saying may go on or be given up.
                 self._orphaned = self._answer is not None
-                self._playing = False
+                self.playback("stopped")
+                self._end_lingering()
+            case SessionCommitted():
+                self._end_lingering()
             case AnswerTaken(answer=taken) if taken.kind == "answer" and not taken.spoken:
                 current = self._answer
                 if current is not None and (self._orphaned or current.turn_key == taken.turn_key):
@@ -83,9 +100,8 @@ class Listening:
             case SettingsRequested(changes=changes) if self._answer is not None:
                 patience: Patience | None = changes.get("patience")
                 if patience is not None:
-                    self._answer.set_patience(patience)
-                if changes.get("take_your_time"):
-                    self._answer.hold(self._settings.hold_s)
+                    self._answer.wish(PatienceChange(patience=patience))
+                self._give_time(self._answer)
             case SessionReleased():
                 for task in self._hearing.values():
                     task.cancel()
@@ -117,7 +133,7 @@ class Listening:
         if answer is not None:
             self._go_on(answer, wish)
         else:
-            self._speech.check(self._session.state.language)
+            self._speech.check(self._session.state.language, goes_on=self._goes_on)
             self._begin(wish)
         self._ignoring = False
         self._orphaned = False
@@ -184,6 +200,19 @@ class Listening:
     def playback(self, state: Literal["started", "paused", "finished", "stopped"]) -> None:
         """How far the client is with reading a question aloud."""
         self._playing = state == "started"
+        if self._answer is not None:
+            self._answer.ending.playing = self._playing
+
+    async def settle(self) -> None:
+        """Have an answer taken that is over unless its speaker goes on, and return when it is stored."""
+        answer = self._answer
+        if answer is not None and answer.lingers:
+            answer.settle()
+            await asyncio.wait({self._hearing[answer]})
+
+    def _end_lingering(self) -> None:
+        if self._answer is not None and self._answer.lingers:
+            self._answer.settle()
 
     def concludes(self, turn_key: str) -> bool:
         """Whether that answer is over, and not yet stored or offered."""
@@ -202,6 +231,12 @@ class Listening:
         running = pending is not None and pending.turn_key == turn_key and not pending.failed
         return running or turn_key == self._concluding or ledger.receipt(turn_key) is not None
 
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the respondent was listened to until just now, and may be going on with what they said."""
+        since_s = self._session.services.clock() - self._heard_at
+        return bool(self._concluded) and (self._owner.turns.running or since_s < GOES_ON_S)
+
     def _begin(self, wish: AudioStart) -> None:
         """Begin an answer with the audio that was kept for it."""
         first, expected = wish.first_seq, self._intake.first_unreceived
@@ -213,13 +248,21 @@ class Listening:
             kept, ready = [], self._intake.begin(first)
         self._turns.forget_offer()
         answer = SpokenAnswer(wish.turn_key, self._turns)
+        answer.ending.playing = self._playing
         for piece in kept:
             answer.put(piece)
         self._answer = answer
+        self._give_time(answer)
         self._gap_told = False
         hearing = self._hear(answer, b"".join(piece.pcm for piece in kept))
         self._hearing[answer] = self._owner.tasks.create_task(hearing, name=f"hear {self._session.session_id}")
         self._place(ready)
+
+    def _give_time(self, answer: SpokenAnswer) -> None:
+        """Let silences pass for a while, if the respondent asked for time; once."""
+        if self._session.time_wanted:
+            self._session.time_wanted = False
+            answer.wish(PatienceChange(hold_s=self._settings.hold_s))
 
     def _go_on(self, answer: SpokenAnswer, wish: AudioStart) -> None:
         """The same answer over another connection, perhaps under another key: nothing was stored under the first."""
@@ -255,6 +298,7 @@ class Listening:
         """Discard the answer that is being spoken."""
         if self._answer is not None:
             self._turns.discard_speculation()
+            self._owner.tasks.create_task(self._turns.withdraw(), name="withdraw")
             self._hearing.pop(self._answer).cancel()
             self._forget_answer(self._answer)
 
@@ -273,6 +317,7 @@ class Listening:
             await self._session.audience.broadcast(error_frame(exc, ref=answer.turn_key))
         # From here on audio is the next answer's.
         self._concluding = self._concluded = answer.turn_key
+        self._heard_at = self._session.services.clock()
         self._forget_answer(answer)
         for piece in answer.rest():
             self._kept.put(piece)

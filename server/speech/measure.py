@@ -17,7 +17,7 @@ class SpokenAnswerMeasure:
     """One spoken answer.
 
     `final_ms` is the time from the arrival of its last sound to its words, the silence that ended it included; None
-    without words.
+    without words. `waited_ms` is for how long it could still go on after that, and `reopened` how often it did.
     """
 
     session_id: str
@@ -26,3 +26,5 @@ class SpokenAnswerMeasure:
     audio_s: float = 0.0
     words: int = 0
     final_ms: float | None = None
+    waited_ms: float | None = None
+    reopened: int = 0

@@ -12,14 +12,19 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from audio.endpoint import PATIENCE_MS
+from pipeline.concept import Patience
 from pipeline.state import Receipt
+from pipeline.turn import Answer
 from server.hot.errors import HotError
-from server.protocol.outbound import Error, Notice, TranscriptPartial
+from server.protocol.outbound import AnswerEnding, Error, Notice, TranscriptPartial
 from server.recordings import FileRecorder
 from server.session import rules
+from server.session.audience import QuestionStream
 from server.session.events import AnswerTaken, ReadyForAnswer, SessionEvent, SessionReleased
 from server.session.owner import SessionOwner
 from server.session.problems import SessionProblem, error_frame
+from server.session.rehearsal import Rehearsal
 from server.session.speculation import SpeculativeTurn
 from server.speech.engine import Speech, StreamOptions
 from server.speech.measure import SpokenAnswerMeasure, SpokenOutcome
@@ -30,6 +35,16 @@ if TYPE_CHECKING:
     from audio.speech import SpeechStream
 
 log = structlog.get_logger("askwell.speech")
+SHORTEST_REST_S = 1.0
+"""What an answer that goes on may take at least, in seconds."""
+LONGEST_WAIT_S = 15.0
+"""How much longer an answer may go on while its question is made or read aloud, in seconds of audio."""
+REOPENED_MS = 400
+"""What an answer that was taken up again after its end adds to the silence that ends one."""
+ENDED_MS = 80
+"""What an answer that was not takes from that again."""
+MOST_MORE_MS = 1600
+"""Most that is added."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,13 @@ class SpokenTurns:
         self.services = services
         self._owner = owner
         self._speculative: SpeculativeTurn | None = None
+        self._rehearsal: Rehearsal | None = None
+        self._question: QuestionStream | None = None
+        """Where the questions to one answer are sent to, each time it seems to be over."""
+        self._more_ms = 0
+        """What this respondent's pauses get on top of the patience, in milliseconds."""
+        self._reopened = False
+        """Whether the answer was taken up again after its end."""
         self._offered: tuple[str, Callable[[], bytes]] | None = None
         """Turn key and sound of an answer that is offered for review."""
         self._ready = asyncio.Event()
@@ -78,16 +100,34 @@ class SpokenTurns:
                     self._record(key, sound)
             case SessionReleased():
                 self.discard_speculation()
+                if self._rehearsal is not None:
+                    self._rehearsal.discard()
 
     # Before the end of an answer
 
-    def stream(self, *, live: bool = True) -> SpeechStream:
-        """A stream for one answer: as the respondent wishes, else as the concept says, else as usual."""
+    def stream(self, *, live: bool = True, used_s: float = 0.0) -> SpeechStream:
+        """A stream for one answer: as the respondent wishes, else as the concept says, else as usual.
+
+        Args:
+            live: whether somebody is speaking; else it is a whole recording.
+            used_s: seconds of the longest answer that are used up.
+        """
         state, concept, usual = self.session.state, self.session.configuration.concept, self.services.settings
-        patience = state.settings.get("patience") or concept.patience or usual.patience
-        max_s = concept.max_answer_s or usual.max_answer_s
-        options = StreamOptions(state.session_id, state.language, patience, max_s if live else None, live)
+        patience = self._patience
+        left_s = max(SHORTEST_REST_S, (concept.max_answer_s or usual.max_answer_s) - used_s)
+        more_ms = self._more_ms if live else 0
+        options = StreamOptions(state.session_id, state.language, patience, left_s if live else None, live, more_ms)
         return self.services.speech.open(options)
+
+    @property
+    def _patience(self) -> Patience:
+        wish: Patience | None = self.session.settings.get("patience")
+        return wish or self.session.configuration.concept.patience or self.services.settings.patience
+
+    @property
+    def silence_ms(self) -> int:
+        """The silence that ends an answer, if its last sentence sounds complete, in milliseconds."""
+        return PATIENCE_MS[self._patience] + self._more_ms
 
     @property
     def ready(self) -> bool:
@@ -120,6 +160,87 @@ class SpokenTurns:
             self._speculative.discard()
             self._speculative = None
 
+    # After the end of an answer, while it may still go on
+
+    async def linger(
+        self, turn_key: str, transcript: SpokenTranscript, *, early: bool, done: Callable[[], None]
+    ) -> bool:
+        """The answer is over unless its speaker goes on: make its question meanwhile.
+
+        Args:
+            turn_key: the client's key.
+            transcript: of the answer.
+            early: some of it was said before an answer could be taken.
+            done: called when the question is made, or will not be.
+
+        Returns:
+            Whether there is such a time; if not, the answer is over.
+        """
+        await self.withdraw()
+        session, pending = self.session, self.session.ledger.pending
+        if self.services.settings.reopen_s <= 0 or self._reviewed or (early and pending is not None):
+            return False
+        answer = transcript.answer(turn_key)
+        try:
+            rules.check_turn(session.state, session.configuration)
+        except SessionProblem:
+            return False
+        if not rules.is_held(session.state):
+            self._rehearse(answer, done)
+        elif await session.pipeline.is_urgent(session.state, answer):
+            return False
+        caption = TranscriptPartial(text=transcript.text, stable=len(transcript.text))
+        session.audience.transcript = caption
+        await session.audience.broadcast(caption)
+        left_ms = int(self.services.settings.reopen_s * 1000)
+        await session.audience.broadcast(AnswerEnding(turn_key=turn_key, left_ms=left_ms))
+        return True
+
+    def _rehearse(self, answer: Answer, done: Callable[[], None]) -> None:
+        session = self.session
+        speculative, self._speculative = self._speculative, None
+        if session.state.directives or not session.worker.able:
+            if speculative is not None:
+                speculative.discard()
+            return
+        if self._question is None:
+            self._question = session.audience.begin_question(1)
+        else:
+            session.audience.go_on_with(self._question)
+        self._rehearsal = Rehearsal(session, answer, self._question, speculative)
+        self._rehearsal.begin(self._owner.tasks, done)
+
+    def closes(self, lingered_s: float, *, read_aloud: bool) -> bool:
+        """Whether an answer is over after so many seconds without speech since its end.
+
+        While the question is being made, or read aloud, there is more time. An alert of care does not wait.
+        """
+        rehearsal = self._rehearsal
+        if rehearsal is not None and rehearsal.alarming:
+            return True
+        settings = self.services.settings
+        if lingered_s < settings.reopen_s:
+            return False
+        making = rehearsal is not None and rehearsal.running
+        return not (making or read_aloud) or lingered_s >= settings.reopen_s + LONGEST_WAIT_S
+
+    async def withdraw(self) -> None:
+        """The speaker goes on after the end: what was begun is void."""
+        rehearsal, self._rehearsal = self._rehearsal, None
+        if rehearsal is not None:
+            await rehearsal.withdraw()
+
+    def reopened(self) -> None:
+        """The answer goes on after its end: from now on this respondent's pauses may be longer."""
+        self._reopened = True
+        self._more_ms = min(MOST_MORE_MS, self._more_ms + REOPENED_MS)
+
+    def _settle_patience(self, heard: HeardAnswer) -> None:
+        """An answer is over: patience that grew shrinks slowly again."""
+        if heard.ended_by == "silence" and heard.transcript.text and not self._reopened:
+            self._more_ms = max(0, self._more_ms - ENDED_MS)
+        self._reopened = False
+
     def is_echo(self, text: str) -> bool:
         """Whether that is nothing but words of the question that is read aloud."""
         question = self.session.state.question
@@ -134,7 +255,7 @@ class SpokenTurns:
     @property
     def _reviewed(self) -> bool:
         """Whether transcripts are reviewed before they are sent."""
-        wish = self.session.state.settings.get("review_transcript")
+        wish = self.session.settings.get("review_transcript")
         return self.session.configuration.concept.review_transcript if wish is None else bool(wish)
 
     def forget_offer(self) -> None:
@@ -156,7 +277,12 @@ class SpokenTurns:
 
     async def conclude(self, heard: HeardAnswer) -> None:
         """Make a turn of it, offer it, or say that nothing was heard."""
-        self._report(heard, await self._outcome(heard))
+        self._settle_patience(heard)
+        try:
+            self._report(heard, await self._outcome(heard))
+        finally:
+            await self.withdraw()
+            self._question = None
 
     async def _outcome(self, heard: HeardAnswer) -> SpokenOutcome:
         broadcast = self.session.audience.broadcast
@@ -183,14 +309,20 @@ class SpokenTurns:
 
     async def _submit(self, heard: HeardAnswer) -> bool:
         speculative, self._speculative = self._speculative, None
+        rehearsal, self._rehearsal = self._rehearsal, None
         key = heard.turn_key
         event = heard.transcript.event(key, heard.last_seq)
         try:
             answer = heard.transcript.answer(key)
-            await self._owner.turns.begin(answer, first=(event,), speculative=speculative).accepted()
+            handle = self._owner.turns.begin(answer, first=(event,), speculative=speculative, rehearsal=rehearsal)
+            if rehearsal is not None and handle.rehearsal is not rehearsal:
+                await rehearsal.withdraw()
+            await handle.accepted()
         except (SessionProblem, HotError) as exc:
             if speculative is not None:
                 speculative.discard()
+            if rehearsal is not None:
+                await rehearsal.withdraw()
             await self.session.audience.broadcast(error_frame(exc, ref=key))
             await self._offer(heard)
             return False
@@ -220,7 +352,9 @@ class SpokenTurns:
             ended_by=heard.ended_by,
             audio_s=heard.audio_s,
             words=len(heard.transcript.words),
-            final_ms=None if spoken_at is None else (clock() - spoken_at) * 1000.0,
+            final_ms=None if spoken_at is None else ((heard.ended_at or clock()) - spoken_at) * 1000.0,
+            waited_ms=None if heard.ended_at is None else (clock() - heard.ended_at) * 1000.0,
+            reopened=heard.reopened,
         )
         log.info(
             "speech.ended",
@@ -230,5 +364,7 @@ class SpokenTurns:
             audio_s=round(measure.audio_s, 2),
             words=measure.words,
             final_ms=None if measure.final_ms is None else round(measure.final_ms, 1),
+            waited_ms=None if measure.waited_ms is None else round(measure.waited_ms, 1),
+            reopened=measure.reopened,
         )
         self.services.on_answer(measure)

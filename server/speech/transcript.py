@@ -52,6 +52,11 @@ class SpokenTranscript:
         """All of it."""
         return " ".join(self.texts)
 
+    @property
+    def length(self) -> int:
+        """Samples from its first word to its last; 0 without words."""
+        return max(0, self.words[-1].end - self.words[0].start) if self.words else 0
+
     def answer(self, turn_key: str) -> Answer:
         """The answer."""
         words = self.words
@@ -60,7 +65,7 @@ class SpokenTranscript:
             text=self.text,
             spoken=True,
             confidence=round(fmean(word.probability for word in words), 3) if words else None,
-            speech_ms=ms(max(0, words[-1].end - words[0].start)) if words else None,
+            speech_ms=ms(self.length) if words else None,
         )
 
     def event(self, turn_key: str, last_seq: int | None) -> dict[str, Any]:
@@ -97,6 +102,8 @@ class HeardAnswer:
         damaged: a part of the audio is missing.
         error: why some of it could not be transcribed; empty if it could.
         sound: its samples, where recording was agreed to; else empty.
+        ended_at: when it was over unless its speaker went on, in seconds of the clock; None if it ended at once.
+        reopened: how often its speaker went on after such an end.
     """
 
     turn_key: str
@@ -109,3 +116,5 @@ class HeardAnswer:
     damaged: bool
     error: str
     sound: Callable[[], bytes]
+    ended_at: float | None = None
+    reopened: int = 0

@@ -11,7 +11,7 @@ from pipeline.contracts import TurnRecord
 from pipeline.state import InterviewState
 from server.export.grid import grid_of
 from server.protocol.base import Message
-from server.protocol.outbound import QuestionDelta, QuestionStarted, RatedElement, TranscriptPartial
+from server.protocol.outbound import QuestionDelta, QuestionStarted, QuestionWithdrawn, RatedElement, TranscriptPartial
 from server.protocol.watched import (
     Action,
     ActionView,
@@ -27,6 +27,7 @@ from server.protocol.watched import (
     WatchedQuestionCompleted,
     WatchedQuestionDelta,
     WatchedQuestionStarted,
+    WatchedQuestionWithdrawn,
     WatchedReply,
     WatchedState,
     WatchedTranscriptPartial,
@@ -49,6 +50,8 @@ def of_message(session_id: str, message: Message) -> Message | None:
             return WatchedQuestionDelta(
                 session_id=session_id, turn_number=message.turn_number, attempt=message.attempt, text=message.text
             )
+        case QuestionWithdrawn(turn_number=number, attempt=attempt):
+            return WatchedQuestionWithdrawn(session_id=session_id, turn_number=number, attempt=attempt)
         case TranscriptPartial():
             return WatchedTranscriptPartial(session_id=session_id, text=message.text, stable=message.stable)
     return None

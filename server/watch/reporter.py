@@ -14,7 +14,14 @@ from pipeline.state import InterviewState
 from pipeline.turn import Answer
 from server.protocol.base import Message
 from server.protocol.codec import encode
-from server.protocol.outbound import QuestionDelta, QuestionStarted, SpeechStarted, SpeechStopped, TranscriptPartial
+from server.protocol.outbound import (
+    QuestionDelta,
+    QuestionStarted,
+    QuestionWithdrawn,
+    SpeechStarted,
+    SpeechStopped,
+    TranscriptPartial,
+)
 from server.protocol.watched import Activity, AlertCode, OverviewItem, RunningQuestion, WatchedTranscriptFinal
 from server.session import rules
 from server.session.context import SessionContext
@@ -127,6 +134,9 @@ class Reporter:
                 self._become("asking")
             case QuestionDelta() if live.question is not None:
                 live.question = live.question.model_copy(update={"text": live.question.text + message.text})
+            case QuestionWithdrawn():
+                live.question = None
+                self._become(live.at_rest)
             case TranscriptPartial():
                 live.caption = message
                 self._become("speaking")

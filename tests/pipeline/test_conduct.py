@@ -72,6 +72,13 @@ async def test_content_beside_an_act_is_content_and_the_act_is_not() -> None:
     assert talk.state.question is not None and not talk.state.question.text.startswith("I'm a computer")
 
 
+async def test_stop_is_heard_in_the_shortest_piece_of_speech() -> None:
+    talk = interview({"I want to stop": [("I want to stop", "wants_stop")]})
+    await talk.say("It is warm")
+    await talk.say("I want to stop", speech_ms=300)
+    assert talk.state.conduct.stopping_until is not None
+
+
 async def test_stop_asks_nothing_more_and_restores_the_question_when_it_is_taken_back() -> None:
     talk = interview({"I want to stop": [("I want to stop", "wants_stop")]})
     await talk.say("The taste.", concepts(("taste", "attribute")))

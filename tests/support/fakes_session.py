@@ -59,6 +59,8 @@ from tests.support.patience import PATIENCE_S
 
 T = TypeVar("T")
 
+ENDING_AT_ONCE = ListeningSettings(reopen_s=0.0)
+"""Spoken answers that can't be taken up again after their end: most tests need not wait for that."""
 QUICK = HubSettings(
     turn_deadline_s=20.0,
     still_thinking_s=4.0,
@@ -383,7 +385,7 @@ async def running_hub(
     )
     hub = Hub(services, drain_s=drain_s)
     understood = speech or Speech(Settings(), Metrics(), None)
-    listeners = Listeners(SpeechServices(understood, listening or ListeningSettings(), None, heard.append))
+    listeners = Listeners(SpeechServices(understood, listening or ENDING_AT_ONCE, None, heard.append))
     async with hub:
         yield Node(hub, listeners, hot, store, providing, calendar, measures=measures, heard=heard)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.resources import files
@@ -416,9 +416,15 @@ class Interview:
         return outcome
 
     async def say(
-        self, text: str, found: Extraction | None = None, *, kind: str = "answer", corrects: str | None = None
+        self,
+        text: str,
+        found: Extraction | None = None,
+        *,
+        kind: str = "answer",
+        corrects: str | None = None,
+        speech_ms: int | None = None,
     ) -> Outcome:
-        """One turn; `found` is what the extractor finds in the text."""
+        """One turn; `found` is what the extractor finds in the text, `speech_ms` is given for a spoken answer."""
         if found is not None:
             self.extractor.script[text] = found
         if self.state.question is None:
@@ -426,6 +432,7 @@ class Interview:
         self.listener = Listener()
         self.before = self.state
         answer = Answer(f"key-{self.state.turn_count + 1}", text, kind, corrects)  # type: ignore[arg-type]
+        answer = replace(answer, spoken=speech_ms is not None, speech_ms=speech_ms)
         outcome = await self.pipeline().run(
             self.state,
             answer,

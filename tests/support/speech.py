@@ -175,16 +175,17 @@ class ToneSpeech(Speech):
         refusal: SessionProblem | None = None,
     ) -> None:
         self.transcriber = transcriber or ToneTranscriber()
-        super().__init__(Settings(), Metrics(), SpeechModels(ToneRecogniser(self.transcriber), ToneActivity()))
+        self.recogniser = ToneRecogniser(self.transcriber)
+        super().__init__(Settings(), Metrics(), SpeechModels(self.recogniser, ToneActivity()))
         self.speculate: Speculate = speculate
         self.refusal = refusal
         self.opened: list[StreamOptions] = []
         self.before_open: Callable[[], None] = lambda: None
 
-    def check(self, language: str) -> None:
+    def check(self, language: str, *, goes_on: bool = False) -> None:
         if self.refusal is not None:
             raise self.refusal
-        super().check(language)
+        super().check(language, goes_on=goes_on)
 
     def open(self, options: StreamOptions) -> SpeechStream:
         self.before_open()

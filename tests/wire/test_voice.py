@@ -336,7 +336,7 @@ async def test_half_duplex_passes_over_what_is_heard_while_a_question_is_read(no
 
 
 async def test_barge_in_hears_words_while_a_question_is_read(hot: HotStore, voice: ToneSpeech) -> None:
-    listening = ListeningSettings(barge_in=True)
+    listening = ListeningSettings(barge_in=True, reopen_s=0.0)
     async with (
         running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice, listening=listening) as node,
         speaking(node) as client,

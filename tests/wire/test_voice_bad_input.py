@@ -179,7 +179,7 @@ async def test_words_beyond_the_longest_answer_open_the_next_one(node: Node) -> 
 
 
 async def test_audio_faster_than_it_can_be_heard_is_refused_and_not_lost(hot: HotStore, voice: ToneSpeech) -> None:
-    listening = ListeningSettings(backlog_s=2.0)
+    listening = ListeningSettings(backlog_s=2.0, reopen_s=0.0)
     sockets, limits = SocketSettings(frames_per_s=10_000, patience=1000), ConnectionLimits(frames_per_s=10_000)
     voice.transcriber.gate = asyncio.Event()
     async with (

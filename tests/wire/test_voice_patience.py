@@ -177,7 +177,7 @@ async def test_audio_sent_again_for_an_answer_that_was_taken_opens_no_other(hot:
 
 
 async def test_question_that_comes_back_from_the_loudspeaker_is_no_answer(hot: HotStore, voice: ToneSpeech) -> None:
-    settings = ListeningSettings(barge_in=True)
+    settings = ListeningSettings(barge_in=True, reopen_s=0.0)
     async with (
         running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice, listening=settings) as node,
         speaking(node) as client,
@@ -234,7 +234,7 @@ async def test_sound_is_kept_from_just_before_the_first_word(node: Node, voice: 
     owner = await node.hub.attach((await node.session(recorded)).session_id)
     await owner.consent("2", {})
     await owner.start()
-    services = SpeechServices(voice, ListeningSettings(), None, node.heard.append)
+    services = SpeechServices(voice, ListeningSettings(reopen_s=0.0), None, node.heard.append)
     answer = SpokenAnswer("k", SpokenTurns(owner, services))
     async with asyncio.TaskGroup() as tasks:
         heard = tasks.create_task(answer.hear())

@@ -54,6 +54,16 @@ test("deltas_of_a_higher_attempt_discard_the_unfinished_question", () => {
   assert.equal(page.state.stream?.text, "But why?");
 });
 
+test("question_that_is_withdrawn_leaves_the_one_before_it", () => {
+  const page = Page.talking();
+  const before = openQuestion(page.state);
+  page.hear(STARTED).hear(delta(1, "And")).hear({ type: "question.withdrawn", turn_number: 1, attempt: 1 });
+  assert.equal(page.state.stream, null);
+  assert.deepEqual(openQuestion(page.state), before);
+  const again = page.hear({ ...STARTED, attempt: 2 }).hear(delta(2, "But why?")).state;
+  assert.equal(again.stream?.text, "But why?");
+});
+
 test("question_completed_text_wins_over_deltas", () => {
   const page = Page.talking().say("Hm.", "k1").durable({ type: "turn.started", turn_number: 1, turn_key: "k1" });
   page.hear(delta(1, "Bad")).durable({ type: "question.completed", turn_number: 1, text: "Good?" });

@@ -237,6 +237,59 @@ test("question_is_read_once", () => {
   assert.equal(speaker.all.filter((effect) => effect.type === "read").length, 2);
 });
 
+test("ring_fills_while_a_silence_may_end_the_answer", () => {
+  const speaker = Speaker.listening().hear({ type: "speech.started", at_ms: 0 });
+  assert.equal(speaker.state.ring, null);
+  speaker.hear({ type: "speech.stopped", at_ms: 900, ends_ms: 1300 });
+  assert.deepEqual(speaker.state.ring, { ms: 1300, over: false });
+  speaker.hear({ type: "speech.started", at_ms: 1500 });
+  assert.equal(speaker.state.ring, null);
+  speaker.hear({ type: "speech.stopped", at_ms: 2000, ends_ms: null });
+  assert.equal(speaker.state.ring, null, "no silence ends it now");
+});
+
+test("ring_stays_empty_where_no_silence_ends_an_answer", () => {
+  const pushing = Speaker.listening({ mode: "push" }).do({ type: "press", latch: true, key: "p" });
+  pushing.hear({ type: "speech.stopped", at_ms: 900, ends_ms: 900 });
+  assert.equal(pushing.state.ring, null);
+  const patient = Speaker.listening().do({ type: "wait" });
+  patient.hear({ type: "speech.stopped", at_ms: 900, ends_ms: 900 });
+  assert.equal(patient.state.ring, null);
+});
+
+test("answer_that_is_over_can_be_gone_on_with_until_it_is_taken", () => {
+  const speaker = Speaker.listening();
+  const key = speaker.current;
+  speaker.hear({ type: "transcript.partial", text: "I like the smell.", stable: 17 });
+  speaker.hear({ type: "answer.ending", turn_key: key, left_ms: 3000 }).now({ floor: "thinking", question: null });
+  assert.equal(speaker.mood, "over");
+  assert.deepEqual(speaker.state.ring, { ms: 3000, over: true });
+  assert.ok(collecting(speaker.state), "what is said now is heard");
+  assert.equal(speaker.current, key);
+  speaker.hear({ type: "question.withdrawn", turn_number: 1, attempt: 1 }).hear({ type: "speech.started", at_ms: 2000 });
+  speaker.now({ floor: "free", question: { key: "q0", text: "What do you like about coffee?" } });
+  assert.equal(speaker.mood, "hearing");
+  assert.equal(speaker.current, key, "it is the same answer");
+  speaker.hear({ type: "answer.ending", turn_key: key, left_ms: 3000 });
+  speaker.hear({ type: "transcript.final", id: 2, turn_key: key, text: "I like the smell. And the quiet.", last_seq: 90 });
+  assert.equal(speaker.state.ring, null);
+  assert.equal(speaker.effect("over").next, 91);
+});
+
+test("ending_of_another_answer_says_nothing", () => {
+  const speaker = Speaker.listening().hear({ type: "answer.ending", turn_key: "another", left_ms: 3000 });
+  assert.equal(speaker.state.ring, null);
+  assert.equal(speaker.mood, "listening");
+});
+
+test("time_asked_for_after_the_end_takes_the_answer_up_again", () => {
+  const speaker = Speaker.listening();
+  speaker.hear({ type: "answer.ending", turn_key: speaker.current, left_ms: 3000 }).do({ type: "wait" });
+  assert.deepEqual(speaker.sent("set").at(-1), { type: "set", take_your_time: true });
+  speaker.now({ floor: "free" });
+  assert.equal(speaker.mood, "patient");
+});
+
 test("barge_in_needs_words_that_are_not_the_question", () => {
   const speaker = Speaker.listening({ read: true }, { barge_in: true });
   assert.ok(collecting(speaker.state));

@@ -42,6 +42,7 @@ class SpokenResult:
     speech_s: float
     """Length of the answer, first word to last."""
     final_s: float | None
+    """Until its words were known."""
     question_s: float | None
     silence_s: float
     """The silence that the rules ask for after this text."""
@@ -49,6 +50,8 @@ class SpokenResult:
     heard: tuple[str, ...] = ()
     """Everything the client was shown of this answer."""
     refused: str | None = None
+    committed_s: float | None = None
+    """Until it was an answer: later than `final_s` where it may be gone on with."""
 
     @property
     def cut_off(self) -> bool:
@@ -73,15 +76,18 @@ class _Received:
     frames: list[tuple[float, Frame]] = field(default_factory=list)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def first(self, kind: str, **fields: Any) -> tuple[float, Frame] | None:
-        return next(
-            (
-                each
-                for each in self.frames
-                if each[1]["type"] == kind and all(each[1].get(name) == value for name, value in fields.items())
-            ),
-            None,
-        )
+    def first(self, kind: str, *, since: float = 0.0, **fields: Any) -> tuple[float, Frame] | None:
+        return next(iter(self._all(kind, since, fields)), None)
+
+    def last(self, kind: str) -> tuple[float, Frame] | None:
+        return next(reversed(self._all(kind, 0.0, {})), None)
+
+    def _all(self, kind: str, since: float, fields: dict[str, Any]) -> list[tuple[float, Frame]]:
+        return [
+            (at, frame)
+            for at, frame in self.frames
+            if frame["type"] == kind and at >= since and all(frame.get(name) == fields[name] for name in fields)
+        ]
 
 
 class Speaker:
@@ -138,7 +144,9 @@ class Speaker:
     async def _outcome(self, recording: Recording, turn_key: str, end: float) -> SpokenResult:
         received = self._received
         final, error = received.first("transcript.final", turn_key=turn_key), received.first("error")
-        delta = received.first("question.delta")
+        # Where an answer may be gone on with, its words are known at its last ending, and the question follows that.
+        known = received.last("answer.ending") or final
+        delta = received.first("question.delta", since=known[0]) if known else None
         text = final[1]["text"] if final else ""
         speech = recording.speech_end - recording.speech_start
         completed = received.first("turn.completed")
@@ -149,8 +157,9 @@ class Speaker:
             said=recording.text,
             text=text,
             speech_s=speech / RATE_HZ,
-            final_s=final[0] - end if final else None,
+            final_s=known[0] - end if final and known else None,
             question_s=delta[0] - end if final and delta else None,
+            committed_s=final[0] - end if final else None,
             silence_s=ms(required_silence(self._patience, text, language="en", spoken=speech)) / 1000,
             captions=sum(frame["type"] == "transcript.partial" for _, frame in received.frames),
             heard=tuple(frame["text"] for _, frame in received.frames if frame["type"].startswith("transcript.")),

@@ -13,6 +13,8 @@
  *   turn_number: number, pending?: unknown, first_unreceived_seq?: number}} Ready
  * @typedef {{type: "question.started", turn_number: number, attempt: number}} QuestionStarted
  * @typedef {{type: "question.delta", turn_number: number, attempt: number, text: string}} QuestionDelta
+ * @typedef {{type: "question.withdrawn", turn_number: number, attempt: number}} QuestionWithdrawn
+ * @typedef {{type: "answer.ending", turn_key: string, left_ms: number}} AnswerEnding
  * @typedef {{type: "question.completed", id: number, turn_number: number, text: string, closing?: boolean,
  *   utterance_id?: string | null, ratings?: import("./ratings.js").RatingForm | null}} QuestionCompleted
  * @typedef {{type: "turn.started", id: number, turn_number: number, turn_key: string}} TurnStarted
@@ -23,14 +25,14 @@
  *   help?: string, offers?: Offer[], open?: boolean, result: TurnResult}} InterviewerReplied
  * @typedef {{type: "turn.failed", id: number, turn_key: string, code: string, retryable: boolean}} TurnFailed
  * @typedef {{type: "session.state", id: number, state: string, reason?: string | null}} SessionState
- * @typedef {{type: "speech.started" | "speech.stopped", at_ms?: number}} Speech
+ * @typedef {{type: "speech.started" | "speech.stopped", at_ms?: number, ends_ms?: number | null}} Speech
  * @typedef {{type: "transcript.partial", text: string, stable: number, turn_key?: string | null}} TranscriptPartial
  * @typedef {{type: "audio.ack", seq: number}} AudioAck
  * @typedef {{type: "notice", code: string, text?: string}} Notice
  * @typedef {{type: "error", code: string, message?: string, retryable?: boolean, ref?: string | null}} WireError
  * @typedef {{type: "pong"}} Pong
  *
- * @typedef {Ready | QuestionStarted | QuestionDelta | QuestionCompleted | TurnStarted | TurnCompleted | TurnFailed | InterviewerReplied |
+ * @typedef {Ready | QuestionStarted | QuestionDelta | QuestionWithdrawn | AnswerEnding | QuestionCompleted | TurnStarted | TurnCompleted | TurnFailed | InterviewerReplied |
  *   SessionState | TranscriptFinal | Speech | TranscriptPartial | AudioAck | Notice | WireError | Pong} ServerMessage
  *
  * @typedef {{type: "hello", token: string, last_event_id: number, epoch?: string}} Hello
@@ -53,6 +55,8 @@ const REQUIRED = {
   ready: { state: "string", last_event_id: "number" },
   "question.started": { turn_number: "number", attempt: "number" },
   "question.delta": { turn_number: "number", attempt: "number", text: "string" },
+  "question.withdrawn": { turn_number: "number", attempt: "number" },
+  "answer.ending": { turn_key: "string", left_ms: "number" },
   "question.completed": { id: "number", turn_number: "number", text: "string" },
   "turn.started": { id: "number", turn_number: "number", turn_key: "string" },
   "turn.completed": { id: "number", turn_number: "number", turn_key: "string", result: "object" },

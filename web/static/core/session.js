@@ -46,6 +46,8 @@ function apply(state, message) {
     case "question.started":
       return [{ ...state, stream: { turn: message.turn_number, attempt: message.attempt, text: "" } }, [HUSH]];
     case "question.delta": return delta(state, message);
+    case "question.withdrawn":
+      return state.stream?.turn === message.turn_number ? [{ ...state, stream: null }, []] : [state, []];
     case "question.completed": return completed(state, message);
     case "transcript.final": return transcribed(state, message);
     case "turn.started": return turnStarted(state, message);

@@ -28,7 +28,7 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  *
  * Whether and how the server can listen; `max_answer_s` in seconds.
  * @typedef {{available: boolean, reason?: string | null, patience?: string | null, max_answer_s?: number | null,
- *   review_transcript?: boolean, record_audio?: boolean, barge_in?: boolean, echo_cancellation?: boolean | null,
+ *   reopen_s?: number, review_transcript?: boolean, record_audio?: boolean, barge_in?: boolean, echo_cancellation?: boolean | null,
  *   noise_suppression?: boolean | null, auto_gain_control?: boolean | null}} SpeechOffer
  *
  * @typedef {object} State

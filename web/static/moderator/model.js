@@ -256,6 +256,7 @@ const CHANGES = {
     const goes = model.stream && model.stream.turn === turn && model.stream.attempt === attempt;
     return { ...model, stream: { turn, attempt, text: (goes && model.stream ? model.stream.text : "") + text } };
   },
+  "question.withdrawn": (model, { turn_number: turn }) => (model.stream?.turn === turn ? { ...model, stream: null } : model),
   "question.completed": (model, message) => ({
     ...model,
     stream: null,

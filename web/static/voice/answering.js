@@ -20,7 +20,7 @@ export function begun(voice, key, before = [], sounding = false) {
   if (!mayBegin(voice, sounding)) return [voice, before];
   /** @type {VoiceEffect[]} */
   const first = voice.patient ? [{ type: "send", message: wishes(voice.settings, voice.offer) }] : [];
-  const next = { ...voice, patient: false, answer: { key, open: true, stopping: false, worded: false }, caption: NO_CAPTION, told: "" };
+  const next = { ...voice, patient: false, ring: null, answer: { key, open: true, stopping: false, worded: false }, caption: NO_CAPTION, told: "" };
   return [next, [...before, ...first, { type: "begin", key }, { type: "cue", name: "begin" }, ...holding(next)]];
 }
 
@@ -55,7 +55,7 @@ export function leave(voice) {
   const [next, more] = drafted(voice, key, text, voice.review ? "review" : "caption");
   return [
     {
-      ...next, stage: "off", obstacle: null, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "",
+      ...next, stage: "off", obstacle: null, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "",
       notice: "", push: "up", patient: false, muted: false, asleep: false, reading: false,
     },
     [...effects, ...more],
@@ -92,7 +92,7 @@ export function joined(draft, text, instead, once) {
 /** @param {VoiceState} voice @returns {VoiceStep} */
 export function done(voice) {
   if (!voice.answer || voice.answer.stopping) return [voice, []];
-  const next = { ...voice, answer: { ...voice.answer, stopping: true }, push: /** @type {const} */ ("up"), hearing: false, notice: /** @type {const} */ ("") };
+  const next = { ...voice, answer: { ...voice.answer, stopping: true }, push: /** @type {const} */ ("up"), hearing: false, ring: null, notice: /** @type {const} */ ("") };
   return [next, [{ type: "stop" }, ...stalling(next)]];
 }
 

@@ -20,13 +20,17 @@ export function hear(voice, message, key) {
   switch (message.type) {
     case "speech.started": {
       const past = voice.notice === "didnt_catch" || voice.notice === "busy" || voice.notice === "too_long";
-      return [{ ...voice, hearing: voice.answer !== null, notice: past ? "" : voice.notice }, [{ type: "heard" }]];
+      return [{ ...voice, hearing: voice.answer !== null, ring: null, notice: past ? "" : voice.notice }, [{ type: "heard" }]];
     }
     case "speech.stopped": {
       const news = newsOf(voice.told, voice.caption.firm);
       const quiet = voice.settings.mode === "hands" || news === "";
-      return [{ ...voice, hearing: false, told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
+      return [{ ...voice, hearing: false, ring: ringOf(voice, message.ends_ms), told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
     }
+    case "answer.ending":
+      if (voice.answer?.key !== message.turn_key) return [voice, []];
+      return [{ ...voice, hearing: false, patient: false, ring: { ms: message.left_ms, over: true } }, [{ type: "untimer", name: "hold" }, { type: "tell", what: "over" }]];
+    case "question.withdrawn": return [{ ...voice, ring: null }, []];
     case "transcript.partial": return partial(voice, message);
     case "transcript.final":
     case "turn.started": return taken(voice, message);
@@ -34,6 +38,12 @@ export function hear(voice, message, key) {
     case "error": return refused(voice, message, key);
     default: return [voice, []];
   }
+}
+
+/** @param {VoiceState} voice @param {number | null | undefined} ms @returns {import("./state.js").Ring | null} nothing where no silence ends the answer. */
+function ringOf(voice, ms) {
+  if (typeof ms !== "number" || voice.patient || voice.settings.mode === "push") return null;
+  return voice.answer && !voice.answer.stopping ? { ms, over: false } : null;
 }
 
 /** @param {VoiceState} voice @param {import("../core/messages.js").TranscriptPartial} message @returns {VoiceStep} */
@@ -59,7 +69,7 @@ function understood(voice, key, text) {
     return [next, [{ type: "over", next: null }, ...effects]];
   }
   return [
-    { ...voice, review: { key, text }, hearing: false, push: "up", notice: "", patient: false, answer: { key, open: true, stopping: true, worded: true } },
+    { ...voice, review: { key, text }, hearing: false, ring: null, push: "up", notice: "", patient: false, answer: { key, open: true, stopping: true, worded: true } },
     [{ type: "stop" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "hold" }, { type: "cue", name: "taken" }, { type: "focus" }],
   ];
 }
@@ -72,7 +82,7 @@ function taken(voice, message) {
   if (message.text) effects.push({ type: "tell", what: "understood", text: message.text });
   return [
     {
-      ...voice, answer: null, review: null, hearing: false, caption: NO_CAPTION, told: "", push: "up", notice: "",
+      ...voice, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "", push: "up", notice: "",
       stage: voice.stage === "kept" ? "off" : voice.stage, gaps: 0,
     },
     effects,

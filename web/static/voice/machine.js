@@ -85,7 +85,7 @@ function interviewed(voice, now, key) {
   /** @type {VoiceEffect[]} */
   const effects = [];
   if (before.online && !now.online) {
-    next = { ...next, hearing: false, answer: next.answer && { ...next.answer, open: false } };
+    next = { ...next, hearing: false, ring: null, answer: next.answer && { ...next.answer, open: false } };
     effects.push({ type: "lost" }, { type: "untimer", name: "stalled" });
   }
   if (next.stage !== "on" && !(next.stage === "kept" && next.answer?.stopping)) return [next, effects];
@@ -120,7 +120,7 @@ function read(voice, how, key) {
 /** @param {VoiceState} voice @returns {VoiceStep} */
 function wait(voice) {
   if (!voice.answer || voice.answer.stopping) return [voice, []];
-  const next = { ...voice, patient: !voice.patient };
+  const next = { ...voice, patient: !voice.patient, ring: null };
   if (next.patient) return [next, holding(next)];
   return [next, [{ type: "untimer", name: "hold" }, { type: "send", message: wishes(voice.settings, voice.offer) }]];
 }
@@ -168,7 +168,7 @@ function settings(voice, wanted, key) {
 
 /** "Rather not say" and the like: what was being said is not wanted. @param {VoiceState} voice @returns {VoiceStep} */
 function skipped(voice) {
-  return [{ ...voice, answer: null, review: null, caption: NO_CAPTION, hearing: false, push: "up", notice: "" }, [{ type: "cancel" }, { type: "hush" }, { type: "untimer", name: "stalled" }]];
+  return [{ ...voice, answer: null, review: null, caption: NO_CAPTION, hearing: false, ring: null, push: "up", notice: "" }, [{ type: "cancel" }, { type: "hush" }, { type: "untimer", name: "stalled" }]];
 }
 
 /** @param {VoiceState} voice @param {"stalled" | "again" | "hold"} name @param {string} key @returns {VoiceStep} */

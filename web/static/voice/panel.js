@@ -6,8 +6,10 @@ import { SettingsDialog } from "./dialog.js";
 import { icon } from "./icons.js";
 import { Meter } from "./meter.js";
 import { browserOf, canRetry } from "./obstacles.js";
-import { TalkButton } from "./push.js";
-import { canEnd, interruptible, voiceMood } from "./state.js";
+import { TalkButton, takesKeys } from "./push.js";
+import { Ring } from "./ring.js";
+import { patienceOf } from "./settings.js";
+import { canEnd, interruptible, silenceOf, voiceMood } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -32,16 +34,16 @@ import { canEnd, interruptible, voiceMood } from "./state.js";
 const SIGNS = {
   off: "mic", kept: "mic", asking: "mic", blocked: "alert", connecting: "link", reconnecting: "link", paused: "pause",
   asleep: "off", reading: "loud", review: "check", stalled: "alert", transcribing: "dots", thinking: "dots", closed: "dots",
-  muted: "off", almost_up: "glass", hearing: "ear", didnt_catch: "alert", held: "ear", ready: "mic", patient: "glass", listening: "mic",
+  over: "check", muted: "off", almost_up: "glass", hearing: "ear", didnt_catch: "alert", held: "ear", ready: "mic", patient: "glass", listening: "mic",
 };
 /** Moods in which the level tells something. */
-const LIVE = new Set(["listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
+const LIVE = new Set(["over", "listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
 
 /** Stands for a text within a sentence. */
 const PLACE = "\u0000";
 
 /** Hints that are no complaint. */
-const CALM = new Set(["almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
+const CALM = new Set(["over", "almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
 
 /** Moods that need an act of somebody who may not see them, and that nothing else tells. */
 const ACT = new Set(["asleep", "muted"]);
@@ -71,6 +73,7 @@ export class Panel {
 
     this.sign = make("div", "voice-sign");
     this.sign.setAttribute("aria-hidden", "true");
+    this.ring = new Ring();
     this.mood = make("p", "voice-mood");
     this.mood.id = "voice-mood";
     this.mood.dataset["testid"] = "voice-mood";
@@ -124,6 +127,8 @@ export class Panel {
     this.goOn = this.#button("voice-go-on", "primary", t("voice.kept.go_on"), hands.choose, "mic");
     this.sendKept = this.#button("voice-send-kept", "quiet", t("voice.kept.send"), () => act({ type: "kept_send", key: hands.key() }));
     this.drop = this.#button("voice-drop", "quiet", t("voice.kept.drop"), hands.drop);
+    this.wait.setAttribute("aria-keyshortcuts", "Space");
+    document.addEventListener("keydown", (event) => this.#key(event));
     const row = make("div", "voice-row");
     row.append(this.mute, this.wait, this.resay, this.drop, this.sendKept, this.talk.element, this.hush, this.wake, this.again, this.goOn, this.send, this.done);
 
@@ -163,6 +168,15 @@ export class Panel {
     return button;
   }
 
+  /** The space bar asks for time, where nothing else would take it. @param {KeyboardEvent} event */
+  #key(event) {
+    const { state } = this;
+    if (!state || event.key !== " " || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (state.settings.mode === "push" || state.patient || this.wait.offsetParent === null || !canEnd(state) || takesKeys(event.target)) return;
+    event.preventDefault();
+    this.hands.act({ type: "wait" });
+  }
+
   /** @param {number} seconds of speech that an earlier visit left. */
   kept(seconds) {
     this.seconds = seconds;
@@ -181,8 +195,9 @@ export class Panel {
     if (this.root.dataset["mood"] !== mood) {
       if (ACT.has(mood)) this.say([{ text: `${t(`voice.mood.${mood}`)}. ${t(`voice.empty.${mood}`)}` }]);
       this.root.dataset["mood"] = mood;
-      this.sign.replaceChildren(icon(SIGNS[mood]));
+      this.sign.replaceChildren(icon(SIGNS[mood]), this.ring.element);
     }
+    this.ring.render(voice.ring);
     this.root.dataset["mode"] = voice.settings.mode;
     write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : `voice.mood.${mood}`));
     this.meter.rest(!LIVE.has(mood) || voice.muted);
@@ -207,8 +222,12 @@ export class Panel {
     caption.lang = voice.interview.language;
     show(caption, worded);
     if (worded && grew) caption.scrollTop = caption.scrollHeight;
-    const how = mood === "reading" && interruptible(voice) ? "reading.interrupt" : mood === "ready" && !isCoarse() ? "ready.keys" : mood;
-    const text = worded || hint === "silent" || hint === "deaf" || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds: this.seconds });
+    const reopens = (voice.offer?.reopen_s ?? 0) > 0;
+    const how = mood === "reading" && interruptible(voice) ? "reading.interrupt"
+      : mood === "ready" && !isCoarse() ? "ready.keys"
+      : mood === "listening" && reopens ? "listening.reopen" : mood;
+    const seconds = mood === "listening" ? silenceOf(patienceOf(voice.settings, voice.offer)) : this.seconds;
+    const text = worded || hint === "silent" || hint === "deaf" || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds });
     write(empty, text);
     show(empty, text !== "");
     show(review, voice.review !== null && mood === "review");
@@ -305,7 +324,7 @@ export class Panel {
 function hintOf(voice, mood) {
   if (voice.stage !== "on") return "";
   if (mood === "reconnecting") return captionText(voice.caption) === "" ? "" : mood;
-  if (mood === "almost_up") return mood;
+  if (mood === "almost_up" || mood === "over") return mood;
   if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
   if (!["listening", "hearing", "held", "patient", "didnt_catch"].includes(mood)) return "";
   if (voice.deaf) return "deaf";

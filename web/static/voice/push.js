@@ -6,6 +6,12 @@ import { icon } from "./icons.js";
 /** Shorter than this is a tap. */
 const TAP_MS = 350;
 
+/** Whether something else would take the space bar. @param {EventTarget | null} target of a key. */
+export function takesKeys(target) {
+  if (document.querySelector("dialog[open]")) return true;
+  return target !== document.body && /** @type {HTMLElement | null} */ (target)?.id !== "voice-mood";
+}
+
 export class TalkButton {
   /**
    * @param {import("../texts/index.js").Texts} t
@@ -58,10 +64,8 @@ export class TalkButton {
   /** Space and Enter on the button; the space bar also where nothing else would take it. @param {KeyboardEvent} event */
   #means(event) {
     if (this.element.offsetParent === null || event.ctrlKey || event.metaKey || event.altKey) return false;
-    const target = /** @type {HTMLElement} */ (event.target);
-    if (target === this.element) return event.key === " " || event.key === "Enter";
-    if (event.key !== " " || document.querySelector("dialog[open]")) return false;
-    return target === document.body || target.id === "voice-mood";
+    if (event.target === this.element) return event.key === " " || event.key === "Enter";
+    return event.key === " " && !takesKeys(event.target);
   }
 
   /** @param {number | string} by */

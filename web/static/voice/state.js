@@ -20,6 +20,9 @@ import { interruptOf } from "./settings.js";
  * `replayed`: it was sent a second time from its start, because the server failed.
  * @typedef {{key: string, open: boolean, stopping: boolean, worded: boolean, replayed?: boolean}} Answer
  *
+ * How an answer comes to its end: within `ms` of silence it is over; or it is `over` and may be gone on with for `ms`.
+ * @typedef {{ms: number, over: boolean}} Ring
+ *
  * @typedef {object} VoiceState
  * @property {"off" | "kept" | "asking" | "blocked" | "on"} stage `kept`: speech of before a reload waits for a word.
  * @property {Obstacle | null} obstacle
@@ -32,6 +35,7 @@ import { interruptOf } from "./settings.js";
  * @property {"up" | "held" | "latched"} push
  * @property {Answer | null} answer
  * @property {boolean} hearing
+ * @property {Ring | null} ring
  * @property {Caption} caption
  * @property {{key: string, text: string} | null} review
  * @property {boolean} reading a question is being read aloud.
@@ -51,7 +55,7 @@ import { interruptOf } from "./settings.js";
  *   | {type: "say", text: string, key: string} | {type: "draft", text: string, instead: string, once: boolean} | {type: "save"} | {type: "reopen"}
  *   | {type: "timer", name: "stalled" | "again" | "hold", delayMs: number} | {type: "untimer", name: "stalled" | "again" | "hold"}
  *   | {type: "heard"} | {type: "unheard"} | {type: "knock"} | {type: "announce", text: string}
- *   | {type: "tell", what: "listening" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "understood", text?: string}
+ *   | {type: "tell", what: "listening" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "understood" | "over", text?: string}
  *   | {type: "focus"}} VoiceEffect
  *
  * @typedef {[VoiceState, VoiceEffect[]]} VoiceStep
@@ -64,7 +68,7 @@ export const NOWHERE = { online: false, floor: "closed", paused: false, question
 export function initialVoice(settings, offer) {
   return {
     stage: "off", obstacle: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
-    push: "up", answer: null, hearing: false, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", notice: "",
+    push: "up", answer: null, hearing: false, ring: null, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", notice: "",
     patient: false, verdict: "ok", gaps: 0, told: "", drafted: null,
   };
 }
@@ -96,7 +100,7 @@ export const interruptible = (voice) => interruptOf(voice.settings, voice.offer)
 /**
  * What the panel says, most pressing first.
  * @typedef {"off" | "kept" | "asking" | "blocked" | "connecting" | "reconnecting" | "paused" | "asleep" | "reading"
- *   | "review" | "stalled" | "transcribing" | "thinking" | "closed" | "muted" | "almost_up" | "hearing" | "didnt_catch" | "held"
+ *   | "review" | "stalled" | "transcribing" | "thinking" | "closed" | "over" | "muted" | "almost_up" | "hearing" | "didnt_catch" | "held"
  *   | "ready" | "patient" | "listening"} VoiceMood
  *
  * @param {VoiceState} voice
@@ -111,6 +115,7 @@ export function voiceMood(voice) {
   if (voice.review) return "review";
   if (voice.notice === "stalled") return "stalled";
   if (answer?.stopping) return "transcribing";
+  if (answer && voice.ring?.over) return "over";
   if (interview.floor === "thinking") return "thinking";
   if (interview.floor === "closed") return "closed";
   if (voice.asleep) return "asleep";
@@ -122,6 +127,9 @@ export function voiceMood(voice) {
   if (voice.settings.mode === "push") return voice.push === "up" ? "ready" : "held";
   return voice.patient ? "patient" : "listening";
 }
+
+/** Seconds of silence that end an answer. @param {import("./settings.js").Patience} patience */
+export const silenceOf = (patience) => ({ quick: 0.5, normal: 0.9, patient: 1.8 })[patience];
 
 /** Whether "Done" would do something. @param {VoiceState} voice */
 export function canEnd(voice) {
