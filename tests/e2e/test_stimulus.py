@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, ViewportSize, expect
 
 from tests.e2e.kiosk_page import KioskPage
 from tests.e2e.moderator_page import ModeratorPage, token_of
@@ -15,16 +16,21 @@ from tests.support.process import ServerProcess
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
 
 CONCEPT = "jar_soup_ct"
-PHONE = {"width": 360, "height": 740}
-DESK = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 360, "height": 740}
+DESK: ViewportSize = {"width": 1280, "height": 800}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("name", "size"), [("phone", PHONE), ("desk", DESK)])
 async def test_stimulus_comes_first_by_keyboard_too_and_again_on_request(
-    server: ServerProcess, browser: Browser, shots: Path | None, name: str, size: dict[str, int], scheme: str
+    server: ServerProcess,
+    browser: Browser,
+    shots: Path | None,
+    name: str,
+    size: ViewportSize,
+    scheme: Literal["light", "dark"],
 ) -> None:
-    context = await browser.new_context(viewport=size, color_scheme=scheme, has_touch=name == "phone")  # type: ignore[arg-type]
+    context = await browser.new_context(viewport=size, color_scheme=scheme, has_touch=name == "phone")
     page = await context.new_page()
     respondent = RespondentPage(page, shots, f"stimulus-{name}-{scheme}")
     await page.goto(server.url)
@@ -117,7 +123,7 @@ async def test_moderator_sees_the_matrix_while_the_interview_runs(
     await expect(deposit.locator("td").first).to_have_text("1")
     await expect(watching.locator("#elements .spirits .badge").first).to_be_visible()
     for size in (DESK, PHONE):
-        await watching.set_viewport_size(size)  # type: ignore[arg-type]
+        await watching.set_viewport_size(size)
         await settled(watching)
         assert await axe_violations(watching) == []
         assert (

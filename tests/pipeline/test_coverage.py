@@ -218,8 +218,11 @@ def test_element_named_in_words_alone_counts_as_mentioned(
 
 async def test_element_in_the_words_of_an_answer_counts_though_nothing_was_extracted() -> None:
     plain = configuration()
-    elements = (Element(id="taste", label="taste", aliases=("flavour",)), Element(id="price", label="price"))
-    elements = (*elements, Element(id="plan", label="subscription price"))
+    elements = (
+        Element(id="taste", label="taste", aliases=("flavour",)),
+        Element(id="price", label="price"),
+        Element(id="plan", label="subscription price"),
+    )
     concept = plain.concept.model_copy(update={"elements": elements})
     interview = Interview(configuration=plain.model_copy(update={"concept": concept}))
     await interview.say("The flavours, and then the subscription price")

@@ -22,7 +22,7 @@ TEXT = (
     "Thanks to the cool box the vegetables stay fresh until you come home. Each crate comes with three recipe cards. "
     "It costs 14 euros."
 )
-MODEL = {
+MODEL: dict[str, list[dict[str, Any]]] = {
     "elements": [
         {
             "id": "box",

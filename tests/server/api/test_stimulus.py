@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from tests.config.test_stimulus import png
 from tests.support.whole import Process, bearer, process
 
-CONCEPT = {
+CONCEPT: dict[str, Any] = {
     "id": "board",
     "name": "the cup",
     "methodology": "small",
@@ -24,7 +25,7 @@ TOLD = {**CONCEPT, "id": "told", "stimulus": "A warm cup.\nTwo colours."}
 del TOLD["stimulus_image"], TOLD["elements"]
 
 
-def add(server: Process, concept: dict[str, object]) -> None:
+def add(server: Process, concept: dict[str, Any]) -> None:
     """A concept, among the server's."""
     folder = server.parts.settings.storage.config_dir
     assert folder is not None
