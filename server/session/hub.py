@@ -88,7 +88,7 @@ class Hub:
         try:
             async with asyncio.timeout(deadline_s), asyncio.TaskGroup() as tasks:
                 for owner in owners:
-                    tasks.create_task(owner.context.worker.settled())
+                    tasks.create_task(_settled(owner))
         except TimeoutError:
             log.warning("hub.drain_incomplete", sessions=sum(owner.context.worker.busy for owner in owners))
         for owner in owners:
@@ -329,3 +329,9 @@ class Hub:
             unused_s = owner.unused_s()
             if unused_s is not None and unused_s >= idle_s:
                 owner.stop(Moved("turn_in_progress", "This session was put aside."))
+
+
+async def _settled(owner: SessionOwner) -> None:
+    """Wait until an answer that is over is taken, and nothing runs any more."""
+    await owner.context.settle_answers()
+    await owner.context.worker.settled()

@@ -277,11 +277,11 @@ class SpokenAnswer:
                 self._forget(self._timeline.end - LEAD)
             self._last = piece.sequence
             self._unacked += samples
+            self.ending.pass_by(samples)
         self._fed += samples
         if self.transcript.text:
             self._tail = (self._tail + piece.pcm)[-TAIL_BYTES:]
         self._quiet = 0 if self._speaking else self._quiet + samples
-        self.ending.pass_by(samples)
         await stream.feed(piece.pcm)
         if self._unacked >= ACK_EVERY:
             await self._ack()

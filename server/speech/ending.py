@@ -63,7 +63,7 @@ class Ending:
             await self._turns.withdraw()
 
     def pass_by(self, samples: int) -> None:
-        """So much audio has come."""
+        """So much audio has come that no stream of this answer has heard before."""
         self._lingered += samples
 
     def hold(self, samples: int, end: int) -> None:

@@ -66,6 +66,55 @@ async def opened(browser: Browser, double: VoiceDouble, **context: object) -> Sp
     return speaking
 
 
+@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "de"), ("dark", "ar")])
+async def test_answer_that_is_over_can_be_gone_on_with(
+    speaker: Browser, double: VoiceDouble, shots: Path | None, scheme: Literal["light", "dark"], language: str
+) -> None:
+    title, opening, said, asked, more = WORDS[language]
+    double.speak(language, title, opening)
+    context = await speaker.new_context(
+        viewport={"width": 390, "height": 844}, color_scheme=scheme, has_touch=True, is_mobile=True, locale=language
+    )
+    speaking = SpeakingPage(await context.new_page(), shots, f"voice-over-{scheme}-{language}")
+    page = speaking.page
+    await page.goto(double.page)
+    await speaking.speak()
+    key = (await double.expect("audio.start"))["turn_key"]
+    await double.say("speech.started", at_ms=0)
+    await double.say("transcript.partial", text=said, stable=len(said))
+    await double.say("speech.stopped", at_ms=900, ends_ms=60_000)
+    await expect(page.locator(".voice-ring circle.ending")).to_have_count(1)
+    await speaking.sound("ending")
+    rows = await page.evaluate(
+        "[...document.querySelectorAll('.voice-row button')].filter(each => each.checkVisibility())"
+        ".map(each => each.offsetTop + each.offsetHeight / 2)"
+    )
+    assert len(rows) == 3 and max(rows) - min(rows) < 4, "all buttons on one row"
+
+    await double.say("answer.ending", turn_key=key, left_ms=60_000)
+    await double.say("question.started", turn_number=1, attempt=1)
+    await double.say("question.delta", turn_number=1, attempt=1, text=asked)
+    await speaking.mood("over")
+    await expect(page.locator("#question")).to_have_text(asked)
+    await speaking.sound("over")
+    await in_language(page, language, "over")
+
+    await double.say("question.withdrawn", turn_number=1, attempt=1)
+    await double.say("speech.started", at_ms=2000)
+    await speaking.mood("hearing")
+    await expect(page.locator("#question")).to_have_text(opening)
+    await expect(page.locator("#caption")).to_have_text(said)
+    await double.say("transcript.partial", text=f"{said} {more}", stable=5)
+    await double.say("speech.stopped", at_ms=3000, ends_ms=60_000)
+    await page.keyboard.press("Space")
+    assert (await double.expect("set"))["take_your_time"] is True
+    await speaking.mood("patient")
+    await double.take(key, f"{said} {more}", 1, asked)
+    await speaking.mood("listening", "thinking", "hearing")
+    await expect(page.locator("#log")).to_contain_text(f"{said} {more}")
+    assert speaking.errors == []
+
+
 @pytest.mark.parametrize(
     ("name", "size", "scheme", "language"),
     [("phone", PHONE, "light", "en"), ("phone", PHONE, "dark", "ar"), ("desk", DESK, "dark", "de")],

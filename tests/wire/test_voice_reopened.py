@@ -208,6 +208,15 @@ async def test_answer_is_taken_although_its_speaker_has_gone(node: Node) -> None
     await eventually(lambda: turns_of(node) == ["it is warm"])
 
 
+async def test_server_that_stops_takes_an_answer_that_is_over(node: Node) -> None:
+    async with speaking(node) as client:
+        await client.audio_start()
+        await ended(client, speech("it is warm"), 0)
+        owner = owner_of(node)
+        await node.hub.drain(5.0)
+        assert [u.text for u in owner.state.utterances if u.speaker == "respondent"] == ["it is warm"]
+
+
 async def test_second_tab_takes_what_was_said_and_what_it_says_is_the_next_answer(node: Node) -> None:
     session_id = (await node.session()).session_id
     async with speaking(node, session_id) as client:

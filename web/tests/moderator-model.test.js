@@ -36,6 +36,8 @@ test("snapshot_with_a_running_question_goes_on_with_its_deltas", () => {
   assert.equal(whole.stream?.text, "Why do you?");
   whole = applied(whole, /** @type {any} */ ({ type: "question.delta", turn_number: 3, attempt: 2, text: "What" }));
   assert.equal(whole.stream?.text, "What", "another attempt begins anew");
+  const void_ = applied(whole, /** @type {any} */ ({ type: "question.withdrawn", turn_number: 3, attempt: 2 }));
+  assert.equal(void_.stream, null, "the answer goes on");
   whole = applied(whole, /** @type {any} */ ({ type: "question.completed", turn_number: 3, text: "What for?", fallback: false, by: "moderator" }));
   assert.equal(whole.stream, null);
   assert.deepEqual([whole.lines.at(-1)?.text, whole.lines.at(-1)?.by], ["What for?", "moderator"]);

@@ -349,6 +349,7 @@ async def test_page_is_told_whether_and_how_it_may_listen(tmp_path: Path) -> Non
             "available": True,
             "reason": None,
             "patience": "patient",
+            "reopen_s": 3.0,
             "max_answer_s": 20,
             "review_transcript": False,
             "record_audio": True,
