@@ -76,8 +76,10 @@ async def test_what_the_closing_question_brings_is_asked_about_once() -> None:
     await interview.say(more, concepts(("one thing more", "attribute")))
     assert interview.state.status == "closing" and interview.state.question is not None
     assert interview.state.question.kind == "question" and interview.state.question.focus_label == "one thing more"
-    await interview.say("And there was yet another thing that I kept.", concepts(("yet another thing", "attribute")))
-    assert interview.state.status == "completed"
+    again = await interview.say(
+        "And there was yet another thing that I kept.", concepts(("another thing", "attribute"))
+    )
+    assert [event["state"] for event in again.events if event["type"] == "session.state"] == ["completed"]
 
 
 async def test_thanks_follow_a_closing_answer_that_brings_nothing_new() -> None:

@@ -551,8 +551,9 @@ def test_keys_struck_at_random_are_asked_again_once() -> None:
 
 def test_what_follows_a_wish_to_finish_telling_is_listened_to() -> None:
     text = "No wait, I had not finished. It smells of rain."
-    acts = ("No wait, ", "wants_topic"), ("I had not finished. ", "wants_topic"), ("It smells of rain.", "tells")
-    found = heard(text, *acts)
+    found = heard(
+        text, ("No wait, ", "wants_topic"), ("I had not finished. ", "wants_topic"), ("It smells of rain.", "tells")
+    )
     found = (found[0], found[1].model_copy(update={"about": "going_on"}), found[2])
     move = move_for(replace(moment(text), acts=found))
     assert move is not None and (move.then, move.text) == ("engine", policy().texts.cut_in)
