@@ -400,9 +400,11 @@ def _in_danger(moment: Moment, text: str = "") -> Move:
 def _distress(moment: Moment, heard: HeardAct) -> Move:
     texts = moment.texts
     if texts.distress_in_story and moment.told_words >= A_STORY and not moment.closing and moment.questions_left > 0:
-        # Whoever is moved while telling tells on: a list of ways out would break them off.
-        text = "" if moment.conduct.distressed else texts.distress_in_story
-        return Move("distress", text, "engine", counts=True, alert="distress", help=moment.helpline)
+        # Whoever is moved while telling tells on: a list of ways out would break them off, a question would hurry them.
+        if moment.conduct.distressed:
+            return Move("distress", "", "engine", counts=True, alert="distress", help=moment.helpline)
+        text = texts.distress_in_story
+        return Move("distress", text, "stands", alert="distress", help=moment.helpline, answered=True)
     if not heard.sure:
         return Move("distress", texts.distress_ask, "stands", offers=WAYS, asks="distress")
     again = moment.conduct.distressed > 0

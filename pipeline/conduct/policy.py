@@ -41,7 +41,7 @@ class ConductTexts(Spec):
     distress: str = Field(description="When somebody is upset; names the four ways on.")
     distress_again: str = Field(description="The second time; stopping comes first.")
     distress_in_story: str = Field(
-        default="", description="When somebody is moved while telling, and tells on: said before the next question."
+        default="", description="When somebody is moved while telling, and tells on: said instead of a question, once."
     )
     distress_ask: str = Field(description="When it is not certain that somebody is upset.")
     go_on: str = Field(description="When somebody chooses to go on talking about it.")

@@ -123,7 +123,7 @@ def test_who_is_moved_while_telling_is_not_broken_off() -> None:
     acts: tuple[tuple[str, Act], ...] = ((story, "tells"), (cry, "distress"))
     first = move_for(moment(f"{story} {cry}", *acts, helpline="Call 116 123."))
     assert first is not None
-    assert (first.then, first.counts, first.alert, first.offers) == ("engine", True, "distress", ())
+    assert (first.then, first.answered, first.alert, first.offers) == ("stands", True, "distress", ())
     assert (first.text, first.help) == (policy().texts.distress_in_story, "Call 116 123.")
     again = move_for(moment(f"{story} {cry}", *acts, conduct=after(first)))
     assert again is not None
