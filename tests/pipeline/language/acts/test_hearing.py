@@ -223,3 +223,16 @@ def test_answer_after_a_question_back_is_no_part_of_it(trained: ActHearing) -> N
     text = "You mean the walk? I went because the house was too loud."
     acts = heeded(text, trained.read_sync(text, "What made you do that?", "en"))
     assert told(text, acts) == "I went because the house was too loud."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "They pay for the mending, so what will they tell me? I'm not saying they're thieves. I'd like to know who decides.",
+        "If I open it on a Monday it could be nearly done by then.",
+        "I thought, I'm not going to say a thing, and so I went in.",
+    ],
+)
+def test_what_is_said_of_the_thing_itself_is_told(trained: ActHearing, text: str) -> None:
+    found = heeded(text, trained.read_sync(text, "What do you make of that?", "en"))
+    assert not {act.act for act in found} & {"declines", "asks_interviewer"}
