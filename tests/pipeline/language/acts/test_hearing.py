@@ -228,7 +228,7 @@ def test_answer_after_a_question_back_is_no_part_of_it(trained: ActHearing) -> N
 @pytest.mark.parametrize(
     "text",
     [
-        "They pay for the mending, so what will they say? I'm not saying they're thieves. Who decides that?",
+        "They pay for the mending, so what will they say? I'm not saying they're thieves. I'd like to know more.",
         "If I open it on a Monday it could be nearly done by then.",
         "I thought, I'm not going to say a thing, and so I went in.",
     ],
