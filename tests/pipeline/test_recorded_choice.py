@@ -78,7 +78,7 @@ async def test_every_question_has_a_reason_that_says_why_it_was_asked(name: str)
 
 
 async def test_closing_is_recorded_with_the_engines_reason() -> None:
-    closing = next(r for r in await records(with_engine("arbitration"), max_turns=8) if not r.should_continue)
+    closing = next(r for r in await records(with_engine("arbitration"), max_turns=7) if not r.should_continue)
     assert closing.reason == "Closing strategy selected: the turns are used; not covered: lid, cup"
     assert selected(closing) == [("closing", None)]
 

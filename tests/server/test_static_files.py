@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from server.static_files import CompressedFiles
+from server.static_files import CompressedFiles, without_comments
 
 WORDS = "export default {};\n" * 200
 
@@ -57,3 +57,20 @@ def test_unchanged_file_not_sent_again_and_changed_one_is(client: TestClient, tm
 
 def test_missing_file_not_found(client: TestClient) -> None:
     assert client.get("/static/none.js").status_code == 404
+
+
+def test_scripts_are_sent_without_comments_and_places_in_them_stay() -> None:
+    script = b"/** Says hello.\n * @param {string} name\n */\nexport function hello(name) { // kept\n  // gone\n"
+    script += b"  return `\n// kept\n`;\n}\n"
+    sent = without_comments(script).split(b"\n")
+    assert len(sent) == len(script.split(b"\n"))
+    assert sent[:5] == [b"", b"", b"", b"export function hello(name) { // kept", b""]
+    assert sent[5:8] == [b"  return `", b"// kept", b"`;"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [b"", b"\n", b"a /* b */ c", b"const url = 'http://x/*';\nb();", b"/* one */ two();", b"x = 4\n* 5;"],
+)
+def test_what_is_no_comment_of_whole_lines_stays(script: bytes) -> None:
+    assert without_comments(script) == script

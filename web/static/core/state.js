@@ -131,6 +131,11 @@ export function openQuestion(state) {
   return reply && reply.turn > question.turn ? null : question;
 }
 
+/** Whether a grid to be rated stands where else an answer is written. @param {State} state */
+export function asksForRatings(state) {
+  return state.rating !== null && openQuestion(state) !== null;
+}
+
 /** What the interviewer said last, as long as it stands: the open question, or the words of a stop. @param {State} state @returns {Entry | null} */
 export function standingWords(state) {
   return state.stopping ? lastQuestion(state.log) : openQuestion(state);

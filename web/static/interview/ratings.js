@@ -1,18 +1,13 @@
 /** The small grid in which a respondent rates elements on constructs: five steps and "no rating" for each. */
 
 import { countRated, fitting } from "../core/ratings.js";
-import { canAnswer, openQuestion } from "../core/state.js";
+import { asksForRatings, canAnswer } from "../core/state.js";
 import { enable, isEnabled, make, show, write } from "./dom.js";
 
 /** @typedef {import("../core/state.js").State} State */
 /** @typedef {import("../core/ratings.js").RatingForm} RatingForm */
 /** @typedef {import("../texts/index.js").Texts} Texts */
 /** @typedef {import("./conversation.js").Dispatch} Dispatch */
-
-/** Whether the grid stands where else an answer is written. @param {State} state */
-export function asksForRatings(state) {
-  return state.rating !== null && openQuestion(state) !== null;
-}
 
 export class RatingsView {
   /** @param {HTMLElement} box @param {Texts} t @param {Dispatch} dispatch @param {() => string} freshKey */

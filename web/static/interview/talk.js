@@ -2,12 +2,11 @@
 
 import { COUNTER_FROM_CHARS, MAX_ANSWER_CHARS, answerLength } from "../core/answer.js";
 import { errorText } from "../core/errors.js";
-import { PAUSED, busy, canAnswer, canSpeak, mood, online, scene, standingWords } from "../core/state.js";
+import { PAUSED, asksForRatings, busy, canAnswer, canSpeak, mood, online, scene, standingWords } from "../core/state.js";
 import { Conversation, rows } from "./conversation.js";
 import { byId, enable, fitHeight, isCoarse, isEnabled, isStill, make, show, write, writeProse } from "./dom.js";
 import { QuestionView } from "./question.js";
 import { StimulusDialog } from "./stimulus.js";
-import { RatingsView, asksForRatings } from "./ratings.js";
 
 /** @typedef {import("../core/state.js").State} State */
 /** @typedef {import("../texts/index.js").Texts} Texts */
@@ -24,7 +23,12 @@ export class Talk {
     this.answer = /** @type {HTMLTextAreaElement} */ (byId("answer"));
     this.question = new QuestionView(byId("question"));
     this.stimulus = new StimulusDialog(t, dispatch);
-    this.ratings = new RatingsView(byId("ratings"), t, dispatch, freshKey);
+    /** @type {import("./ratings.js").RatingsView | null} loaded with the first question that asks for ratings. */
+    this.ratings = null;
+    /** @type {Promise<void> | null} */
+    this.loading = null;
+    /** @type {State | null} */
+    this.latest = null;
     this.conversation = new Conversation(byId("log"), t, dispatch, freshKey);
     this.offered = "";
     this.freshKey = freshKey;
@@ -100,10 +104,23 @@ export class Talk {
   }
 
   /** @param {State} state */
+  #renderRatings(state) {
+    this.latest = state;
+    if (this.ratings) return this.ratings.render(state);
+    if (!asksForRatings(state)) return;
+    this.loading ??= import("./ratings.js").then(({ RatingsView }) => {
+      this.ratings = new RatingsView(byId("ratings"), this.t, this.dispatch, this.freshKey);
+      if (this.latest) this.ratings.render(this.latest);
+    }).catch(() => {
+      this.loading = null; // The next change of the page tries again.
+    });
+  }
+
+  /** @param {State} state */
   render(state) {
     const now = mood(state);
     this.#renderQuestion(state, now);
-    this.ratings.render(state);
+    this.#renderRatings(state);
     this.#renderOffers(state);
     this.#renderBox(state, now);
     this.#renderStatus(state, now);

@@ -2,7 +2,6 @@
 
 import { byId, enable, isCoarse, isEnabled, make, show, write } from "../interview/dom.js";
 import { captionText } from "./captions.js";
-import { SettingsDialog } from "./dialog.js";
 import { icon } from "./icons.js";
 import { Meter } from "./meter.js";
 import { browserOf, canRetry } from "./obstacles.js";
@@ -57,7 +56,8 @@ export class Panel {
     this.seconds = 0;
     /** @type {VoiceState | null} */
     this.state = null;
-    this.dialog = new SettingsDialog(t, hands);
+    /** @type {import("./dialog.js").SettingsDialog | null} loaded when it is first opened. */
+    this.dialog = null;
     this.talk = new TalkButton(t, {
       press: (latch) => hands.act({ type: "press", latch, key: hands.key() }),
       release: () => hands.act({ type: "release" }),
@@ -78,7 +78,7 @@ export class Panel {
     this.mood.id = "voice-mood";
     this.mood.dataset["testid"] = "voice-mood";
     this.mood.tabIndex = -1;
-    const gear = this.#button("voice-settings", "quiet icon-button", "", () => this.state && this.dialog.open(this.state), "gear");
+    const gear = this.#button("voice-settings", "quiet icon-button", "", () => void this.#openSettings(), "gear");
     gear.setAttribute("aria-label", t("voice.settings"));
     const top = make("div", "voice-top");
     top.append(this.sign, this.mood, this.meter.element, gear);
@@ -207,8 +207,16 @@ export class Panel {
     this.#obstacle(voice);
     this.hint.classList.toggle("calm", CALM.has(hint));
     write(this.hint, hint ? t(`voice.hint.${hint}`) : "");
-    this.dialog.render(voice);
+    this.dialog?.render(voice);
     if (within && active.offsetParent === null) this.focus();
+  }
+
+  /** A dialog that can't be loaded now can be asked for again. */
+  async #openSettings() {
+    const loaded = await import("./dialog.js").catch(() => null);
+    if (!loaded || !this.state) return;
+    this.dialog ??= new loaded.SettingsDialog(this.t, this.hands);
+    this.dialog.open(this.state);
   }
 
   /** @param {VoiceState} voice @param {VoiceMood} mood @param {string} hint */
