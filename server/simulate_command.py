@@ -56,24 +56,23 @@ def _jobs(library: Library, options: argparse.Namespace) -> Sequence[Job]:
     if options.manner is not None and options.manner not in manners:
         raise UnknownName.of("manner", options.manner, manners)
     named = engines_named(options.engine) if options.engine else (None,)
-    engines = [name for name in named if _serves(library, personas, name, options)]
+    pairs = [(one, name) for one in personas for name in named if _serves(library, one, name, options)]
     return [
         Job(persona.id, seed, options.manner, engine, options.max_turns, options.by_model)
         for seed in range(1, options.seeds + 1)
-        for persona in personas
-        for engine in engines
+        for persona, engine in pairs
     ]
 
 
-def _serves(library: Library, personas: Sequence[Persona], engine: str | None, options: argparse.Namespace) -> bool:
-    """Whether an engine can hold these interviews. Raises UnknownName, unless it is only one of all there are."""
+def _serves(library: Library, persona: Persona, engine: str | None, options: argparse.Namespace) -> bool:
+    """Whether an engine can interview a persona. Raises UnknownName, unless it is only one of all there are."""
     try:
-        for persona in personas:  # refuses what no interview can begin with, before models are loaded
-            library.configuration(persona.concept, engine=engine, max_turns=options.max_turns)
+        # Refuses what no interview can begin with, before models are loaded.
+        library.configuration(persona.concept, engine=engine, max_turns=options.max_turns)
     except UnknownName as error:
         if options.engine != [ALL]:
             raise
-        _tell(f"left out: {engine}. {error}")
+        _tell(f"left out: {engine} with {persona.id}. {error}")
         return False
     return True
 

@@ -105,7 +105,7 @@ def test_engine_that_can_not_be_used_is_left_out_of_all_and_refused_by_name(
     arguments = ("coffee_mec", "--persona", "tester", "--seeds", "1", "--jobs", "1", "--max-turns", "3")
     code, table, progress = _simulate(capfd, *arguments, "--engine", "all")
     assert code == 0
-    assert "left out: two_tier" in progress
+    assert "left out: two_tier with tester." in progress
     assert "two_tier" not in table
     code, table, progress = _simulate(capfd, *arguments, "--engine", "two_tier")
     assert (code, table) == (2, "")
