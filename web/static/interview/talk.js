@@ -6,6 +6,7 @@ import { PAUSED, asksForRatings, busy, canAnswer, canSpeak, mood, online, scene,
 import { Conversation, rows } from "./conversation.js";
 import { byId, enable, fitHeight, isCoarse, isEnabled, isStill, make, show, write, writeProse } from "./dom.js";
 import { QuestionView } from "./question.js";
+import { RatingsView } from "./ratings.js";
 import { StimulusDialog } from "./stimulus.js";
 
 /** @typedef {import("../core/state.js").State} State */
@@ -23,12 +24,7 @@ export class Talk {
     this.answer = /** @type {HTMLTextAreaElement} */ (byId("answer"));
     this.question = new QuestionView(byId("question"));
     this.stimulus = new StimulusDialog(t, dispatch);
-    /** @type {import("./ratings.js").RatingsView | null} loaded with the first question that asks for ratings. */
-    this.ratings = null;
-    /** @type {Promise<void> | null} */
-    this.loading = null;
-    /** @type {State | null} */
-    this.latest = null;
+    this.ratings = new RatingsView(byId("ratings"), t, dispatch, freshKey);
     this.conversation = new Conversation(byId("log"), t, dispatch, freshKey);
     this.offered = "";
     this.freshKey = freshKey;
@@ -104,23 +100,10 @@ export class Talk {
   }
 
   /** @param {State} state */
-  #renderRatings(state) {
-    this.latest = state;
-    if (this.ratings) return this.ratings.render(state);
-    if (!asksForRatings(state)) return;
-    this.loading ??= import("./ratings.js").then(({ RatingsView }) => {
-      this.ratings = new RatingsView(byId("ratings"), this.t, this.dispatch, this.freshKey);
-      if (this.latest) this.ratings.render(this.latest);
-    }).catch(() => {
-      this.loading = null; // The next change of the page tries again.
-    });
-  }
-
-  /** @param {State} state */
   render(state) {
     const now = mood(state);
     this.#renderQuestion(state, now);
-    this.#renderRatings(state);
+    this.ratings.render(state);
     this.#renderOffers(state);
     this.#renderBox(state, now);
     this.#renderStatus(state, now);
