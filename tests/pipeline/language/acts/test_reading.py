@@ -205,3 +205,8 @@ def test_reason_in_the_next_clause_belongs_to_the_act_where_the_rule_says_so() -
 def test_pattern_that_can_not_be_read_is_told(pattern: str) -> None:
     with pytest.raises(ValueError, match=r"can't be read|no fragment"):
         small({"sure": pattern})
+
+
+def test_wish_for_a_moment_in_the_midst_of_a_story_is_of_the_story() -> None:
+    text = "We sat down. Just one moment. Then he laughed. It rained all day. We went home late. She was there."
+    assert "wants_pause" not in {heard.act for heard in acts_of(text, QUESTION, "en") if heard.sure}
