@@ -6,6 +6,7 @@ ModelUnavailable    a model or the package that runs it is missing, or a model f
 from __future__ import annotations
 
 import asyncio
+import copy
 import importlib
 import os
 import platform
@@ -134,10 +135,13 @@ MAX_THREADS = 2
 """Sixteen labels take 20 ms on two threads, 33 ms on one; a third thread gains nothing."""
 
 
-def session_options() -> onnxruntime.SessionOptions:
-    """How models run: on at most MAX_THREADS threads, which sleep while they have nothing to do."""
+def session_options(threads: int = MAX_THREADS) -> onnxruntime.SessionOptions:
+    """How models run: on at most that many threads, which sleep while they have nothing to do.
+
+    With one, the model runs on the caller's thread and has none of its own: a process that is forked can go on with it.
+    """
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = min(MAX_THREADS, os.cpu_count() or 1)
+    options.intra_op_num_threads = min(threads, os.cpu_count() or 1)
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -145,7 +149,7 @@ def session_options() -> onnxruntime.SessionOptions:
 
 
 class OnnxEmbedder:
-    """all-MiniLM-L6-v2, int8 weights, on onnxruntime with at most MAX_THREADS threads.
+    """all-MiniLM-L6-v2, int8 weights, on onnxruntime.
 
     Texts of similar length are run together; a text's vector does not depend on its neighbours (padding is masked).
     """
@@ -157,6 +161,7 @@ class OnnxEmbedder:
         model: Path | None = None,
         sha256: str | None = None,
         cache_size: int = 8192,
+        threads: int = MAX_THREADS,
     ) -> None:
         """Load the model.
 
@@ -165,16 +170,23 @@ class OnnxEmbedder:
             model: path of `model.onnx`; None for the installed package's.
             sha256: digest that the file must have; None for the one in the table of artefacts.
             cache_size: vectors kept, by text (1.5 kB each).
+            threads: as of `session_options`.
         Raises:
             ModelUnavailable: the file is missing or is not the pinned one.
         """
         data = read_checked(model or find_model(), MODEL, sha256)
-        self._session = onnxruntime.InferenceSession(data, session_options(), providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(data, session_options(threads), providers=["CPUExecutionProvider"])
         self._tokenizer = build_tokenizer()
         self._executor = executor
         self._cache = VectorCache(cache_size)
         self.version = f"{sha256 or MODEL.files[0].sha256} onnxruntime {onnxruntime.__version__} {platform.machine()}"
         """What vectors depend on besides the text."""
+
+    def on(self, executor: Executor | None) -> OnnxEmbedder:
+        """The same model, with what it has cached, for encoding on other threads."""
+        other = copy.copy(self)
+        other._executor = executor
+        return other
 
     @property
     def model_id(self) -> str:
