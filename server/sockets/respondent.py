@@ -17,6 +17,7 @@ import structlog
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from pipeline.concept import Patience
 from pipeline.grid.rating import written
 from pipeline.turn import Answer
 from server.addresses import address_of
@@ -78,6 +79,7 @@ class RespondentServices:
         on_error: called with the code of every error that a client is told.
         words_of: the words for notices and errors in the language of an interview.
         connected: the interviews that are connected from each address.
+        patience: how long a pause may be, where neither respondent nor concept says.
     """
 
     hub: Hub
@@ -88,6 +90,7 @@ class RespondentServices:
     on_error: OnError = lambda code: None
     words_of: WordsOf = usual
     connected: ConnectedSessions = field(default_factory=ConnectedSessions)
+    patience: Patience = "normal"
 
     def route(self, path: str = RESPONDENT_PATH) -> WebSocketRoute:
         """The route of the socket."""
@@ -147,7 +150,9 @@ class RespondentConnection(ClientSocket[Received, Hello]):
                     raise SessionProblem("unauthorised")
                 if not self._enter(session_id):
                     raise SessionProblem("too_many_sessions", TOO_MANY_HERE)
-                return await self._services.hub.attach(session_id)
+                owner = await self._services.hub.attach(session_id)
+                self.admit(owner)
+                return owner
         except TimeoutError as exc:
             await self.tell(Error.of("storage_unavailable", ref="hello"))
             raise ConnectionOver(CLOSE_SERVICE_RESTART) from exc
@@ -160,6 +165,9 @@ class RespondentConnection(ClientSocket[Received, Hello]):
             if isinstance(exc, Moved):
                 raise ConnectionOver(exc.close_code) from exc
             raise ConnectionOver(CLOSE_SERVICE_RESTART if frame.retryable else CLOSE_POLICY) from exc
+
+    def admit(self, owner: SessionOwner) -> None:
+        """Refuse a session that the client did not mean. Raises SessionProblem."""
 
     def _enter(self, session_id: str) -> bool:
         """Whether the session may be connected from this address; it then is until the connection ends."""
