@@ -250,6 +250,8 @@ class Conversation:
                 self._complete_item(data["text"], {"kind": "reply", **own, **_progress(data["result"])})
                 self._finish(response)
             case "turn.completed" if self._response is not None:
+                if not self._response.output:
+                    self._recall_question(data["turn_number"])
                 self._response.own |= _progress(data["result"])
                 self._finish(self._response)
             case "turn.failed":
@@ -436,6 +438,13 @@ class Conversation:
         if response.turn_key is None:
             self._finish(response)
         self._on_change()
+
+    def _recall_question(self, turn_number: int) -> None:
+        """The question that an answer led to, for a client that has sent the answer again."""
+        for said in reversed(self._snapshot().utterances):
+            if said.turn_number == turn_number and said.speaker != "respondent":
+                self._complete_item(said.text, {"kind": "question", "turn_number": turn_number, "again": True})
+                return
 
     def _complete_item(self, text: str, own: Fields) -> None:
         response, events = self._respond(), self.settings.text_events

@@ -101,7 +101,8 @@ class SpokenInput:
         if sum(map(len, filter(None, self._held))) + len(pcm) > HELD_S * RATE_HZ * SAMPLE_BYTES:
             raise ProtocolProblem("rate_limited", TOO_MUCH, close_code=CLOSE_POLICY)
         self._put(pcm)
-        await self._listen(event_id)
+        if not await self._listen(event_id):
+            self._changed.set()
 
     async def commit(self, event_id: str | None) -> None:
         """The answer is complete.
@@ -109,16 +110,17 @@ class SpokenInput:
         Raises:
             RealtimeProblem: there is none.
         """
-        self._put(self._converter.rest())
-        heard = self._talk.heard
+        rest, heard = self._converter.rest(), self._talk.heard
         if not any(self._held) and (heard is None or heard.ended):
             self._held.clear()
             told = "There is no audio that could be an answer."
             if self._refused:
                 told += " What was sent was not listened to; see the error before this one."
             raise RealtimeProblem("input_audio_buffer_commit_empty", told)
+        self._put(rest)
         self._held.append(None)
-        await self._listen(event_id)
+        if not await self._listen(event_id):
+            self._changed.set()
 
     async def clear(self) -> None:
         """Discard the answer."""
@@ -174,7 +176,6 @@ class SpokenInput:
                 continue
             may_begin = heard is None or heard.ended or heard.failing
             if may_begin and not await self._begin(event_id) and (heard is None or heard.ended):
-                self._changed.set()
                 return False
             if self._held and self._held[0] is item:
                 self._held.popleft()
