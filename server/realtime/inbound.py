@@ -18,6 +18,7 @@ from server.protocol.inbound import (
     Finish,
     GiveConsent,
     Pause,
+    Playback,
     Rate,
     Rephrase,
     Resume,
@@ -40,6 +41,7 @@ EXTENSIONS: Final[Mapping[str, type[Message]]] = {
     "askwell.resume": Resume,
     "askwell.finish": Finish,
     "askwell.withdraw": Withdraw,
+    "askwell.playback": Playback,
 }
 """Events that the API does not have: messages of the respondent's socket."""
 UNSUPPORTED: Final[Mapping[str, str]] = {

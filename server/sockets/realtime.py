@@ -189,7 +189,7 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
 
     async def _update(self, event: SessionUpdate, owner: SessionOwner, ref: str) -> None:
         wanted = SessionUpdateReader(event.session, self._talk.settings, owner.state.language).read()
-        self._talk.settings = wanted.settings
+        self._talk.set(wanted.settings)
 
         async def updated() -> None:
             self._change()

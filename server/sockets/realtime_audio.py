@@ -16,7 +16,8 @@ from server.protocol.codes import CLOSE_POLICY
 from server.protocol.inbound import AudioStart
 from server.protocol.outbound import Error
 from server.realtime.audio import AudioBudget, RateConverter, decoded, pieces, seconds_of
-from server.realtime.conversation import Conversation, HearingDropped, HearingEnded, PlainEvent, position_ms
+from server.realtime.conversation import Conversation, HearingDropped, HearingEnded, PlainEvent
+from server.realtime.hearing import position_ms
 from server.realtime.problems import RealtimeProblem
 from server.session.context import TAKE_YOUR_TIME
 from server.session.owner import SessionOwner

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,3 +156,29 @@ async def test_wrong_key_is_told(node: Node) -> None:
         client.realtime.connect(model="coffee") as connection,
     ):
         assert (await until(connection, "error")).error.code == "unauthorised"
+
+
+async def test_program_of_the_page_holds_an_interview(
+    node: Node, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (root / "docs/realtime.md").read_text(encoding="utf-8")
+    [program] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    program = program.replace("http://127.0.0.1:8080", node.url.replace("ws://", "http://"))
+    program, started, _ = program.replace("coffee_mec", "coffee").partition("asyncio.run(")
+    assert started
+    state = await node.session(asking_consent(), max_turns=3)
+    asked: list[str] = []
+
+    def ask(text: str) -> str:
+        asked.append(text)
+        return "yes" if text == "Do you agree?" else f"Answer number {len(asked)}."
+
+    names: dict[str, Any] = {}
+    exec(program, names)
+    async with asyncio.timeout(PATIENCE_S):
+        await names["interview"](f"token-{state.session_id}", ask)
+    [owner] = node.hub._owners.values()
+    assert owner.state.status == "completed"
+    assert len(asked) == 4
+    printed = capsys.readouterr().out
+    assert all(u.text in printed for u in owner.state.utterances if u.speaker == "interviewer")
