@@ -51,7 +51,7 @@ REMEMBERED_EVENTS: Final = 128
 REMEMBERED_ANSWERS: Final = 16
 BREAKING: Final = frozenset({"transcriber_unavailable", "internal"})
 """Errors about a spoken answer after which it may come to nothing without another word."""
-OWN_QUESTION_FIELDS: Final = ("turn_number", "fallback", "closing", "ratings", "utterance_id")
+OWN_QUESTION_FIELDS: Final = ("turn_number", "fallback", "closing", "ratings")
 OWN_REPLY_FIELDS: Final = ("turn_number", "act", "help", "offers", "open")
 
 
@@ -339,4 +339,5 @@ def _item_of(said: Utterance) -> Fields:
 
 
 def _progress(result: Mapping[str, Any]) -> Fields:
-    return {name: result[name] for name in ("should_continue", "max_turns", "progress") if name in result}
+    wanted = ("should_continue", "max_turns", "progress", "utterance_id")
+    return {name: result[name] for name in wanted if name in result}

@@ -161,7 +161,8 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
     async def take(self, received: ClientEvent) -> None:
         """Do what an event asks for. Raises ProtocolProblem."""
         await self._greeted.wait()
-        ref = self._talk.remember(received.event_id)
+        # Audio is too frequent for every event of it to be remembered.
+        ref = "" if isinstance(received, AppendAudio) else self._talk.remember(received.event_id)
         assert self._owner is not None and self._spoken is not None
         try:
             match received:
@@ -182,9 +183,9 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
                 case _:
                     assert_never(received)
         except SessionProblem as problem:
-            await self.refuse(error_frame(problem, ref=ref))
+            await self.refuse(error_frame(problem, ref=self._talk.remember(received.event_id)))
         except ProtocolProblem as problem:
-            problem.ref = ref
+            problem.ref = self._talk.remember(received.event_id)
             raise
 
     async def _update(self, event: SessionUpdate, owner: SessionOwner, ref: str) -> None:

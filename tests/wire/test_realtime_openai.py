@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import functools
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from server.hot.redis import HotStore
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, asking_consent, running_node
@@ -40,10 +42,21 @@ async def connected(node: Node, session_id: str, **options: Any) -> AsyncIterato
         yield connection
 
 
+@functools.cache
+def published() -> TypeAdapter[Any]:
+    """The events as the library has published them; it does not compare what comes with that itself."""
+    from openai.types.realtime import RealtimeServerEvent
+
+    return TypeAdapter(RealtimeServerEvent)
+
+
 async def until(connection: Any, kind: str, see: Callable[[Any], None] = lambda event: None) -> Any:
-    """The first event of this type; each before it is shown to `see`."""
+    """The first event of this type, each before it is shown to `see`; all are as published."""
     async with asyncio.timeout(PATIENCE_S):
         async for event in connection:
+            if not event.type.startswith("askwell."):
+                as_published = published().validate_python(event.model_dump())
+                assert type(as_published) is type(event)
             see(event)
             if event.type == kind:
                 return event
