@@ -64,6 +64,75 @@ async def test_speech_ends_by_silence_and_becomes_a_turn(node: Node, rate_hz: in
     assert answers(node) == ["it is warm and cosy"]
 
 
+@pytest.mark.parametrize("step_s", [0.0201, 0.0333, 1.0, 1.9])
+async def test_words_do_not_depend_on_the_size_of_the_events(node: Node, step_s: float) -> None:
+    async with speaking(node) as client:
+        await client.say(silence(0.5) + speech("it is warm and cosy") + PAUSE, step_s=step_s)
+        heard = await client.until("conversation.item.input_audio_transcription.completed")
+        await client.response()
+    assert heard["transcript"] == "it is warm and cosy"
+
+
+async def test_rate_may_change_between_answers(node: Node) -> None:
+    async with speaking(node) as client:
+        for rate_hz in (24_000, 16_000, 24_000):
+            await client.update(audio={"input": {"format": {"type": "audio/pcm", "rate": rate_hz}}})
+            await client.say(speech("it is warm") + PAUSE, rate_hz=rate_hz)
+            heard = await client.until("conversation.item.input_audio_transcription.completed")
+            assert heard["transcript"] == "it is warm"
+            await client.response()
+
+
+async def test_connection_lost_in_mid_sentence_leaves_the_interview_as_it_was(node: Node) -> None:
+    session_id = (await node.session()).session_id
+    async with speaking(node, session_id) as client:
+        await client.say(speech("these words are"))
+        await client.until("input_audio_buffer.speech_started")
+    async with RealtimeClient(node.url, f"token-{session_id}") as client:
+        await client.until("conversation.item.done")
+        await client.answer("I rather write.")
+        await client.response()
+        await client.say(speech("and speak again") + PAUSE)
+        heard = await client.until("conversation.item.input_audio_transcription.completed")
+        await client.response()
+    assert heard["transcript"] == "and speak again"
+    assert answers(node) == ["I rather write.", "and speak again"]
+
+
+async def test_broken_model_is_told_and_a_typed_answer_counts(node: Node, voice: ToneSpeech) -> None:
+    async with speaking(node) as client:
+        voice.transcriber.failing = True
+        await client.say(speech("nobody hears this"))
+        await client.send("input_audio_buffer.commit")
+        await client.until("conversation.item.input_audio_transcription.failed")
+        await client.refused("transcriber_unavailable")
+        voice.transcriber.failing = False
+        await client.say(speech("but this"))
+        await client.send("input_audio_buffer.commit")
+        heard = await client.until("conversation.item.input_audio_transcription.completed")
+        await client.response()
+    assert heard["transcript"] == "but this"
+
+
+async def test_server_without_speech_says_so_once(hot: HotStore) -> None:
+    async with running_node(TroubledHot(hot), MemoryStore(), Providing()) as node, speaking(node) as client:
+        await client.say(silence(3), event_id="first")
+        await client.refused("transcriber_unavailable", event_id="first")
+        await client.answer("In writing, then.")
+        assert (await client.response())["askwell"]["turn_number"] == 1
+        assert client.names().count("error") == 1
+
+
+async def test_questions_that_a_client_reads_aloud_are_not_heard(node: Node) -> None:
+    async with speaking(node) as client:
+        await client.send("askwell.playback", state="started")
+        await client.say(speech("what do you like"))
+        await client.send("askwell.playback", state="finished")
+        await client.say(speech("its smell") + PAUSE)
+        heard = await client.until("conversation.item.input_audio_transcription.completed")
+    assert heard["transcript"] == "its smell"
+
+
 async def test_deltas_of_a_transcript_are_a_beginning_of_it(node: Node) -> None:
     async with speaking(node) as client:
         await client.say(speech(" ".join(["long"] * 12)) + PAUSE)
