@@ -11,13 +11,25 @@ from pathlib import Path
 import numpy as np
 from playwright.async_api import Browser, Page, async_playwright
 
-from tests.e2e.conftest import FLAGS
 from tests.e2e.respondent_page import PATIENCE_MS, axe_violations, settled
 from tests.support.needs import chromium_path
 
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 MICROPHONE_HZ = 48_000
 LEAD_S = 1.0
 """Chromium plays the file from the moment the device opens: what comes first is lost."""
+WORDS = {
+    "en": ("Your coffee", "What do you like about it?", "I like the smell of it", "And why?", "I wake up slowly"),
+    "de": ("Kaffee", "Was mögen Sie daran?", "Ich mag, wie er riecht", "Und warum?", "Ich kann langsam wach werden"),
+    "ar": ("القهوة", "ماذا يعجبك فيها؟", "أحب رائحتها", "ولماذا؟", "أستيقظ على مهل"),
+}
+"""Title, opening, an answer, the next question, the next answer."""
 NO_VOICES = """
 Object.defineProperty(window, "speechSynthesis", {value: Object.assign(new EventTarget(), {
   getVoices: () => [{lang: "en-US", localService: true, default: true, name: "Test"}],

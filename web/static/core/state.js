@@ -186,3 +186,19 @@ export function correctable(state) {
   if (!entry || entry.kind === "skip" || entry.kind === "rate" || !entry.utteranceId || !canAnswer(state)) return null;
   return entry;
 }
+
+/**
+ * The answer that more can be put behind: the newest, if it was given in this visit (before it, somebody else may have
+ * sat here) and nothing was said after it that was none.
+ * @param {State} state
+ */
+export function openEnded(state) {
+  const newest = folded(state.log).findLast(({ speaker, kind }) => speaker === "respondent" || kind === "reply");
+  return newest?.kind === "answer" && newest.turnKey !== null ? newest : null;
+}
+
+/** Its text, also while it is on its way. @param {State} state @returns {string | null} */
+export function lastSaid(state) {
+  const { pending } = state;
+  return pending?.kind === "answer" || pending?.kind === "correct" ? pending.text : openEnded(state)?.text ?? null;
+}

@@ -1,8 +1,7 @@
 /** How an answer begins, goes on over another connection, and ends. */
 
 import { NO_CAPTION, captionText } from "./captions.js";
-import { wishes } from "./settings.js";
-import { mayBegin } from "./state.js";
+import { mayBegin, wished } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -19,8 +18,8 @@ const HOLD_MS = 8_000;
 export function begun(voice, key, before = [], sounding = false) {
   if (!mayBegin(voice, sounding)) return [voice, before];
   /** @type {VoiceEffect[]} */
-  const first = voice.patient ? [{ type: "send", message: wishes(voice.settings, voice.offer) }] : [];
-  const next = { ...voice, patient: false, ring: null, answer: { key, open: true, stopping: false, worded: false }, caption: NO_CAPTION, told: "" };
+  const first = voice.patient && !voice.adding ? [{ type: "send", message: wished(voice) }] : [];
+  const next = { ...voice, patient: voice.patient && voice.adding !== null, ring: null, answer: { key, open: true, stopping: false, worded: false }, caption: NO_CAPTION, told: "" };
   return [next, [...before, ...first, { type: "begin", key }, { type: "cue", name: "begin" }, ...holding(next)]];
 }
 
@@ -51,12 +50,12 @@ export function leave(voice) {
   const text = voice.review?.text ?? (voice.answer ? captionText(voice.caption) : "");
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "cancel" }, { type: "hush" }, { type: "close" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "again" }, { type: "untimer", name: "hold" }];
-  if (voice.patient) effects.push({ type: "send", message: wishes(voice.settings, voice.offer) });
+  if (voice.patient || voice.adding) effects.push({ type: "send", message: wished({ ...voice, adding: null }) });
   const [next, more] = drafted(voice, key, text, voice.review ? "review" : "caption");
   return [
     {
       ...next, stage: "off", obstacle: null, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "",
-      notice: "", push: "up", patient: false, muted: false, asleep: false, reading: false,
+      notice: "", push: "up", patient: false, adding: null, disputed: "", muted: false, asleep: false, reading: false,
     },
     [...effects, ...more],
   ];
@@ -94,6 +93,14 @@ export function done(voice) {
   if (!voice.answer || voice.answer.stopping) return [voice, []];
   const next = { ...voice, answer: { ...voice.answer, stopping: true }, push: /** @type {const} */ ("up"), hearing: false, ring: null, notice: /** @type {const} */ ("") };
   return [next, [{ type: "stop" }, ...stalling(next)]];
+}
+
+/** No silence is to end the answer, or one is again. @param {VoiceState} voice @returns {VoiceStep} */
+export function wait(voice) {
+  if (!voice.answer || voice.answer.stopping) return [voice, []];
+  const next = { ...voice, patient: !voice.patient, ring: null };
+  if (next.patient) return [next, holding(next)];
+  return [next, [{ type: "untimer", name: "hold" }, { type: "send", message: wished(next) }]];
 }
 
 /** @param {VoiceState} voice @returns {VoiceStep} */

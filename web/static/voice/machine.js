@@ -1,9 +1,10 @@
 /** Speaking as one function: an event comes in, the next state and what to do about it come out. */
 
-import { again, begun, done, holding, leave, resumed, stalling, tooLong } from "./answering.js";
+import { addOn, unfinished, without } from "./adding.js";
+import { again, begun, done, holding, leave, resumed, stalling, tooLong, wait } from "./answering.js";
 import { NO_CAPTION, cameBack, captionText } from "./captions.js";
 import { hear } from "./hearing.js";
-import { wishes } from "./settings.js";
+import { wished } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -17,7 +18,7 @@ import { wishes } from "./settings.js";
  * @typedef {{type: "choose"} | {type: "kept", key: string} | {type: "opened", key: string}
  *   | {type: "refused", obstacle: Obstacle} | {type: "leave"}
  *   | {type: "interview", interview: Interview, key: string} | {type: "message", message: ServerMessage, key: string}
- *   | {type: "done"} | {type: "wait"} | {type: "mute", key: string}
+ *   | {type: "done"} | {type: "wait"} | {type: "unfinished", key: string} | {type: "mute", key: string}
  *   | {type: "press", latch: boolean, key: string} | {type: "release"}
  *   | {type: "review", text: string} | {type: "review_send"} | {type: "review_again", key: string}
  *   | {type: "settings", settings: import("./settings.js").Settings, key: string}
@@ -26,7 +27,7 @@ import { wishes } from "./settings.js";
  *   | {type: "reading"} | {type: "read", how: "finished" | "stopped" | "failed", key: string} | {type: "hush"}
  *   | {type: "kept_send", key: string}
  *   | {type: "read_again"} | {type: "retry"} | {type: "skipped"}
- *   | {type: "timer", name: "stalled" | "again" | "hold", key: string}} VoiceEvent
+ *   | {type: "timer", name: import("./state.js").Timer, key: string}} VoiceEvent
  */
 
 /** @param {VoiceState} voice @param {VoiceEvent} event @returns {VoiceStep} */
@@ -41,6 +42,7 @@ export function voiceReduce(voice, event) {
     case "message": return hear(voice, event.message, event.key);
     case "done": return done(voice);
     case "wait": return wait(voice);
+    case "unfinished": return unfinished(voice, event.key);
     case "mute": return begun({ ...voice, muted: !voice.muted, hearing: false }, event.key, [{ type: "enable", on: voice.muted }]);
     case "press": return press(voice, event.latch, event.key);
     case "release": return release(voice);
@@ -72,7 +74,7 @@ function opened(voice, key) {
   /** @type {VoiceState} */
   const on = { ...voice, stage: "on", obstacle: null, verdict: "ok", answer: voice.answer && { ...voice.answer, open: false } };
   /** @type {VoiceEffect[]} */
-  const effects = on.interview.online ? [{ type: "send", message: wishes(on.settings, on.offer) }] : [];
+  const effects = on.interview.online ? [{ type: "send", message: wished(on) }] : [];
   const [next, more] = announced(on, on.interview);
   return resumed(next, key, [...effects, ...more, { type: "tell", what: "listening" }, { type: "focus" }]);
 }
@@ -90,7 +92,7 @@ function interviewed(voice, now, key) {
   }
   if (next.stage !== "on" && !(next.stage === "kept" && next.answer?.stopping)) return [next, effects];
   if (!before.online && now.online) {
-    effects.push({ type: "send", message: wishes(next.settings, next.offer) });
+    effects.push({ type: "send", message: wished(next) });
     if (next.aloud) effects.push({ type: "send", message: { type: "playback", state: "started" } });
   }
   if (now.floor === "closed" && before.floor !== "closed" && next.reading) effects.push({ type: "hush" });
@@ -117,22 +119,14 @@ function read(voice, how, key) {
   return begun(next, key, effects);
 }
 
-/** @param {VoiceState} voice @returns {VoiceStep} */
-function wait(voice) {
-  if (!voice.answer || voice.answer.stopping) return [voice, []];
-  const next = { ...voice, patient: !voice.patient, ring: null };
-  if (next.patient) return [next, holding(next)];
-  return [next, [{ type: "untimer", name: "hold" }, { type: "send", message: wishes(voice.settings, voice.offer) }]];
-}
-
 /** @param {VoiceState} voice @param {boolean} latch @param {string} key @returns {VoiceStep} */
 function press(voice, latch, key) {
   if (voice.settings.mode !== "push" || voice.answer?.stopping || voice.review) return [voice, []];
   if (voice.push === "latched") return release(voice);
-  if (voice.interview.floor !== "free") return [voice, []];
+  if (voice.interview.floor !== "free" && !voice.adding) return [voice, []];
   /** @type {VoiceState} */
   const next = { ...voice, push: latch ? "latched" : "held", notice: "" };
-  return begun(next, key, voice.reading ? [{ type: "hush" }] : []);
+  return begun(next, key, voice.reading ? [{ type: "hush" }] : [], voice.adding !== null);
 }
 
 /** @param {VoiceState} voice @returns {VoiceStep} */
@@ -146,6 +140,7 @@ function release(voice) {
 function reviewSend(voice) {
   const { review } = voice;
   if (!review || review.text.trim() === "" || voice.interview.floor !== "free") return [voice, []];
+  if (voice.adding) return addOn(voice, review.key, review.text);
   return [{ ...voice, review: null, answer: null, caption: NO_CAPTION }, [{ type: "say", text: review.text, key: review.key }, { type: "over", next: null }]];
 }
 
@@ -156,7 +151,7 @@ function settings(voice, wanted, key) {
   const next = { ...voice, settings: wanted, push: "up" };
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "save" }];
-  if (voice.interview.online) effects.push({ type: "send", message: wishes(wanted, voice.offer) });
+  if (voice.interview.online) effects.push({ type: "send", message: wished(next) });
   if (voice.reading && !wanted.read) effects.push({ type: "hush" });
   const microphone = [old, wanted].map((one) => JSON.stringify([one.device, one.echo ?? one.read, one.noise, one.gain]));
   if (microphone[0] !== microphone[1] && voice.stage === "on") effects.push({ type: "reopen" });
@@ -168,11 +163,13 @@ function settings(voice, wanted, key) {
 
 /** "Rather not say" and the like: what was being said is not wanted. @param {VoiceState} voice @returns {VoiceStep} */
 function skipped(voice) {
-  return [{ ...voice, answer: null, review: null, caption: NO_CAPTION, hearing: false, ring: null, push: "up", notice: "" }, [{ type: "cancel" }, { type: "hush" }, { type: "untimer", name: "stalled" }]];
+  const [plain, effects] = without({ ...voice, disputed: "" });
+  return [{ ...plain, answer: null, review: null, caption: NO_CAPTION, hearing: false, ring: null, push: "up", notice: "" }, [{ type: "cancel" }, { type: "hush" }, { type: "untimer", name: "stalled" }, ...effects]];
 }
 
-/** @param {VoiceState} voice @param {"stalled" | "again" | "hold"} name @param {string} key @returns {VoiceStep} */
+/** @param {VoiceState} voice @param {import("./state.js").Timer} name @param {string} key @returns {VoiceStep} */
 function timer(voice, name, key) {
+  if (name === "disputed") return [voice.answer?.stopping ? voice : { ...voice, disputed: "" }, []];
   if (name === "stalled") return voice.answer?.stopping ? [{ ...voice, notice: "stalled" }, [{ type: "tell", what: "stalled" }]] : [voice, []];
   return name === "hold" ? [voice, holding(voice)] : resumed(voice, key, []);
 }

@@ -255,6 +255,7 @@ export class Voice {
       case "hush": return this.reader.hush();
       case "cue": return this.state.settings.sounds ? playCue(this.microphone.context, effect.name) : undefined;
       case "say": return host.dispatch({ type: "say", text: effect.text, turnKey: effect.key });
+      case "add": return host.dispatch({ type: "add", text: effect.text, turnKey: effect.key });
       case "draft": {
         const { draft } = host.state();
         const text = joined(draft, effect.text, effect.instead, effect.once);
@@ -348,7 +349,7 @@ export class Voice {
     else tell();
   }
 
-  /** @param {"stalled" | "again" | "hold"} name @param {number} delayMs */
+  /** @param {import("./state.js").Timer} name @param {number} delayMs */
   #timer(name, delayMs) {
     this.#untimer(name);
     this.timers.set(name, window.setTimeout(() => this.#do({ type: "timer", name, key: this.host.freshKey() }), delayMs));

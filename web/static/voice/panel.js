@@ -8,7 +8,7 @@ import { browserOf, canRetry } from "./obstacles.js";
 import { TalkButton, takesKeys } from "./push.js";
 import { Ring } from "./ring.js";
 import { patienceOf } from "./settings.js";
-import { canEnd, interruptible, silenceOf, voiceMood } from "./state.js";
+import { canEnd, interruptible, silenceOf, timeGiven, timeMeans, voiceMood } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -32,17 +32,17 @@ import { canEnd, interruptible, silenceOf, voiceMood } from "./state.js";
 /** @type {Record<VoiceMood, import("./icons.js").IconName>} */
 const SIGNS = {
   off: "mic", kept: "mic", asking: "mic", blocked: "alert", connecting: "link", reconnecting: "link", paused: "pause",
-  asleep: "off", reading: "loud", review: "check", stalled: "alert", transcribing: "dots", thinking: "dots", closed: "dots",
+  asleep: "off", reading: "loud", review: "check", stalled: "alert", transcribing: "dots", thinking: "dots", closed: "dots", correcting: "keys", adding: "mic",
   over: "check", muted: "off", almost_up: "glass", hearing: "ear", didnt_catch: "alert", held: "ear", ready: "mic", patient: "glass", listening: "mic",
 };
 /** Moods in which the level tells something. */
-const LIVE = new Set(["over", "listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
+const LIVE = new Set(["over", "adding", "listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
 
 /** Stands for a text within a sentence. */
 const PLACE = "\u0000";
 
 /** Hints that are no complaint. */
-const CALM = new Set(["over", "almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
+const CALM = new Set(["over", "adding", "almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
 
 /** Moods that need an act of somebody who may not see them, and that nothing else tells. */
 const ACT = new Set(["asleep", "muted"]);
@@ -87,6 +87,7 @@ export class Panel {
     this.hint.id = "voice-hint";
     this.hint.setAttribute("role", "status");
 
+    this.before = make("span", "before");
     this.firm = make("span", "firm");
     this.soft = make("span", "soft");
     this.empty = make("p", "voice-empty");
@@ -94,7 +95,7 @@ export class Panel {
     this.caption.id = "caption";
     this.caption.dataset["testid"] = "caption";
     this.caption.dir = "auto";
-    this.caption.append(this.firm, this.soft);
+    this.caption.append(this.before, this.firm, this.soft);
 
     this.review = /** @type {HTMLTextAreaElement} */ (make("textarea", "voice-review"));
     this.review.id = "voice-review";
@@ -117,7 +118,7 @@ export class Panel {
     this.obstacle.append(this.obstacleText, this.obstacleHow);
 
     this.mute = this.#button("voice-mute", "quiet", t("voice.mute"), () => act({ type: "mute", key: hands.key() }), "mic");
-    this.wait = this.#button("voice-wait", "quiet", t("voice.wait"), () => act({ type: "wait" }), "glass");
+    this.wait = this.#button("voice-wait", "quiet", t("voice.wait"), () => this.#time(), "glass");
     this.done = this.#button("voice-done", "primary", t("voice.done"), () => act({ type: "done" }), "check");
     this.hush = this.#button("voice-hush", "primary", t("voice.hush"), () => act({ type: "hush" }), "loud");
     this.again = this.#button("voice-retry", "primary", t("voice.retry"), () => this.state?.stage === "blocked" ? hands.choose() : act({ type: "retry" }));
@@ -172,9 +173,16 @@ export class Panel {
   #key(event) {
     const { state } = this;
     if (!state || event.key !== " " || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (state.settings.mode === "push" || state.patient || this.wait.offsetParent === null || !canEnd(state) || takesKeys(event.target)) return;
+    const { wait } = this;
+    if (state.settings.mode === "push" || timeGiven(state) || wait.offsetParent === null || !isEnabled(wait) || takesKeys(event.target)) return;
     event.preventDefault();
-    this.hands.act({ type: "wait" });
+    this.#time();
+  }
+
+  /** "I'm still thinking", or "I wasn't finished" after an ending. */
+  #time() {
+    const { state, hands } = this;
+    if (state) hands.act(timeMeans(state) === "more" ? { type: "unfinished", key: hands.key() } : { type: "wait" });
   }
 
   /** @param {number} seconds of speech that an earlier visit left. */
@@ -199,6 +207,7 @@ export class Panel {
     }
     this.ring.render(voice.ring);
     this.root.dataset["mode"] = voice.settings.mode;
+    this.root.classList.toggle("adding", voice.adding !== null);
     write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : `voice.mood.${mood}`));
     this.meter.rest(!LIVE.has(mood) || voice.muted);
     const hint = hintOf(voice, mood);
@@ -223,8 +232,10 @@ export class Panel {
   #words(voice, mood, hint) {
     const { t } = this;
     const { firm, soft, caption, empty, review } = this;
-    const worded = captionText(voice.caption) !== "" && !voice.review && mood !== "blocked";
+    const before = voice.adding ? `${voice.adding.text} ` : "";
+    const worded = before + captionText(voice.caption) !== "" && !voice.review && mood !== "blocked";
     const grew = firm.textContent !== voice.caption.firm || soft.textContent !== voice.caption.soft;
+    write(this.before, before);
     write(firm, voice.caption.firm);
     write(soft, voice.caption.soft);
     caption.lang = voice.interview.language;
@@ -247,16 +258,18 @@ export class Panel {
   #buttons(voice, mood) {
     const { t } = this;
     const on = voice.stage === "on";
-    const quiet = ["review", "asleep", "stalled", "paused", "reading"].includes(mood);
+    const quiet = ["review", "asleep", "stalled", "paused", "reading", "correcting"].includes(mood);
     const push = voice.settings.mode === "push";
     const { mute, wait, done } = this;
     show(mute, on && !quiet && !push);
     write(/** @type {HTMLElement} */ (mute.querySelector(".button-word")), t(voice.muted ? "voice.unmute" : "voice.mute"));
     mute.querySelector("svg")?.replaceWith(icon(voice.muted ? "off" : "mic"));
     mute.classList.toggle("strong", voice.muted);
-    show(wait, on && !quiet && !push);
-    wait.setAttribute("aria-pressed", String(voice.patient && canEnd(voice)));
-    enable(wait, canEnd(voice));
+    const more = timeMeans(voice) === "more";
+    show(wait, on && (more ? !quiet || mood === "reading" : !quiet && !push));
+    write(/** @type {HTMLElement} */ (wait.querySelector(".button-word")), t(more ? "voice.unfinished" : "voice.wait"));
+    wait.setAttribute("aria-pressed", String(timeGiven(voice)));
+    enable(wait, more || canEnd(voice));
     show(this.talk.element, on && !quiet && push);
     this.talk.render(voice.push, voice.interview.floor === "free" && !voice.answer?.stopping);
     show(done, on && !quiet && !push);
@@ -333,6 +346,7 @@ function hintOf(voice, mood) {
   if (voice.stage !== "on") return "";
   if (mood === "reconnecting") return captionText(voice.caption) === "" ? "" : mood;
   if (mood === "almost_up" || mood === "over") return mood;
+  if (mood === "adding") return voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : mood;
   if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
   if (!["listening", "hearing", "held", "patient", "didnt_catch"].includes(mood)) return "";
   if (voice.deaf) return "deaf";

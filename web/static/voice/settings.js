@@ -87,11 +87,15 @@ export function constraintsFor(settings) {
   };
 }
 
-/** What the server is told. @param {Settings} settings @param {SpeechOffer | null | undefined} offer */
-export function wishes(settings, offer) {
+/**
+ * What the server is told.
+ * @param {Settings} settings @param {SpeechOffer | null | undefined} offer
+ * @param {boolean} [held] whether the page decides what becomes of the next text, whatever the respondent wishes.
+ */
+export function wishes(settings, offer, held = false) {
   return {
     type: /** @type {const} */ ("set"), patience: settings.mode === "push" ? "patient" : patienceOf(settings, offer), spoken: settings.read,
-    review_transcript: reviewOf(settings, offer),
+    review_transcript: held || reviewOf(settings, offer),
   };
 }
 
