@@ -20,7 +20,7 @@ test("speech_shows_captions_and_becomes_an_answer", () => {
   speaker.hear({ type: "speech.started", at_ms: 0 });
   assert.equal(speaker.mood, "hearing");
   speaker.hear({ type: "transcript.partial", text: "I like the smell", stable: 6 });
-  assert.deepEqual(speaker.state.caption, { firm: "I like", soft: " the smell" });
+  assert.deepEqual(speaker.state.caption, { firm: "I like", soft: " the smell", whole: "I like the smell" });
   speaker.hear({ type: "transcript.final", id: 2, turn_key: key, text: "I like the smell.", last_seq: 41 });
   assert.equal(speaker.effect("over").next, 42);
   assert.equal(speaker.current, null);

@@ -2,7 +2,7 @@
 
 import { addOn, addTo, without } from "./adding.js";
 import { again, drafted, leave, tooLong } from "./answering.js";
-import { NO_CAPTION, captionOf, captionText, isEcho, newsOf } from "./captions.js";
+import { NO_CAPTION, captionOf, captionText, isEcho, newsOf, steady } from "./captions.js";
 import { reviewOf } from "./settings.js";
 import { interruptible } from "./state.js";
 
@@ -57,7 +57,7 @@ function partial(voice, message) {
   /** @type {VoiceEffect[]} */
   const effects = worded && !voice.answer.worded ? [{ type: "heard" }] : [];
   /** @type {VoiceState} */
-  const next = { ...voice, caption: captionOf(message.text, message.stable), answer: { ...voice.answer, worded }, gaps: 0 };
+  const next = { ...voice, caption: steady(voice.caption, captionOf(message.text, message.stable)), answer: { ...voice.answer, worded }, gaps: 0 };
   if (voice.reading && interruptible(voice) && !isEcho(message.text, voice.interview.question?.text ?? "")) {
     effects.push({ type: "hush" });
   }

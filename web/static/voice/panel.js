@@ -1,7 +1,7 @@
 /** What speaking looks like: a state, a level, the words as they come, and few buttons. */
 
 import { byId, enable, isCoarse, isEnabled, make, show, write } from "../interview/dom.js";
-import { captionText } from "./captions.js";
+import { shownText } from "./captions.js";
 import { icon } from "./icons.js";
 import { Meter } from "./meter.js";
 import { browserOf, canRetry } from "./obstacles.js";
@@ -233,7 +233,7 @@ export class Panel {
     const { t } = this;
     const { firm, soft, caption, empty, review } = this;
     const before = voice.adding ? `${voice.adding.text} ` : "";
-    const worded = before + captionText(voice.caption) !== "" && !voice.review && mood !== "blocked";
+    const worded = before + shownText(voice.caption) !== "" && !voice.review && mood !== "blocked";
     const grew = firm.textContent !== voice.caption.firm || soft.textContent !== voice.caption.soft;
     write(this.before, before);
     write(firm, voice.caption.firm);
@@ -344,7 +344,7 @@ export class Panel {
 /** @param {VoiceState} voice @param {VoiceMood} mood @returns {string} */
 function hintOf(voice, mood) {
   if (voice.stage !== "on") return "";
-  if (mood === "reconnecting") return captionText(voice.caption) === "" ? "" : mood;
+  if (mood === "reconnecting") return shownText(voice.caption) === "" ? "" : mood;
   if (mood === "almost_up" || mood === "over") return mood;
   if (mood === "adding") return voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : mood;
   if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
