@@ -245,7 +245,7 @@ export class Panel {
     const how = mood === "reading" && interruptible(voice) ? "reading.interrupt"
       : mood === "ready" && !isCoarse() ? "ready.keys"
       : mood === "listening" && reopens ? "listening.reopen" : mood;
-    const seconds = mood === "listening" ? silenceOf(patienceOf(voice.settings, voice.offer)) : this.seconds;
+    const seconds = mood === "listening" ? silenceOf(voice, patienceOf(voice.settings, voice.offer)) : this.seconds;
     const text = worded || hint === "silent" || hint === "deaf" || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds });
     write(empty, text);
     show(empty, text !== "");

@@ -160,8 +160,8 @@ export function voiceMood(voice) {
   return voice.patient ? "patient" : "listening";
 }
 
-/** Seconds of silence that end an answer. @param {import("./settings.js").Patience} patience */
-export const silenceOf = (patience) => ({ quick: 0.5, normal: 0.9, patient: 1.8 })[patience];
+/** About how many seconds of silence end an answer. @param {VoiceState} voice @param {import("./settings.js").Patience} patience */
+export const silenceOf = (voice, patience) => voice.offer?.pauses_s?.[patience] ?? 0;
 
 /** Whether "Done" would do something. @param {VoiceState} voice */
 export function canEnd(voice) {
