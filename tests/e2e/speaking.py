@@ -45,6 +45,14 @@ window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; 
 """
 """Stands in for the voices that a headless browser does not have; `window.readAloud` has what was read."""
 
+CHECKED = """
+() => {
+  const kept = JSON.parse(localStorage.getItem("askwell:voice") ?? "{}");
+  localStorage.setItem("askwell:voice", JSON.stringify({...kept, checked: true}));
+}
+"""
+"""Lets the page take the sound check as done."""
+
 SMALL = """
 () => !matchMedia("(pointer: coarse)").matches ? [] :
   ["#voice button", "#composer button", "#voice-dialog[open] :is(label, button, select, summary)"]
@@ -128,8 +136,10 @@ class SpeakingPage:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.set_default_timeout(PATIENCE_MS)
 
-    async def speak(self) -> None:
-        """From typing to speaking."""
+    async def speak(self, *, first: bool = False) -> None:
+        """From typing to speaking; `first`: with the sound check that comes before the first answer on a device."""
+        if not first:
+            await self.page.evaluate(CHECKED)
         await self.page.locator("#speak").click()
         await self.page.locator("#voice").wait_for()
 

@@ -223,7 +223,7 @@ async def test_reload_in_mid_sentence_keeps_what_was_said(
     await double.take(start["turn_key"], SAID, 1, "And why?")
     await expect(page.locator("#log")).to_contain_text(SAID)
     await expect(page.locator("#composer")).to_be_visible()
-    await page.wait_for_function("() => localStorage.length === 0")
+    await page.wait_for_function("() => Object.keys(localStorage).every(key => key === 'askwell:voice')")
 
 
 async def test_typing_instead_keeps_the_words_and_lets_go_of_the_microphone(
@@ -378,7 +378,7 @@ async def test_withdrawing_in_mid_sentence_leaves_no_sound_behind(speaker: Brows
     await double.expect("withdraw")
     await double.tell("session.state", state="withdrawn", reason="by_respondent")
     await page.locator("#goodbye").wait_for()
-    await page.wait_for_function("() => localStorage.length === 0")
+    await page.wait_for_function("() => Object.keys(localStorage).every(key => key === 'askwell:voice')")
     await page.wait_for_function(
         """() => new Promise(done => {
              const opening = indexedDB.open("askwell-speech", 1);

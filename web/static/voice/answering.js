@@ -25,7 +25,7 @@ export function begun(voice, key, before = [], sounding = false) {
 
 /** Silence must not end what a held button or "take your time" keeps open. @param {VoiceState} voice @returns {VoiceEffect[]} */
 export function holding(voice) {
-  const held = voice.patient || voice.settings.mode === "push";
+  const held = voice.patient || (voice.settings.mode === "push" && !voice.check);
   if (!held || !voice.answer?.open || voice.answer.stopping) return [];
   return [{ type: "send", message: { type: "set", take_your_time: true } }, { type: "timer", name: "hold", delayMs: HOLD_MS }];
 }
@@ -39,6 +39,15 @@ export function resumed(voice, key, before) {
   return [next, [...before, { type: "begin", key: answer.key }, ...holding(next), ...stalling(next)]];
 }
 
+/** A question that is new is read aloud, if that is wished. @param {VoiceState} voice @param {import("./state.js").Interview} now @returns {VoiceStep} */
+export function announced(voice, now) {
+  const { question } = now;
+  if (!question || question.key === voice.read || now.floor !== "free" || !now.online || now.paused || voice.check) return [voice, []];
+  const next = { ...voice, read: question.key, notice: voice.notice === "no_voice" ? voice.notice : /** @type {const} */ ("") };
+  if (!voice.settings.read || voice.answer?.worded) return [next, []];
+  return [{ ...next, reading: true }, [{ type: "read", text: question.text }]];
+}
+
 /** @param {VoiceState} voice @returns {VoiceEffect[]} */
 export function stalling(voice) {
   return voice.answer?.stopping ? [{ type: "timer", name: "stalled", delayMs: STALLED_MS }] : [];
@@ -47,14 +56,14 @@ export function stalling(voice) {
 /** @param {VoiceState} voice @returns {VoiceStep} what was understood so far goes into the box. */
 export function leave(voice) {
   const key = voice.review?.key ?? voice.answer?.key ?? "";
-  const text = voice.review?.text ?? (voice.answer ? captionText(voice.caption) : "");
+  const text = voice.review?.text ?? (voice.answer && !voice.check ? captionText(voice.caption) : "");
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "cancel" }, { type: "hush" }, { type: "close" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "again" }, { type: "untimer", name: "hold" }];
-  if (voice.patient || voice.adding) effects.push({ type: "send", message: wished({ ...voice, adding: null }) });
+  if (voice.patient || voice.adding || voice.check) effects.push({ type: "send", message: wished({ ...voice, adding: null, check: null }) });
   const [next, more] = drafted(voice, key, text, voice.review ? "review" : "caption");
   return [
     {
-      ...next, stage: "off", obstacle: null, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "",
+      ...next, stage: "off", obstacle: null, check: null, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "",
       notice: "", push: "up", patient: false, adding: null, disputed: "", muted: false, asleep: false, reading: false,
     },
     [...effects, ...more],

@@ -4,6 +4,7 @@ import { addOn, addTo, without } from "./adding.js";
 import { again, drafted, leave, tooLong } from "./answering.js";
 import { NO_CAPTION, captionOf, captionText, isEcho, newsOf, steady } from "./captions.js";
 import { reviewOf } from "./settings.js";
+import { checkHeard } from "./soundcheck.js";
 import { interruptible } from "./state.js";
 
 /**
@@ -67,6 +68,7 @@ function partial(voice, message) {
 /** The text stands to be read through before it counts. @param {VoiceState} voice @param {string} key @param {string} text @returns {VoiceStep} */
 function understood(voice, key, text) {
   if (voice.review?.key === key) return [voice, []];
+  if (voice.check && voice.stage === "on") return checkHeard(voice, key, text);
   const asked = reviewOf(voice.settings, voice.offer) || voice.interview.floor !== "free";
   if (voice.adding && voice.stage === "on" && !asked) return addOn(voice, key, text);
   if (voice.stage !== "on") {
@@ -88,7 +90,7 @@ function taken(voice, message, key) {
   const [plain, more] = without(voice);
   /** @type {VoiceState} */
   const next = {
-    ...plain, disputed: "", answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "", push: "up", notice: "",
+    ...plain, check: null, disputed: "", answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "", push: "up", notice: "",
     stage: voice.stage === "kept" ? "off" : voice.stage, gaps: 0,
   };
   const text = message.text ?? captionText(voice.caption);

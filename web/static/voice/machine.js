@@ -1,9 +1,10 @@
 /** Speaking as one function: an event comes in, the next state and what to do about it come out. */
 
 import { addOn, unfinished, without } from "./adding.js";
-import { again, begun, done, holding, leave, resumed, stalling, tooLong, wait } from "./answering.js";
+import { again, announced, begun, done, holding, leave, resumed, stalling, tooLong, wait } from "./answering.js";
 import { NO_CAPTION, cameBack, captionText } from "./captions.js";
 import { hear } from "./hearing.js";
+import { NO_CHECK, checkKept, checkOver } from "./soundcheck.js";
 import { wished } from "./state.js";
 
 /**
@@ -15,7 +16,7 @@ import { wished } from "./state.js";
  * @typedef {import("../core/messages.js").ServerMessage} ServerMessage
  *
  * Fresh turn keys come in with the events that may begin an answer.
- * @typedef {{type: "choose"} | {type: "kept", key: string} | {type: "opened", key: string}
+ * @typedef {{type: "choose", check?: boolean} | {type: "check_over", key: string} | {type: "check_kept"} | {type: "kept", key: string} | {type: "opened", key: string}
  *   | {type: "refused", obstacle: Obstacle} | {type: "leave"}
  *   | {type: "interview", interview: Interview, key: string} | {type: "message", message: ServerMessage, key: string}
  *   | {type: "done"} | {type: "wait"} | {type: "unfinished", key: string} | {type: "mute", key: string}
@@ -33,7 +34,12 @@ import { wished } from "./state.js";
 /** @param {VoiceState} voice @param {VoiceEvent} event @returns {VoiceStep} */
 export function voiceReduce(voice, event) {
   switch (event.type) {
-    case "choose": return [{ ...voice, stage: "asking", obstacle: null, notice: "" }, [{ type: "open" }]];
+    case "choose": {
+      const check = voice.check ?? (event.check && voice.stage === "off" ? NO_CHECK : null);
+      return [{ ...voice, stage: "asking", obstacle: null, notice: "", check }, [{ type: "open" }]];
+    }
+    case "check_over": return checkOver(voice, event.key);
+    case "check_kept": return checkKept(voice);
     case "kept": return [{ ...voice, stage: "kept", answer: { key: event.key, open: false, stopping: false, worded: true } }, []];
     case "opened": return opened(voice, event.key);
     case "refused": return [{ ...voice, stage: "blocked", obstacle: event.obstacle, hearing: false, push: "up" }, [{ type: "close" }, { type: "hush" }, { type: "focus" }]];
@@ -76,7 +82,7 @@ function opened(voice, key) {
   /** @type {VoiceEffect[]} */
   const effects = on.interview.online ? [{ type: "send", message: wished(on) }] : [];
   const [next, more] = announced(on, on.interview);
-  return resumed(next, key, [...effects, ...more, { type: "tell", what: "listening" }, { type: "focus" }]);
+  return resumed(next, key, [...effects, ...more, { type: "tell", what: on.check ? "check" : "listening" }, { type: "focus" }]);
 }
 
 /** @param {VoiceState} voice @param {Interview} now @param {string} key @returns {VoiceStep} */
@@ -98,15 +104,6 @@ function interviewed(voice, now, key) {
   if (now.floor === "closed" && before.floor !== "closed" && next.reading) effects.push({ type: "hush" });
   const [told, more] = announced(next, now);
   return resumed(told, key, [...effects, ...more]);
-}
-
-/** A question that is new is read aloud, if that is wished. @param {VoiceState} voice @param {Interview} now @returns {VoiceStep} */
-function announced(voice, now) {
-  const { question } = now;
-  if (!question || question.key === voice.read || now.floor !== "free" || !now.online || now.paused) return [voice, []];
-  const next = { ...voice, read: question.key, notice: voice.notice === "no_voice" ? voice.notice : /** @type {const} */ ("") };
-  if (!voice.settings.read || voice.answer?.worded) return [next, []];
-  return [{ ...next, reading: true }, [{ type: "read", text: question.text }]];
 }
 
 /** @param {VoiceState} voice @param {"finished" | "stopped" | "failed"} how @param {string} key @returns {VoiceStep} */

@@ -8,6 +8,7 @@ import { browserOf, canRetry } from "./obstacles.js";
 import { TalkButton, takesKeys } from "./push.js";
 import { Ring } from "./ring.js";
 import { patienceOf } from "./settings.js";
+import { checkWords } from "./soundcheck.js";
 import { canEnd, interruptible, silenceOf, timeGiven, timeMeans, voiceMood } from "./state.js";
 
 /**
@@ -31,12 +32,12 @@ import { canEnd, interruptible, silenceOf, timeGiven, timeMeans, voiceMood } fro
 
 /** @type {Record<VoiceMood, import("./icons.js").IconName>} */
 const SIGNS = {
-  off: "mic", kept: "mic", asking: "mic", blocked: "alert", connecting: "link", reconnecting: "link", paused: "pause",
+  off: "mic", kept: "mic", asking: "mic", blocked: "alert", connecting: "link", reconnecting: "link", paused: "pause", check: "mic",
   asleep: "off", reading: "loud", review: "check", stalled: "alert", transcribing: "dots", thinking: "dots", closed: "dots", correcting: "keys", adding: "mic",
   over: "check", muted: "off", almost_up: "glass", hearing: "ear", didnt_catch: "alert", held: "ear", ready: "mic", patient: "glass", listening: "mic",
 };
 /** Moods in which the level tells something. */
-const LIVE = new Set(["over", "adding", "listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
+const LIVE = new Set(["check", "over", "adding", "listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
 
 /** Stands for a text within a sentence. */
 const PLACE = "\u0000";
@@ -58,6 +59,9 @@ export class Panel {
     this.state = null;
     /** @type {import("./dialog.js").SettingsDialog | null} loaded when it is first opened. */
     this.dialog = null;
+    /** @type {import("./soundcheck-view.js").SoundCheck | null} loaded where it is wanted. */
+    this.check = null;
+    this.checking = false;
     this.talk = new TalkButton(t, {
       press: (latch) => hands.act({ type: "press", latch, key: hands.key() }),
       release: () => hands.act({ type: "release" }),
@@ -135,6 +139,7 @@ export class Panel {
 
     const card = make("div", "voice-card");
     card.append(top, this.hint, this.empty, this.caption, this.review, this.obstacle, row);
+    this.card = card;
 
     this.skip = this.#button("voice-skip", "quiet", "", hands.skip);
     this.rephrase = this.#button("voice-rephrase", "quiet", "", hands.rephrase);
@@ -208,7 +213,8 @@ export class Panel {
     this.ring.render(voice.ring);
     this.root.dataset["mode"] = voice.settings.mode;
     this.root.classList.toggle("adding", voice.adding !== null);
-    write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : `voice.mood.${mood}`));
+    const heard = mood === "check" && checkWords(voice) !== "";
+    write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : heard ? "voice.check.works" : `voice.mood.${mood}`));
     this.meter.rest(!LIVE.has(mood) || voice.muted);
     const hint = hintOf(voice, mood);
     this.#words(voice, mood, hint);
@@ -217,7 +223,24 @@ export class Panel {
     this.hint.classList.toggle("calm", CALM.has(hint));
     write(this.hint, hint ? t(`voice.hint.${hint}`) : "");
     this.dialog?.render(voice);
+    this.#check(voice, mood === "check", hint);
     if (within && active.offsetParent === null) this.focus();
+  }
+
+  /** Where the check can't be loaded, nobody is kept from answering. @param {VoiceState} voice @param {boolean} wanted @param {string} hint */
+  #check(voice, wanted, hint) {
+    this.check?.render(voice, wanted, hint);
+    if (!wanted || this.check || this.checking) return;
+    this.checking = true;
+    const { hands } = this;
+    const over = () => hands.act({ type: "check_over", key: hands.key() });
+    import("./soundcheck-view.js").then(({ SoundCheck }) => {
+      this.check = new SoundCheck(this.t, (...options) => this.#button(...options), {
+        over, keep: () => hands.act({ type: "check_kept" }), device: () => void this.#openSettings(),
+      });
+      this.card.append(this.check.element);
+      if (this.state) this.render(this.state);
+    }).catch(over).finally(() => { this.checking = false; });
   }
 
   /** A dialog that can't be loaded now can be asked for again. */
@@ -232,7 +255,8 @@ export class Panel {
   #words(voice, mood, hint) {
     const { t } = this;
     const { firm, soft, caption, empty, review } = this;
-    const before = voice.adding ? `${voice.adding.text} ` : "";
+    const said = voice.check?.words ?? voice.adding?.text ?? "";
+    const before = said ? `${said} ` : "";
     const worded = before + shownText(voice.caption) !== "" && !voice.review && mood !== "blocked";
     const grew = firm.textContent !== voice.caption.firm || soft.textContent !== voice.caption.soft;
     write(this.before, before);
@@ -258,7 +282,7 @@ export class Panel {
   #buttons(voice, mood) {
     const { t } = this;
     const on = voice.stage === "on";
-    const quiet = ["review", "asleep", "stalled", "paused", "reading", "correcting"].includes(mood);
+    const quiet = ["review", "asleep", "stalled", "paused", "reading", "correcting", "check"].includes(mood);
     const push = voice.settings.mode === "push";
     const { mute, wait, done } = this;
     show(mute, on && !quiet && !push);
@@ -283,10 +307,10 @@ export class Panel {
     for (const button of [this.goOn, this.sendKept, this.drop]) show(button, mood === "kept");
     const free = voice.interview.floor === "free" && voice.interview.online;
     for (const button of [this.skip, this.rephrase]) {
-      show(button, on && mood !== "review");
+      show(button, on && mood !== "review" && mood !== "check");
       enable(button, free && !voice.answer?.stopping);
     }
-    show(this.read, on && voice.settings.read && mood !== "review");
+    show(this.read, on && voice.settings.read && mood !== "review" && mood !== "check");
     enable(this.read, free && !voice.reading && !voice.answer?.worded);
     show(this.type, mood !== "kept");
     this.type.classList.toggle("strong", voice.stage === "blocked");
@@ -347,6 +371,7 @@ function hintOf(voice, mood) {
   if (mood === "reconnecting") return shownText(voice.caption) === "" ? "" : mood;
   if (mood === "almost_up" || mood === "over") return mood;
   if (mood === "adding") return voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : mood;
+  if (mood === "check") return checkWords(voice) ? "" : voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : voice.notice === "didnt_catch" ? "unheard" : voice.notice === "busy" ? "busy" : "";
   if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
   if (!["listening", "hearing", "held", "patient", "didnt_catch"].includes(mood)) return "";
   if (voice.deaf) return "deaf";

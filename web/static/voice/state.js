@@ -24,11 +24,15 @@ import { interruptOf, wishes } from "./settings.js";
  * How an answer comes to its end: within `ms` of silence it is over; or it is `over` and may be gone on with for `ms`.
  * @typedef {{ms: number, over: boolean}} Ring
  *
+ * Trying whether one is heard, before the first answer: what was understood so far, and the turn key of the last of it.
+ * @typedef {{words: string, key: string}} Check
+ *
  * @typedef {"stalled" | "again" | "hold" | "disputed"} Timer
  *
  * @typedef {object} VoiceState
  * @property {"off" | "kept" | "asking" | "blocked" | "on"} stage `kept`: speech of before a reload waits for a word.
  * @property {Obstacle | null} obstacle
+ * @property {Check | null} check
  * @property {Settings} settings
  * @property {SpeechOffer | null} offer
  * @property {Interview} interview
@@ -60,7 +64,7 @@ import { interruptOf, wishes } from "./settings.js";
  *   | {type: "say", text: string, key: string} | {type: "add", text: string, key: string} | {type: "draft", text: string, instead: string, once: boolean} | {type: "save"} | {type: "reopen"}
  *   | {type: "timer", name: Timer, delayMs: number} | {type: "untimer", name: Timer}
  *   | {type: "heard"} | {type: "unheard"} | {type: "knock"} | {type: "announce", text: string}
- *   | {type: "tell", what: "listening" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "understood" | "over" | "adding" | "added", text?: string}
+ *   | {type: "tell", what: "listening" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "understood" | "over" | "adding" | "added" | "check" | "check_heard", text?: string}
  *   | {type: "focus"}} VoiceEffect
  *
  * @typedef {[VoiceState, VoiceEffect[]]} VoiceStep
@@ -72,7 +76,7 @@ export const NOWHERE = { online: false, floor: "closed", paused: false, editing:
 /** @param {Settings} settings @param {SpeechOffer | null} offer @returns {VoiceState} */
 export function initialVoice(settings, offer) {
   return {
-    stage: "off", obstacle: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
+    stage: "off", obstacle: null, check: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
     push: "up", answer: null, hearing: false, ring: null, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", notice: "",
     patient: false, verdict: "ok", gaps: 0, told: "", drafted: null, adding: null, disputed: "",
   };
@@ -87,7 +91,7 @@ function able(voice) {
 /** Whether what the microphone gives is kept. @param {VoiceState} voice */
 export function collecting(voice) {
   if (!able(voice) || voice.interview.floor === "closed") return false;
-  return voice.settings.mode === "hands" || voice.push !== "up";
+  return voice.settings.mode === "hands" || voice.check !== null || voice.push !== "up";
 }
 
 /**
@@ -96,17 +100,18 @@ export function collecting(voice) {
  */
 export function mayBegin(voice, sounding) {
   const { online, floor } = voice.interview;
+  if (voice.check?.key && !sounding) return false;
   return collecting(voice) && online && !voice.answer && (floor === "free" || (floor === "thinking" && sounding));
 }
 
 /** What the server is told of the respondent's wishes. @param {VoiceState} voice */
-export const wished = (voice) => wishes(voice.settings, voice.offer, voice.adding !== null);
+export const wished = (voice) => wishes(voice.settings, voice.offer, voice.adding !== null || voice.check !== null);
 
 /** Whether what is said next may be put behind the answer before. @param {VoiceState} voice */
 export function mayAdd(voice) {
-  const { stage, interview, answer, adding, review } = voice;
+  const { stage, interview, answer, adding, review, check } = voice;
   const waiting = stage === "on" && interview.online && !interview.paused && interview.floor !== "closed";
-  return waiting && interview.last !== null && !adding && !review && !answer?.worded && !answer?.stopping;
+  return waiting && interview.last !== null && !adding && !review && !check && !answer?.worded && !answer?.stopping;
 }
 
 /**
@@ -131,7 +136,7 @@ export const interruptible = (voice) => interruptOf(voice.settings, voice.offer)
 /**
  * What the panel says, most pressing first.
  * @typedef {"off" | "kept" | "asking" | "blocked" | "connecting" | "reconnecting" | "paused" | "asleep" | "reading"
- *   | "review" | "stalled" | "transcribing" | "thinking" | "closed" | "correcting" | "adding" | "over" | "muted" | "almost_up" | "hearing" | "didnt_catch" | "held"
+ *   | "review" | "check" | "stalled" | "transcribing" | "thinking" | "closed" | "correcting" | "adding" | "over" | "muted" | "almost_up" | "hearing" | "didnt_catch" | "held"
  *   | "ready" | "patient" | "listening"} VoiceMood
  *
  * @param {VoiceState} voice
@@ -144,6 +149,7 @@ export function voiceMood(voice) {
   if (!interview.online) return answer || voice.caption.firm || voice.caption.soft ? "reconnecting" : "connecting";
   if (interview.paused) return "paused";
   if (voice.review) return "review";
+  if (voice.check && !voice.asleep) return "check";
   if (voice.notice === "stalled") return "stalled";
   if (answer?.stopping) return "transcribing";
   if (answer && voice.ring?.over) return "over";
