@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import wave
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -61,6 +62,23 @@ SMALL = """
     .map(each => `${each.id || each.className} ${each.offsetWidth}x${each.offsetHeight}`)
 """
 """What a finger can't hit: less than 44 px wide or high."""
+
+
+def words(text: str) -> list[str]:
+    """Its words in lower case."""
+    return re.findall(r"[a-z']+", text.lower())
+
+
+def heard_share(said: str, understood: str) -> float:
+    """Share of the words that came through in order: the longest common subsequence."""
+    left, right = words(said), words(understood)
+    row = [0] * (len(right) + 1)
+    for word in left:
+        before = row
+        row = [0]
+        for index, other in enumerate(right):
+            row.append(before[index] + 1 if word == other else max(row[-1], before[index + 1]))
+    return row[-1] / len(left)
 
 
 async def spoken(path: Path, parts: Sequence[str | float], *, words_per_minute: int = 150) -> Path:

@@ -109,6 +109,7 @@ async def test_states_of_speaking_axe_clean_and_in_reach(
     await double.take(key, more, 2, question)
     await speaking.mood("listening")
     await page.locator("#voice-settings").click()
+    await page.locator("#voice-dialog[open]").wait_for()
     await looked("settings")
     await page.locator("#voice-set-mode-push").check()
     await page.locator("#voice-dialog-close").click()

@@ -27,6 +27,7 @@ test("first_words_are_tried_and_are_no_answer", () => {
   speaker.hear({ type: "speech.started" }).hear({ type: "transcript.partial", text: "Hello", stable: 0 });
   assert.equal(speaker.mood, "check");
   assert.equal(checkWords(speaker.state), "Hello");
+  assert.equal(speaker.hear({ type: "speech.stopped", at_ms: 900, ends_ms: 900 }).state.ring, null, "nothing ends");
   understood(speaker, "Hello there.");
   assert.deepEqual(speaker.state.check, { words: "Hello there.", key });
   assert.equal(speaker.state.review, null);

@@ -46,7 +46,7 @@ export function hear(voice, message, key) {
 
 /** @param {VoiceState} voice @param {number | null | undefined} ms @returns {import("./state.js").Ring | null} nothing where no silence ends the answer. */
 function ringOf(voice, ms) {
-  if (typeof ms !== "number" || voice.patient || voice.settings.mode === "push") return null;
+  if (typeof ms !== "number" || voice.patient || voice.check || voice.settings.mode === "push") return null;
   return voice.answer && !voice.answer.stopping ? { ms, over: false } : null;
 }
 
