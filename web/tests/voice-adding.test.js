@@ -163,6 +163,15 @@ test("what_can_not_be_added_any_more_is_an_answer_and_nothing_is_lost", () => {
   assert.equal(aside.sentOf("answer").length, 3);
 });
 
+test("addition_that_was_a_message_shows_as_one", () => {
+  const page = Page.talking().say("One.", "k1").turn(1, "k1", "And why?").do({ type: "add", text: "I want to stop.", turnKey: "k2" });
+  page.durable({ type: "turn.started", turn_number: 2, turn_key: "k2" });
+  page.durable({ type: "interviewer.replied", turn_number: 2, turn_key: "k2", act: "wants_stop", text: "We stop here.", open: false, result: {} });
+  assert.deepEqual(page.state.log.map(({ kind, text }) => [kind, text]), [
+    ["question", "Why coffee?"], ["answer", "One."], ["question", "And why?"], ["aside", "I want to stop."], ["reply", "We stop here."],
+  ]);
+});
+
 test("answers_of_before_a_reload_are_not_added_to_nor_shown", () => {
   const page = new Page().do({ type: "start" }).do({ type: "opened" }).ready();
   page.fetched({ transcript: [
