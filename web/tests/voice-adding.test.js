@@ -110,7 +110,7 @@ test("button_to_talk_adds_as_well", () => {
   const speaker = Speaker.listening({ mode: "push" }).now(NEXT);
   speaker.do({ type: "unfinished", key: "x" });
   assert.equal(speaker.current, null);
-  assert.equal(speaker.mood, "ready");
+  assert.equal(speaker.mood, "adding");
   speaker.do({ type: "press", latch: false, key: "p" }).do({ type: "release" });
   speaker.hear({ type: "transcript.partial", text: "And the quiet.", stable: 14, turn_key: "p" });
   assert.equal(speaker.effect("add").key, "p");

@@ -84,6 +84,7 @@ export default {
   "voice.hint.almost_up": "Sie erreichen gleich die längste Antwort, die auf einmal möglich ist. Bitte kommen Sie zum Ende.",
   "voice.hint.over": "Noch nicht fertig? Sprechen Sie einfach weiter.",
   "voice.hint.adding": "Sprechen Sie dort weiter, wo Sie aufgehört haben. Keine Pause beendet es; drücken Sie „Fertig“, wenn alles gesagt ist.",
+  "voice.hint.adding_push": "Halten Sie die Taste und sprechen Sie dort weiter, wo Sie aufgehört haben.",
   "voice.hint.reconnecting": "Was Sie sagen, wird aufbewahrt und gesendet, sobald die Verbindung wieder da ist.",
   "voice.hint.no_voice": "Dieses Gerät hat keine Stimme für die Sprache dieses Interviews, daher wurde die Frage nicht vorgelesen.",
   "voice.hint.too_long": "Das ist die längste Antwort, die auf einmal möglich ist; sie wird aufgeschrieben.",

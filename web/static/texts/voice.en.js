@@ -84,6 +84,7 @@ export default {
   "voice.hint.almost_up": "You are close to the longest answer that can be taken at once. Please come to an end.",
   "voice.hint.over": "Not finished? Just go on speaking.",
   "voice.hint.adding": "Go on where you stopped. No pause ends it; press Done when you have said it all.",
+  "voice.hint.adding_push": "Hold the button and go on where you stopped.",
   "voice.hint.reconnecting": "What you say is kept, and sent as soon as the connection is back.",
   "voice.hint.no_voice": "This device has no voice for the language of this interview, so the question was not read aloud.",
   "voice.hint.too_long": "That is the longest answer that can be taken at once; it is being written down.",

@@ -43,7 +43,7 @@ const LIVE = new Set(["check", "over", "adding", "listening", "hearing", "held",
 const PLACE = "\u0000";
 
 /** Hints that are no complaint. */
-const CALM = new Set(["over", "adding", "almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
+const CALM = new Set(["over", "adding", "adding_push", "almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
 
 /** Moods that need an act of somebody who may not see them, and that nothing else tells. */
 const ACT = new Set(["asleep", "muted"]);
@@ -370,7 +370,7 @@ function hintOf(voice, mood) {
   if (voice.stage !== "on") return "";
   if (mood === "reconnecting") return shownText(voice.caption) === "" ? "" : mood;
   if (mood === "almost_up" || mood === "over") return mood;
-  if (mood === "adding") return voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : mood;
+  if (mood === "adding") return voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : voice.settings.mode === "push" ? "adding_push" : mood;
   if (mood === "check") return checkWords(voice) ? "" : voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : voice.notice === "didnt_catch" ? "unheard" : voice.notice === "busy" ? "busy" : "";
   if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
   if (!["listening", "hearing", "held", "patient", "didnt_catch"].includes(mood)) return "";

@@ -153,7 +153,7 @@ export function voiceMood(voice) {
   if (voice.notice === "stalled") return "stalled";
   if (answer?.stopping) return "transcribing";
   if (answer && voice.ring?.over) return "over";
-  if (voice.adding && collecting(voice)) return voice.hearing ? "hearing" : voice.notice === "almost_up" ? "almost_up" : "adding";
+  if (voice.adding && able(voice) && interview.floor !== "closed") return voice.hearing ? "hearing" : voice.notice === "almost_up" ? "almost_up" : "adding";
   if (interview.floor === "thinking") return "thinking";
   if (interview.floor === "closed") return interview.editing ? "correcting" : "closed";
   if (voice.asleep) return "asleep";
