@@ -29,7 +29,8 @@ export function hear(voice, message, key) {
     case "speech.stopped": {
       const news = newsOf(voice.told, voice.caption.firm);
       const quiet = voice.settings.mode === "hands" || news === "";
-      return [{ ...voice, hearing: false, ring: ringOf(voice, message.ends_ms), told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
+      const pauseMs = typeof message.ends_ms === "number" && voice.settings.mode === "hands" ? message.ends_ms : voice.pauseMs;
+      return [{ ...voice, hearing: false, pauseMs, ring: ringOf(voice, message.ends_ms), told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
     }
     case "answer.ending":
       if (voice.answer?.key !== message.turn_key) return [voice, []];

@@ -145,7 +145,7 @@ function reviewSend(voice) {
 function settings(voice, wanted, key) {
   const old = voice.settings;
   /** @type {VoiceState} */
-  const next = { ...voice, settings: wanted, push: "up" };
+  const next = { ...voice, settings: wanted, push: "up", pauseMs: null };
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "save" }];
   if (voice.interview.online) effects.push({ type: "send", message: wished(next) });

@@ -7,9 +7,8 @@ import { Meter } from "./meter.js";
 import { browserOf, canRetry } from "./obstacles.js";
 import { TalkButton, takesKeys } from "./push.js";
 import { Ring } from "./ring.js";
-import { patienceOf } from "./settings.js";
 import { checkWords } from "./soundcheck.js";
-import { canEnd, interruptible, silenceOf, timeGiven, timeMeans, voiceMood } from "./state.js";
+import { canEnd, interruptible, pauseOf, timeGiven, timeMeans, voiceMood } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -269,7 +268,7 @@ export class Panel {
     const how = mood === "reading" && interruptible(voice) ? "reading.interrupt"
       : mood === "ready" && !isCoarse() ? "ready.keys"
       : mood === "listening" && reopens ? "listening.reopen" : mood;
-    const seconds = mood === "listening" ? silenceOf(voice, patienceOf(voice.settings, voice.offer)) : this.seconds;
+    const seconds = mood === "listening" ? pauseOf(voice) : this.seconds;
     const text = worded || hint === "silent" || hint === "deaf" || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds });
     write(empty, text);
     show(empty, text !== "");

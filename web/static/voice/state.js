@@ -1,7 +1,7 @@
 /** Everything the voice part of the page knows, and what can be read from it. No browser in here. */
 
 import { NO_CAPTION } from "./captions.js";
-import { interruptOf, wishes } from "./settings.js";
+import { interruptOf, patienceOf, wishes } from "./settings.js";
 
 /**
  * @typedef {import("./captions.js").Caption} Caption
@@ -51,6 +51,7 @@ import { interruptOf, wishes } from "./settings.js";
  * @property {"" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "no_voice" | "busy"} notice
  * @property {{key: string, text: string, from: "caption" | "offer" | "review"} | null} drafted the answer that went into the box last.
  * @property {boolean} patient "take your time" is in force.
+ * @property {number | null} pauseMs the silence that ends an answer, as the server said last; it grows with who needs it.
  * @property {{text: string} | null} adding the answer before, while what is said is going to be put behind it.
  * @property {string} disputed turn key of an answer whose end its speaker does not agree to; "" for none.
  * @property {Verdict} verdict
@@ -78,7 +79,7 @@ export function initialVoice(settings, offer) {
   return {
     stage: "off", obstacle: null, check: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
     push: "up", answer: null, hearing: false, ring: null, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", notice: "",
-    patient: false, verdict: "ok", gaps: 0, told: "", drafted: null, adding: null, disputed: "",
+    patient: false, pauseMs: null, verdict: "ok", gaps: 0, told: "", drafted: null, adding: null, disputed: "",
   };
 }
 
@@ -164,6 +165,12 @@ export function voiceMood(voice) {
   if (voice.notice === "didnt_catch") return "didnt_catch";
   if (voice.settings.mode === "push") return voice.push === "up" ? "ready" : "held";
   return voice.patient ? "patient" : "listening";
+}
+
+/** About how many seconds of silence end an answer now. @param {VoiceState} voice @returns {number} */
+export function pauseOf(voice) {
+  if (voice.pauseMs === null) return silenceOf(voice, patienceOf(voice.settings, voice.offer));
+  return Math.round(voice.pauseMs / 100) / 10;
 }
 
 /** About how many seconds of silence end an answer. @param {VoiceState} voice @param {import("./settings.js").Patience} patience */
