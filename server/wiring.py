@@ -42,6 +42,7 @@ from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
 from server.hot.values import ServerReport
 from server.language import load_providers
+from server.loop_lag import LoopLag
 from server.metrics import Metrics
 from server.operator_lock import OperatorLock
 from server.origins import Origins
@@ -311,8 +312,14 @@ async def running(
         open_speech(settings, storage.metrics, loading=loading, say=say) as speech,
     ):
         parts = _parts(settings, library, storage, speech, pipelines)
+        lag = LoopLag(storage.metrics.loop_lag_ms.observe, held_ms=settings.logs.log_loop_held_ms)
         with closing(parts.look_up):
-            async with _running(parts.watch.run(), "watch"), parts.hub, _running(parts.sync.run(), "sync"):
+            async with (
+                _running(lag.run(), "loop-lag"),
+                _running(parts.watch.run(), "watch"),
+                parts.hub,
+                _running(parts.sync.run(), "sync"),
+            ):
                 # What is loaded by now stays: looking through it again would stop every session for a quarter of a
                 # second.
                 gc.freeze()
