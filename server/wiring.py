@@ -56,9 +56,9 @@ from server.session.hub import Hub
 from server.speech.engine import LoadSpeech, Speech, load_models, loading_speech, open_speech
 from server.speech.listening import Listeners
 from server.speech.spoken_turns import SpeechServices
-from server.store.apply import Applier
 from server.store.copies import Copies
 from server.store.engine import Database
+from server.store.grouped import GATHER_S, GroupedApplier
 from server.store.keeping import keep_file
 from server.store.repository import Repository
 from server.sync.receive import Receiver
@@ -184,7 +184,8 @@ async def open_storage(
             hooks = WriterHooks(
                 lag=measuring.lags(metrics), dead_letter=measuring.burials(metrics), erase_files=recorder.erase
             )
-            writer = overrides.writer(Writer(hot, journal, Applier(database), hooks=hooks))
+            applier = GroupedApplier(database, gather_s=GATHER_S)
+            writer = overrides.writer(Writer(hot, journal, applier, hooks=hooks))
             rebuilt = await writer.rebuild()
             if rebuilt is not None:
                 say(str(rebuilt))
