@@ -98,6 +98,12 @@ class Metrics:
             buckets=_MS,
             registry=registry,
         )
+        self.garbage_ms = Histogram(
+            "askwell_garbage_ms",
+            "Looking through all objects for garbage, during which nothing else is done, in ms.",
+            buckets=_MS,
+            registry=registry,
+        )
         self.ready = Gauge("askwell_ready", "1 when the process can take interviews.", registry=registry)
         self._language_models(registry)
         self._speech(registry)

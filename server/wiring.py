@@ -32,6 +32,7 @@ from server.auth import Authenticator, moderator_token
 from server.bounds import hot_settings, hub_settings, listening_settings
 from server.database import migrate, open_database
 from server.file_thread import FileThread
+from server.garbage import GarbageCollection
 from server.guesses import Guesses
 from server.hot.connection import Connection, open_client
 from server.hot.datadir import DataDir
@@ -314,9 +315,11 @@ async def running(
     ):
         parts = _parts(settings, library, storage, speech, pipelines)
         lag = LoopLag(storage.metrics.loop_lag_ms.observe, held_ms=settings.logs.log_loop_held_ms)
+        garbage = GarbageCollection(lambda: parts.hub.is_quiet, storage.metrics.garbage_ms.observe)
         with closing(parts.look_up):
             async with (
                 _running(lag.run(), "loop-lag"),
+                _running(garbage.run(), "garbage"),
                 _running(parts.watch.run(), "watch"),
                 parts.hub,
                 _running(parts.sync.run(), "sync"),
