@@ -369,11 +369,11 @@ def _best(
             plainest.append((value, probe))
     if (part := _part(request)) and told.several:
         asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
-        texts = [probe.replace("{x}", part) for probe in _turned(speaking.naming_probes, request, "naming")]
+        naming = [probe.replace("{x}", part) for probe in _turned(speaking.naming_probes, request, "naming")]
         worths = (
-            FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(texts)
+            FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
         )
-        plainest += zip(worths, texts, strict=True)
+        plainest += zip(worths, naming, strict=True)
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
 
 
