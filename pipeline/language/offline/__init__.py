@@ -75,8 +75,8 @@ def load_shared(*, spacy_model: str | None = None, built_in: bool = True, reader
     """
     return SharedModels(
         load_model(spacy_model),
-        OnnxEmbedder(threads=1) if built_in else None,
-        load_reader(threads=1) if reader else None,
+        OnnxEmbedder() if built_in else None,
+        load_reader() if reader else None,
     )
 
 

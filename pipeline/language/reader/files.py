@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pipeline.acts import ACTS
-from pipeline.language.embedder import MAX_THREADS, ModelUnavailable
+from pipeline.language.embedder import ModelUnavailable
 from pipeline.language.reader.network import ReaderNetwork
 from pipeline.language.reader.settings import VERSION, ReaderSettings
 from pipeline.language.reader.understanding import Reader
@@ -19,12 +19,11 @@ ENCODER, HEADS, SETTINGS = "encoder.onnx", "heads.npz", "reader.json"
 REMEDY = "Install askwell again, or set ASKWELL_READER=rules to do without it."
 
 
-def load_reader(folder: Path = FOLDER, threads: int = MAX_THREADS) -> Reader:
+def load_reader(folder: Path = FOLDER) -> Reader:
     """The reader with its model, loaded.
 
     Args:
         folder: with `encoder.onnx`, `heads.npz` and `reader.json`.
-        threads: as of `session_options`.
     Raises:
         ModelUnavailable: a file is missing, damaged, or of another version; the message says what to do.
     """
@@ -32,7 +31,7 @@ def load_reader(folder: Path = FOLDER, threads: int = MAX_THREADS) -> Reader:
     encoder = _checked(folder / ENCODER, settings.encoder_sha256)
     heads = _checked(folder / HEADS, settings.heads_sha256)
     try:
-        return Reader(ReaderNetwork(encoder, heads, threads), settings)
+        return Reader(ReaderNetwork(encoder, heads), settings)
     except ModelUnavailable:
         raise
     except Exception as exc:  # onnxruntime and numpy raise types of their own

@@ -17,7 +17,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from pipeline.language.embedder import MAX_THREADS, build_tokenizer, session_options
+from pipeline.language.embedder import build_tokenizer, session_options
 from pipeline.language.reader.encoding import Encoder, Encoding, Window, Word
 
 Floats = NDArray[np.float32]
@@ -54,13 +54,10 @@ class ReaderNetwork:
     Args:
         encoder: the content of the ONNX file.
         heads: the content of the file with the heads' weights (npz).
-        threads: as of `session_options`.
     """
 
-    def __init__(self, encoder: bytes, heads: bytes, threads: int = MAX_THREADS) -> None:
-        self._session = onnxruntime.InferenceSession(
-            encoder, session_options(threads), providers=["CPUExecutionProvider"]
-        )
+    def __init__(self, encoder: bytes, heads: bytes) -> None:
+        self._session = onnxruntime.InferenceSession(encoder, session_options(), providers=["CPUExecutionProvider"])
         with np.load(io.BytesIO(heads), allow_pickle=False) as kept:
             self.known_types: dict[str, int] = {str(text): i for i, text in enumerate(kept["known_types"])}
             self.weights = _unpacked({name: kept[name] for name in kept.files if name != "known_types"})
