@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|…-short|connections …]`.
+"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|workers|…-short|connections …]`.
 
 Without an argument all but the short ones and `connections`, which takes options of its own (`connections --help`).
 """
@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from config.loader import Library
 from config.settings import Settings
 from server.language import load_providers
-from tests.benchmarks import attacks, connections, language_models, latency, turns, watchers
+from tests.benchmarks import attacks, connections, language_models, latency, turns, watchers, workers
 
 
 async def main(wanted: list[str]) -> None:
@@ -41,6 +41,8 @@ async def main(wanted: list[str]) -> None:
         await watchers.run()
     if not wanted or "attacks" in wanted:
         await attacks.run()
+    if not wanted or "workers" in wanted:
+        await workers.run()
     if "watchers-short" in wanted:
         await watchers.run(short=True)
     if "models-short" in wanted:
