@@ -242,3 +242,21 @@ def test_what_is_said_of_the_thing_itself_is_told(trained: ActHearing, text: str
 def test_statement_without_a_word_that_asks_is_no_question_to_the_interviewer(trained: ActHearing, text: str) -> None:
     question = "Take an app on your phone, a book and a friend. How are two of these alike, and the third different?"
     assert trained.read_sync(text, question, "en") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (
+            "Then it was Christmas. I'm getting a bit tired now, I have to say, it takes it out of me, all this.",
+            "And then?",
+        ),
+        ("You felt you counted for something. I think that's all I'm doing up there, with my knife.", "Why is that?"),
+    ],
+)
+def test_tiredness_and_all_that_one_does_are_no_wish(
+    trained: ActHearing, text: str, question: str
+) -> None:
+    found = {act.act: act for act in trained.read_sync(text, question, "en")}
+    assert "wants_withdrawal" not in found
+    assert "wants_stop" not in found or "tired" in text
