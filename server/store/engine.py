@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,21 @@ LET_GO_S = 10.0
 _WRITES = "askwell_writes"
 
 
+class _ConnectionToFile(sqlite3.Connection):
+    """Ends its transaction when it is closed.
+
+    Whoever is cancelled between a query and its rows leaves a cursor behind, for which SQLite keeps a closed
+    connection as it is, with its locks, until the cursor is collected as garbage.
+    """
+
+    def close(self) -> None:
+        """Roll back and close; does nothing the second time."""
+        with suppress(sqlite3.ProgrammingError):  # closed before
+            if self.in_transaction:
+                self.rollback()
+        super().close()
+
+
 class Database:
     """One database with its connections; one per process.
 
@@ -60,7 +75,9 @@ class Database:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         options: dict[str, Any] = {"json_serializer": json_text}
-        if not self.is_sqlite:
+        if self.is_sqlite:
+            options["connect_args"] = {"factory": _ConnectionToFile}
+        else:
             # A server that vanished without closing its connections would be waited for without end.
             deadlines = {"timeout": CONNECT_S, "command_timeout": statement_s}
             options |= {"pool_pre_ping": True, "pool_size": 10, "pool_timeout": write_wait_s, "connect_args": deadlines}

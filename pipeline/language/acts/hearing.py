@@ -125,6 +125,15 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """Words of somebody who goes on: a wish to stop or to pause that is not sure counts for nothing beside them."""
+ASKS = re.compile(
+    r"\?|\b(?:you|ya|u|yours?|ur|who\w*|what\w*|where\w*|why\w*|how|when|which|whose|wonder\w*|curious|ask\w*|tell me"
+    r"|th(?:is|e) (?:study|survey|interview|call|chat|thing)|recording|record(?:ed|s)?|sees?|reads?|incentive"
+    r"|cleared|website|robot|bot|ai|machine|computer|human)\b"
+    r"|^(?:\W|(?:so|and|but|sorry|ok|okay|oh|hi|hey),? )*(?:is|are|am|do|does|did|will|would|can|could|should|has|have)"
+    r"(?:n'?t)? (?:i|we|it|this|that|they|there|anybody|anyone|somebody|someone|he|she)\b",
+    re.IGNORECASE,
+)
+"""Words without which nobody asks: what only tells is no question to the interviewer, whatever the reader hears."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
@@ -214,6 +223,8 @@ class ActHearing:
         for number in np.argsort(-chances, kind="stable"):
             act, chance = ACTS[int(number)], float(chances[number])
             if act == "tells" or act in denied or (act in ENDS and LIFE.search(clause.text)):
+                continue
+            if act == "asks_interviewer" and not ASKS.search(clause.text):
                 continue
             threshold = self._thresholds[act]
             least = max(threshold.alone, LEAST_ALONE.get(act, 0.0), LEAST_IN_A_STORY.get(act, 0.0) if story else 0.0)
