@@ -12,7 +12,7 @@ from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.ranking import LATELY, THIRD, Moment, bare, in_a_run, ranked, shipped
-from pipeline.language.offline.telling import NOTHING, STORY, Telling, about_focus, fit, telling_of
+from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
@@ -422,7 +422,7 @@ def _telling(request: QuestionRequest) -> Telling:
 def _has_stories(request: QuestionRequest) -> bool:
     """Whether the methodology asks for stories."""
     forms = (form for own in request.methodology.strategies for form in own.templates.get(_language(request), ()))
-    return any(STORY.search(form.ask) for form in forms)
+    return any(asks_story(form.ask) for form in forms)
 
 
 def _ranked(

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from pipeline.language.embedder import known_words
-from pipeline.language.offline.telling import BARE, NAMED, NOTHING, STORY, Telling, fit
+from pipeline.language.offline.telling import BARE, NAMED, NOTHING, Telling, asks_story, fit
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance, Time
 from pipeline.question.phrases import Phrase
@@ -271,7 +271,7 @@ def _fit(wording: Wording, moment: Moment) -> float:
     value = fit(wording.text, named=wording.naming != "unnamed", told=moment.told, quoted=quoted)
     if _says_back(wording, moment) and not quoted:
         value -= NAMED * (moment.told.several or moment.told.unclear)
-    value -= THIRD * (STORY.search(wording.text) is not None and in_a_run(moment.recent))
+    value -= THIRD * (asks_story(wording.text) and in_a_run(moment.recent))
     if wording.naming == "echo":
         value -= MIMICRY * (moment.told.learning or not all(word in known_words() for word in _echoed(wording)))
     if moment.complained and wording.naming == "unnamed" and BARE.search(wording.text):
@@ -293,7 +293,7 @@ def _says_back(wording: Wording, moment: Moment) -> bool:
 def in_a_run(questions: Sequence[str]) -> bool:
     """Whether the latest questions all asked how it went on."""
     latest = questions[-RUN:]
-    return len(latest) == RUN and all(STORY.search(question) for question in latest)
+    return len(latest) == RUN and all(asks_story(question) for question in latest)
 
 
 def _echoed(wording: Wording) -> list[str]:
@@ -304,7 +304,7 @@ def _echoed(wording: Wording) -> list[str]:
 
 def _taken_up(wording: Wording, moment: Moment) -> float:
     """What a wording gains by saying what it is about, after questions that did not."""
-    if wording.naming == "echo" and STORY.search(wording.form.ask):
+    if wording.naming == "echo" and asks_story(wording.form.ask):
         return -TAKEN_UP
     return TAKEN_UP if moment.bare and wording.naming == "woven" else 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pipeline.language.offline.phrasings import LanguagePhrasing
 from pipeline.question.text import sentences
@@ -167,6 +168,12 @@ def _asks_what(answer: str) -> bool:
     return first.rstrip(" \"'”’)").endswith("?") and len(first.split()) <= ASKED_BACK_WORDS
 
 
+@lru_cache(maxsize=8192)
+def asks_story(text: str) -> bool:
+    """Whether a question or a form asks how it went, or goes on."""
+    return STORY.search(text) is not None
+
+
 def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float:
     """What a wording gains or loses by how the answer was told.
 
@@ -179,7 +186,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
     if told == NOTHING:
         return 0.0
     value = -QUOTES * quoted
-    story, bare = STORY.search(text) is not None, not named and BARE.search(text) is not None
+    story, bare = asks_story(text), not named and BARE.search(text) is not None
     if story:
         value += GOES_ON * told.happening - IS_OVER * told.over - LASTS * told.lasting
         value -= PAST_FEELING * told.felt + PASSES_PEAK * (told.peak and not told.felt)
