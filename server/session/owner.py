@@ -21,6 +21,7 @@ from server.hot.errors import HotError, SessionNotHot
 from server.protocol.codes import CLOSE_TAKEN_OVER
 from server.protocol.outbound import Notice
 from server.session import questions, rules
+from server.session.additions import unless_urgent
 from server.session.change import Change
 from server.session.commands import Commands
 from server.session.context import SessionContext, SessionServices, kept_settings
@@ -192,7 +193,8 @@ class SessionOwner:
 
     async def correct(self, utterance_id: str, text: str, turn_key: str) -> Receipt:
         """Amend the last answer, and wait."""
-        return await self.submit(Answer(turn_key=turn_key, text=text, kind="correct", corrects=utterance_id))
+        amendment = Answer(turn_key=turn_key, text=text, kind="correct", corrects=utterance_id)
+        return await self.submit(await unless_urgent(self.context, amendment))
 
     # Commands of the respondent
 

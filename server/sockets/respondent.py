@@ -46,6 +46,7 @@ from server.protocol.inbound import (
     Withdraw,
 )
 from server.protocol.outbound import Error, Pong
+from server.session.additions import unless_urgent
 from server.session.events import RespondentTyping
 from server.session.hub import Hub
 from server.session.outbox import Outbox, Wire
@@ -400,7 +401,8 @@ class MessageHandler:
             case Rate():
                 await self._begin(Answer(turn_key=message.turn_key, text=written(message.ratings), kind="rate"))
             case Correct(turn_key=turn_key, text=text, utterance_id=corrects):
-                await self._begin(Answer(turn_key=turn_key, text=text, kind="correct", corrects=corrects))
+                amendment = Answer(turn_key=turn_key, text=text, kind="correct", corrects=corrects)
+                await self._begin(await unless_urgent(owner.context, amendment))
             case GiveConsent():
                 await owner.consent(message.version, message.choices)
             case Rephrase():
