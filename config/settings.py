@@ -223,6 +223,12 @@ class LogSettings(Group):
         default="auto", description="`json`, `console`, or console on a terminal and JSON elsewhere."
     )
     log_pii: bool = Field(default=False, description="Whether what respondents say may appear in the log.")
+    log_loop_held_ms: int = Field(
+        default=100,
+        ge=0,
+        description="How long the event loop may be held, in milliseconds, before what holds it is logged "
+        "(`loop.held`); 0 logs nothing.",
+    )
 
 
 class Settings(Group):

@@ -92,6 +92,18 @@ class Metrics:
             "askwell_journal_lag_s", "Age of the oldest waiting record, in s.", ["partition"], registry=registry
         )
         self.dead_letters = Gauge("askwell_journal_dead", "Records that could not be stored.", registry=registry)
+        self.loop_lag_ms = Histogram(
+            "askwell_loop_lag_ms",
+            "How late the event loop was, looked at twenty times a second, in ms.",
+            buckets=_MS,
+            registry=registry,
+        )
+        self.garbage_ms = Histogram(
+            "askwell_garbage_ms",
+            "Looking through all objects for garbage, during which nothing else is done, in ms.",
+            buckets=_MS,
+            registry=registry,
+        )
         self.ready = Gauge("askwell_ready", "1 when the process can take interviews.", registry=registry)
         self._language_models(registry)
         self._speech(registry)

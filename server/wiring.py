@@ -32,6 +32,7 @@ from server.auth import Authenticator, moderator_token
 from server.bounds import hot_settings, hub_settings, listening_settings
 from server.database import migrate, open_database
 from server.file_thread import FileThread
+from server.garbage import GarbageCollection
 from server.guesses import Guesses
 from server.hot.connection import Connection, open_client
 from server.hot.datadir import DataDir
@@ -42,6 +43,7 @@ from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
 from server.hot.values import ServerReport
 from server.language import load_providers
+from server.loop_lag import LoopLag
 from server.metrics import Metrics
 from server.operator_lock import OperatorLock
 from server.origins import Origins
@@ -55,9 +57,9 @@ from server.session.hub import Hub
 from server.speech.engine import LoadSpeech, Speech, load_models, loading_speech, open_speech
 from server.speech.listening import Listeners
 from server.speech.spoken_turns import SpeechServices
-from server.store.apply import Applier
 from server.store.copies import Copies
 from server.store.engine import Database
+from server.store.grouped import GATHER_S, GroupedApplier
 from server.store.keeping import keep_file
 from server.store.repository import Repository
 from server.sync.receive import Receiver
@@ -183,7 +185,8 @@ async def open_storage(
             hooks = WriterHooks(
                 lag=measuring.lags(metrics), dead_letter=measuring.burials(metrics), erase_files=recorder.erase
             )
-            writer = overrides.writer(Writer(hot, journal, Applier(database), hooks=hooks))
+            applier = GroupedApplier(database, gather_s=GATHER_S)
+            writer = overrides.writer(Writer(hot, journal, applier, hooks=hooks))
             rebuilt = await writer.rebuild()
             if rebuilt is not None:
                 say(str(rebuilt))
@@ -311,8 +314,16 @@ async def running(
         open_speech(settings, storage.metrics, loading=loading, say=say) as speech,
     ):
         parts = _parts(settings, library, storage, speech, pipelines)
+        lag = LoopLag(storage.metrics.loop_lag_ms.observe, held_ms=settings.logs.log_loop_held_ms)
+        garbage = GarbageCollection(lambda: parts.hub.is_quiet, storage.metrics.garbage_ms.observe)
         with closing(parts.look_up):
-            async with _running(parts.watch.run(), "watch"), parts.hub, _running(parts.sync.run(), "sync"):
+            async with (
+                _running(lag.run(), "loop-lag"),
+                _running(garbage.run(), "garbage"),
+                _running(parts.watch.run(), "watch"),
+                parts.hub,
+                _running(parts.sync.run(), "sync"),
+            ):
                 # What is loaded by now stays: looking through it again would stop every session for a quarter of a
                 # second.
                 gc.freeze()

@@ -99,6 +99,11 @@ class Hub:
         """How many sessions live here."""
         return len(self._owners)
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is being done for any session here."""
+        return not any(owner.context.worker.busy for owner in self._owners.values())
+
     def owner(self, session_id: str) -> SessionOwner | None:
         """The session's owner, if it lives here."""
         owner = self._owners.get(session_id)

@@ -26,6 +26,7 @@ from server.store.errors import (
 )
 from server.store.file import StoreFile
 from server.store.migrations.run import upgrade
+from server.store.serialised import json_text
 from server.store.tables import Row
 
 BUSY_TIMEOUT_MS = 5_000
@@ -73,11 +74,13 @@ class Database:
     ) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        options: dict[str, Any] = {"connect_args": {"factory": _ConnectionToFile}}
-        if not self.is_sqlite:
+        options: dict[str, Any] = {"json_serializer": json_text}
+        if self.is_sqlite:
+            options["connect_args"] = {"factory": _ConnectionToFile}
+        else:
             # A server that vanished without closing its connections would be waited for without end.
             deadlines = {"timeout": CONNECT_S, "command_timeout": statement_s}
-            options = {"pool_pre_ping": True, "pool_size": 10, "pool_timeout": write_wait_s, "connect_args": deadlines}
+            options |= {"pool_pre_ping": True, "pool_size": 10, "pool_timeout": write_wait_s, "connect_args": deadlines}
         self.engine: AsyncEngine = create_async_engine(self.url, **options)
         # SQLite has one writer: waiting here keeps its threads free and can be cancelled at once.
         self._writing = asyncio.Semaphore(1 if self.is_sqlite else 10)

@@ -17,6 +17,7 @@ from pipeline.language.offline.wording import Wording, fitting, stance_of, worde
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
 from pipeline.question.checker import check, compared_with
+from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
 from pipeline.question.phrases import Phrase, phrase
 from pipeline.question.pieces import in_words
 from pipeline.question.templates import (
@@ -52,6 +53,8 @@ COMMON = frozenset(
     ).split()
 )
 """Words that come back in anybody's answers."""
+SPOKEN_OF = 2
+"""Answers with something, or sentences of the last one with somebody, from which on a question may name just that."""
 FELT = 0.15
 """What a candidate gains for each step of feeling in what it is about."""
 PEAK = 0.6
@@ -364,7 +367,28 @@ def _best(
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
             plainest.append((value, probe))
+    if (part := _part(request)) and told.several:
+        asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
+        naming = [probe.replace("{x}", part) for probe in _turned(speaking.naming_probes, request, "naming")]
+        worths = (
+            FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
+        )
+        plainest += zip(worths, naming, strict=True)
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
+
+
+def _part(request: QuestionRequest) -> str:
+    """Somebody or something in what is asked about that came up in several sentences and in no question yet."""
+    part = request.focus_rendering.part
+    if not part:
+        return ""
+    head = words(part)[-1]
+    answers = [line.text.casefold() for line in request.lines if line.speaker == "respondent"]
+    everywhere = sum(head in words(answer) for answer in answers) >= SPOKEN_OF
+    lately = sum(head in words(sentence) for answer in answers[-1:] for sentence in sentences(answer)) >= SPOKEN_OF
+    asked = any(head in words(text.casefold()) for text in (*request.all_questions, request.topic))
+    somebody = words(part)[0] == "your" or head in PERSON_NOUNS | KIN_NOUNS
+    return part if (everywhere or (lately and somebody)) and not asked else ""
 
 
 def _telling(request: QuestionRequest) -> Telling:
@@ -418,6 +442,7 @@ def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance, told
         answer=_last_answer(request) or "",
         recent=request.all_questions or request.recent_questions,
         complained=request.complained,
+        replied=request.follows_reply,
         told=about_focus(told, request.focus_label or "", phrasing(request.language)),
         jump=request.focus_is_jump,
         bare=bare(request.all_questions, [line.text for line in request.lines if line.speaker == "respondent"]),

@@ -56,7 +56,7 @@ MORE = re.compile(r"\b(?:more|a little) about that\b|\bmore about it\b", re.IGNO
 
 SEVERAL_BARE, UNCLEAR_BARE = 0.35, 0.8
 """What a wording loses that says “that” of several things, or to somebody who had to ask what is meant."""
-SEVERAL_MORE = 0.5
+SEVERAL_MORE = 0.2
 """What asking for more of “that” loses besides, where much was said."""
 NAMED = 0.25
 """What a wording gains there that says what it means."""
@@ -70,6 +70,8 @@ PASSES_PEAK = 0.9
 """What asking how it went on loses after what weighs most."""
 LASTS = 1.0
 """What asking how it went on loses after how things are."""
+WHY_DEED = 0.5
+"""What asking what something is good for loses where the answer ends with something that happened."""
 WHY_NOT = 1.0
 """What asking what something is good for loses where it says back that it is not so."""
 TOO_SOON = 0.8
@@ -186,6 +188,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
         value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
     elif named:
         value += NAMED * (told.several or told.unclear) * (not quoted)
+    value -= WHY_DEED * (told.happening and WHY.search(text) is not None)
     value -= WHY_NOT * (named and WHY.search(text) is not None and DENIED.search(text) is not None)
     if INSIGHT.search(text) is not None:
         value -= TOO_SOON if told.happening else 0.0 if told.over else TOO_SOON / 2

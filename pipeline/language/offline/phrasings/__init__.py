@@ -54,6 +54,7 @@ class LanguagePhrasing(BaseModel):
     loss: str = "(?!)"
     turning: str = "(?!)"
     contradicts: str = "(?!)"
+    naming_probes: tuple[str, ...] = ()
     story_probes: tuple[str, ...] = ()
     past: str = ""
     present: str = "(?!)"

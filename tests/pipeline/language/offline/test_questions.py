@@ -501,3 +501,40 @@ def test_sympathy_is_for_what_is_hard_at_the_end(answer: str, hard: bool) -> Non
         text = compose(asked)
         said |= {a for a in (*spoken.acknowledgements, *spoken.acknowledgements_hard) if text.startswith(a)}
     assert said == (set(spoken.acknowledgements_hard) if hard else set())
+
+
+@pytest.mark.parametrize(
+    ("answers", "part", "named"),
+    [
+        (
+            ("My dad had a bad back.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            "your dad",
+            True,
+        ),
+        (
+            ("I drive.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            "your dad",
+            False,
+        ),
+        (
+            (
+                "The door was shut.",
+                "I went up to it and the door was shut again. Then I went home. It was late by now.",
+            ),
+            "the door",
+            True,
+        ),
+        (
+            ("I drive.", "The door was shut. I went up to the door again. Then I went home. It was late by now."),
+            "the door",
+            False,
+        ),
+    ],
+)
+def test_question_may_name_what_came_up_again_and_again(answers: tuple[str, ...], part: str, named: bool) -> None:
+    lines = tuple(Line(speaker="respondent", text=text) for text in answers)
+    asked = deepening(label=part, focus_rendering=Rendering(part=part)).model_copy(update={"lines": lines})
+    texts = list(questions.wordings(asked, plain=True))
+    assert any(text in (f"Tell me a bit more about {part}.", f"Tell me more about {part}.") for text in texts) == named
+    again = asked.model_copy(update={"all_questions": (f"Tell me more about {part}.",)})
+    assert not any(text == f"Tell me a bit more about {part}." for text in questions.wordings(again, plain=True))
