@@ -117,3 +117,29 @@ async def test_who_was_not_finished_when_the_next_question_came_has_one_answer(
         assert heard_share(more, answers[1][0].removeprefix(answers[0][0])) >= HEARD
         await speaking.sound("added")
         assert speaking.errors == []
+
+
+async def test_ending_that_is_taken_back_leaves_the_answer_open_for_as_long_as_it_takes(
+    listening_server: ServerProcess, tmp_path: Path
+) -> None:
+    first, more = "I like the strong taste of my coffee.", "And in the morning it wakes me up."
+    async with microphone(await spoken(tmp_path / "open.wav", [1.0, first, LONG_S, more, LONG_S])) as browser:
+        speaking, respondent = await begun(browser, listening_server.url, None, "open")
+        page = speaking.page
+        opening = await respondent.question()
+        await speaking.speak()
+        await speaking.mood("over")
+        await page.locator("#voice-wait").click()
+        await speaking.mood("patient")
+        await expect(page.locator("#question")).to_have_text(opening)
+        await expect(page.locator("#caption")).to_contain_text(
+            re.compile("morning", re.IGNORECASE), timeout=PATIENCE_MS
+        )
+        await expect(page.locator("#log .respondent")).to_have_count(0)
+        await page.locator("#voice-done").click()
+        assert await respondent.next_question(1)
+        rows = await stored(listening_server, respondent.session_id, "speaker, text, kind", enough=3)
+        answers = [(text, kind) for speaker, text, kind in rows if speaker == "respondent"]
+        assert [kind for _, kind in answers] == ["answer"], answers
+        assert heard_share(f"{first} {more}", answers[0][0]) >= HEARD
+        assert speaking.errors == []
