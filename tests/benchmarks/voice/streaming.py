@@ -91,13 +91,13 @@ def model_name() -> str:
 
 @asynccontextmanager
 async def open_models(*, workers: int = 2, final_beam: int | None = None) -> AsyncIterator[SpeechModels]:
-    """Load the models; the number of hypotheses is not reduced under load.
+    """Load the models.
 
     Args:
         workers: transcriptions at once.
         final_beam: hypotheses of all transcriptions but partials; None for the product's number.
     """
-    beam_sizes = BeamSizes(final_busy=2.0) if final_beam is None else BeamSizes(final=final_beam, final_busy=2.0)
+    beam_sizes = BeamSizes() if final_beam is None else BeamSizes(final=final_beam)
     load = partial(
         WhisperTranscriber.load,
         find_model(model_name()),
