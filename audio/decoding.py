@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from audio.hallucinations import is_hallucination
 from audio.repetitions import find_repetition, is_repetitive
-from audio.texts import comparison_key
 from audio.types import RATE_HZ, Samples, Transcript, Word
 
 MIN_SAMPLES = RATE_HZ // 10
@@ -153,30 +152,14 @@ def undecoded_from_s(found: DecodedText, duration_s: float) -> float | None:
 
 
 def append_continuation(found: DecodedText, more: DecodedText, rest_s: float) -> DecodedText:
-    """A result and that of the rest of the audio, from `rest_s` seconds on; confidences are those of the first.
-
-    The model may say that it stopped before words that it wrote: those that are heard again are not repeated.
-    """
-    again = _heard_again(found, more, rest_s)
-    words = tuple(
-        replace(word, start_s=word.start_s + rest_s, end_s=word.end_s + rest_s) for word in more.words[again:]
-    )
-    new = more.text[word_spans(more)[again - 1][1] :] if again else more.text
+    """A result and that of the rest of the audio, from `rest_s` seconds on; confidences are those of the first."""
+    words = tuple(replace(word, start_s=word.start_s + rest_s, end_s=word.end_s + rest_s) for word in more.words)
     return replace(
         found,
-        text=f"{found.text} {new.strip()}".strip(),
+        text=f"{found.text} {more.text}".strip(),
         words=(*found.words, *words),
         stopped_at_s=None if more.stopped_at_s is None else more.stopped_at_s + rest_s,
     )
-
-
-def _heard_again(found: DecodedText, more: DecodedText, rest_s: float) -> int:
-    """How many of the first words of the rest are the last ones before it, which are placed in the rest, too."""
-    before, after = [[comparison_key(word.text) for word in each.words] for each in (found, more)]
-    for count in range(min(len(before), len(after)), 0, -1):
-        if found.words[-count].end_s > rest_s and before[-count:] == after[:count]:
-            return count
-    return 0
 
 
 def may_have_skipped_speech(found: DecodedText) -> bool:
@@ -199,22 +182,16 @@ def remove_repetition(found: DecodedText) -> DecodedText:
     repeated = find_repetition([word.text for word in found.words])
     if repeated is None:
         return found
-    spans = word_spans(found)
-    text = found.text[: spans[repeated.start - 1][1]]
-    if repeated.stop < len(spans):
-        text += found.text[spans[repeated.stop - 1][1] :]
-    return replace(found, text=text, words=found.words[: repeated.start] + found.words[repeated.stop :])
-
-
-def word_spans(found: DecodedText) -> list[tuple[int, int]]:
-    """Where in the text each word is: its start, and the position after its end."""
     spans: list[tuple[int, int]] = []
     length = 0
     for word in found.words:
         start = max(length, found.text.find(word.text, length))
         length = min(len(found.text), start + len(word.text))
         spans.append((start, length))
-    return spans
+    text = found.text[: spans[repeated.start - 1][1]]
+    if repeated.stop < len(spans):
+        text += found.text[spans[repeated.stop - 1][1] :]
+    return replace(found, text=text, words=found.words[: repeated.start] + found.words[repeated.stop :])
 
 
 def join_word_pieces(pieces: Sequence[DecodedWord], *, spaced: bool) -> tuple[DecodedWord, ...]:

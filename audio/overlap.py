@@ -61,7 +61,8 @@ def join_overlapping(left: Sequence[Word], right: Sequence[Word], audio: WindowA
             last, begin = last + 1, begin + 1
         if audio.cut_in_speech or last == len(left) - 1:
             return (*trusted[: last + 1], *right[begin:])
-        return (*left, *(word for word in right[begin:] if word.end > cut + TIMING_JITTER))
+        new = [word for word in right[begin:] if word.end > cut + TIMING_JITTER]
+        return (*(left[:-1] if new and _is_beginning(left[-1], new[0]) else left), *new)
     if len(trusted) - first >= MISSED_OVERLAP_WORDS:
         new = list(right)
     elif audio.cut_in_speech or first == len(trusted):
@@ -70,7 +71,16 @@ def join_overlapping(left: Sequence[Word], right: Sequence[Word], audio: WindowA
     else:
         new = [word for word in right if word.end > cut + TIMING_JITTER]
     halves = [word for word in left[len(trusted) :] if not new or word.end <= new[0].start]
-    return (*trusted, *halves, *new[repeated_words([*trusted, *halves], new, before=cut) :])
+    before = [*trusted, *halves]
+    if new and before and _is_beginning(before[-1], new[0]):
+        return (*before[:-1], *new)
+    return (*before, *new[_repeated_words(before, new, audio) :])
+
+
+def _is_beginning(word: Word, whole: Word) -> bool:
+    """Whether a word is the beginning of one that was heard whole: "part-" of "participant"."""
+    begins, key = comparison_key(word.text), comparison_key(whole.text)
+    return begins != "" and key.startswith(begins) and abs(word.start - whole.start) <= TYPICAL_DISTANCE
 
 
 def _same(one: Word, other: Word) -> bool:
@@ -92,17 +102,12 @@ def _misplaced_pairs(overlap: Sequence[Word], right: Sequence[Word], placed: int
     return pairs if len(pairs) >= max(MISSED_OVERLAP_WORDS, SAME_SHARE * len(overlap)) else []
 
 
-def repeated_words(left: Sequence[Word], right: Sequence[Word], *, before: int, least: int = SEAM_WORDS) -> int:
-    """How many of the first words of `right` are the last ones of `left` once more, though placed before a position.
-
-    Args:
-        left, right: words that follow each other.
-        before: what begins here or later is said again.
-        least: fewer words than this are not looked at.
-    """
+def _repeated_words(left: Sequence[Word], right: Sequence[Word], audio: WindowAudio) -> int:
+    """How many of the first words of `right` are the last ones of `left` once more, all of them in the overlap."""
     ends, begins = [comparison_key(word.text) for word in left], [comparison_key(word.text) for word in right]
-    for count in range(min(len(ends), len(begins)), least - 1, -1):
-        if right[0].start < before and ends[-count:] == begins[:count]:
+    for count in range(min(len(ends), len(begins)), SEAM_WORDS - 1, -1):
+        in_overlap = left[-count].end > audio.offset and right[0].start < audio.window_start
+        if in_overlap and ends[-count:] == begins[:count]:
             return count
     return 0
 

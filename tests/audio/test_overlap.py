@@ -101,6 +101,25 @@ def test_join_knows_the_last_word_that_was_placed_behind_the_cut() -> None:
     assert joined(left, right, window(39.17, 37.2)) == "has left the conference This"
 
 
+def test_join_in_a_pause_takes_a_word_of_which_only_the_beginning_was_heard_before_the_cut() -> None:
+    left = words(("one", 64.2, 64.5), ("other", 64.5, 64.7), ("part-", 64.7, 65.0))
+    right = words(("one", 64.2, 64.5), ("other", 64.5, 64.7), ("participant", 64.7, 66.0), ("in", 66.0, 66.7))
+    assert joined(left, right, window(65.4, 64)) == "one other participant in"
+    assert joined(left[-1:], right[-2:], window(65.4, 64.7)) == "participant in"
+
+
+def test_join_in_a_pause_keeps_a_stutter() -> None:
+    left = words(("one", 64.2, 64.5), ("other", 64.5, 64.7), ("part-", 64.7, 65.0))
+    right = words(("other", 64.5, 64.7), ("part", 64.7, 65.0), ("participant", 65.8, 66.4), ("in", 66.4, 66.7))
+    assert joined(left, right, window(65.4, 64)) == "one other part- participant in"
+
+
+def test_join_keeps_an_ending_that_is_said_again_in_the_overlap_where_nothing_was_heard_before() -> None:
+    left = spread(["to", "decrease", *SENTENCE[-3:]], 6.0, 0.25)
+    right = spread([*SENTENCE[-3:], "has", "joined"], 8.8, 0.3)
+    assert joined(left, right, window(10.3, 8.7)) == "to decrease disposed young man disposed young man has joined"
+
+
 def test_join_keeps_a_sentence_that_is_said_again_after_the_cut() -> None:
     left = spread(SENTENCE, 8.0, 0.25)
     right = [*spread(SENTENCE[-4:], 9.0, 0.25), *spread(SENTENCE, 11.0, 0.25)]
