@@ -1,22 +1,24 @@
 """How long it takes until an answer ends, by silence and words alone and with the turn detector, on real recordings.
 
-    python -m tests.benchmarks.voice.endings FOLDER [NAME]…     # wav files of one answer each, 16 kHz mono
+    python -m tests.benchmarks.voice.endings FOLDER [NAME]… [-v] [--fluent N]     # wav files of one answer each
 
 Each recording is cut in its speaker's pauses, at its end, and between some words that are said without a pause; a quiet
-room follows, and what the rules then require is what a pause there may last. How a place is called follows the
-model's own full stops, with the words around it known. Recordings are one answer each, so that every pause inside one
-that ends it is a mistake. With no NAME, all files of the folder are heard.
+room follows, and what the rules then require is what a pause there may last. How a place is called follows the model's
+own full stops, with the words around it known. Recordings are one answer each, so that every pause inside one that ends
+it is a mistake. `references.tsv` in the folder (file, kind, what is said) has words counted, too. With no NAME, all
+files of the folder are heard; -v prints every place.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal, get_args
 
 import numpy as np
@@ -33,7 +35,9 @@ from config.speech import SpeechSettings
 from tests.benchmarks.voice.corpus import read_samples
 from tests.benchmarks.voice.cutoffs import CachingTranscriber
 from tests.benchmarks.voice.pauses import with_pause
+from tests.benchmarks.voice.scoring import Errors, errors
 from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, transcribe_recording
+from tests.benchmarks.voice.wer import Offline
 from tests.support.speech_sounds import frames_of, samples_of, sound_of
 
 Kind = Literal["end of the answer", "between sentences", "inside a sentence", "inside, without a pause"]
@@ -41,8 +45,6 @@ PAUSES_S = (0.7, 1.0, 1.3, 1.6, 2.0, 2.5)
 HEARD_BEFORE_S = 24.0
 """An answer is cut so long before the place, too."""
 CONTEXT_S = 28.0
-FLUENT = 12
-"""Places without a pause, of each recording."""
 FAR_S = 0.5
 """They are so far from every pause."""
 ROOM_S = 3.6
@@ -80,9 +82,15 @@ class RememberingDetector:
 
 
 class Surveyor:
-    """Finds the places of recordings."""
+    """Finds the places of recordings.
 
-    def __init__(self, models: SpeechModels) -> None:
+    Args:
+        models: of the product.
+        fluent: places without a pause, of each recording.
+    """
+
+    def __init__(self, models: SpeechModels, fluent: int) -> None:
+        self._fluent_places = fluent
         self._transcriber = models.transcriber
         self._activity = models.activity
         self._detector = RememberingDetector(SmartTurn())
@@ -144,7 +152,7 @@ class Surveyor:
                 at = quietest(samples, one, other)
                 if text[-1:] not in ".?!,;:" and all(abs(at - pause) > FAR_S * RATE_HZ for pause in pauses):
                     found.append(at)
-        chosen = np.random.default_rng(5).permutation(len(found))[:FLUENT]
+        chosen = np.random.default_rng(5).permutation(len(found))[: self._fluent_places]
         yield from sorted(found[number] for number in chosen)
 
 
@@ -195,29 +203,42 @@ def cut_off_table(places: Sequence[Place]) -> Iterator[str]:
                 )
 
 
-async def broken_table(sounds: dict[str, Samples], models: SpeechModels) -> list[str]:
-    """Lines of a table: whole recordings as they are, and how many answers they fall into."""
+async def broken_table(sounds: Mapping[str, Samples], said: Mapping[str, str], models: SpeechModels) -> list[str]:
+    """Lines of a table: whole recordings as they are, how many answers they fall into, and what is understood."""
     reopen_s = SpeechSettings().reopen_s
     lines = [
-        f"| patience | by | recordings broken | answers | breaks after which nobody spoke for {reopen_s:g} s |",
-        "|---|---|---|---|---|",
+        f"| patience | by | recordings broken | answers | breaks and {reopen_s:g} s of silence | words wrong |",
+        "|---|---|---|---|---|---|",
     ]
     transcriber, detector = CachingTranscriber(models.transcriber), SmartTurn()
     for patience in get_args(Patience):
         for turns in (None, detector):
             broken = answers = lost = 0
-            for samples in sounds.values():
+            wrong = Errors(0)
+            for name, samples in sounds.items():
                 heard = await transcribe_recording(
                     samples, transcriber, models.activity, patience=patience, turns=turns
                 )
                 parts = [answer for answer in heard.answers if answer.text]
                 answers += len(parts)
+                wrong += errors(said[name], heard.text) if name in said else Errors(0)
                 broken += len(parts) > 1
                 for one, other in pairwise(parts):
                     lost += other.words[0].start - one.at > reopen_s * RATE_HZ
             how = "silence, words" if turns is None else "silence, words, sound"
-            lines.append(f"| `{patience}` | {how} | {broken} of {len(sounds)} | {answers} | {lost} |")
-    return lines
+            line = f"| `{patience}` | {how} | {broken} of {len(sounds)} | {answers} | {lost}"
+            lines.append(f"{line} | {wrong.total} of {wrong.words} |")
+    with TemporaryDirectory() as place:
+        offline = await asyncio.to_thread(Offline, Path(place))
+        read = [errors(said[name], offline.read(sounds[name])) for name in sounds if name in said]
+    wrong = sum(read, Errors(0))
+    return [*lines, f"| offline | | | | | {wrong.total} of {wrong.words} |"]
+
+
+def _said(folder: Path) -> dict[str, str]:
+    path = folder / "references.tsv"
+    lines = path.read_text().splitlines()[1:] if path.is_file() else []
+    return {Path(name).stem: text for name, _, text in (line.split("\t") for line in lines)}
 
 
 def _read(folder: Path, wanted: Sequence[str]) -> dict[str, Samples]:
@@ -227,21 +248,24 @@ def _read(folder: Path, wanted: Sequence[str]) -> dict[str, Samples]:
     return {path.stem: read_samples(path) for path in paths}
 
 
-async def main(folder: Path, names: Sequence[str]) -> None:
+async def main() -> None:
     """Print both tables, and every place with `-v`."""
-    wanted = [name for name in names if name != "-v"]
-    sounds = await asyncio.to_thread(_read, folder, wanted)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.voice.endings")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("-v", action="store_true", dest="verbose")
+    parser.add_argument("--fluent", type=int, default=12)
+    asked = parser.parse_args()
+    sounds = await asyncio.to_thread(_read, asked.folder, asked.names)
     async with open_models() as models:
-        surveyor = Surveyor(models)
+        surveyor = Surveyor(models, asked.fluent)
         places = [place for name, sound in sounds.items() for place in await surveyor.places(name, sound)]
-        if "-v" in names:
+        if asked.verbose:
             for place in places:
                 where = f"{place.recording:12} {place.at / RATE_HZ:7.2f} {place.kind:24}"
                 print(f"{where} {place.finished:.3f} {place.text[-60:]!r}")
-        print(*cut_off_table(places), "", *await broken_table(sounds, models), sep="\n")
+        print(*cut_off_table(places), "", *await broken_table(sounds, _said(asked.folder), models), sep="\n")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        raise SystemExit("python -m tests.benchmarks.voice.endings FOLDER [NAME]… [-v]")
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))
+    asyncio.run(main())
