@@ -254,9 +254,7 @@ def test_statement_without_a_word_that_asks_is_no_question_to_the_interviewer(tr
         ("You felt you counted for something. I think that's all I'm doing up there, with my knife.", "Why is that?"),
     ],
 )
-def test_tiredness_and_all_that_one_does_are_no_wish(
-    trained: ActHearing, text: str, question: str
-) -> None:
+def test_tiredness_and_all_that_one_does_are_no_wish(trained: ActHearing, text: str, question: str) -> None:
     found = {act.act: act for act in trained.read_sync(text, question, "en")}
     assert "wants_withdrawal" not in found
     assert "wants_stop" not in found or "tired" in text
