@@ -53,8 +53,6 @@ COMMON = frozenset(
     ).split()
 )
 """Words that come back in anybody's answers."""
-MOVING = 2
-"""Feeling from which on a question may name something in what was told, though it came up but once."""
 NEWCOMER = 0.4
 """What asking who somebody is gains over the plainest probe."""
 SPOKEN_OF = 2
@@ -100,7 +98,7 @@ class OfflineQuestionWriter:
         if shipped() is None:
             return 0
         told = _telling(choices[0])
-        away = AWAY if _leaves(choices[0]) and not (told.felt or told.peak) else 0.0
+        away = (-AWAY if told.felt or told.peak else AWAY) if _leaves(choices[0]) else 0.0
         least = _promise(choices[0], told) + _weight(choices[0]) + away + LEAST_GAIN
         taken = 0
         for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
@@ -392,13 +390,18 @@ def _part(request: QuestionRequest) -> str:
     if not part or part[:1].isupper():
         return ""
     head = words(part)[-1]
+    asked = any(head in words(text.casefold()) for text in (*request.all_questions, request.topic))
+    return part if _came_up(request, part) and not asked else ""
+
+
+def _came_up(request: QuestionRequest, part: str) -> bool:
+    """Whether something came up in several answers, or somebody in several sentences of the last one."""
+    head = words(part)[-1]
     answers = [line.text.casefold() for line in request.lines if line.speaker == "respondent"]
     everywhere = sum(head in words(answer) for answer in answers) >= SPOKEN_OF
     lately = sum(head in words(sentence) for answer in answers[-1:] for sentence in sentences(answer)) >= SPOKEN_OF
-    asked = any(head in words(text.casefold()) for text in (*request.all_questions, request.topic))
     somebody = words(part)[0] == "your" or head in PERSON_NOUNS | KIN_NOUNS
-    moving = request.focus_emotion >= MOVING
-    return part if (everywhere or moving or (lately and somebody)) and not asked else ""
+    return everywhere or (lately and somebody)
 
 
 def _newcomer(request: QuestionRequest) -> str:
@@ -444,10 +447,14 @@ def _worded(
 ) -> list[Wording]:
     """Every wording of the forms that fit."""
     label = request.focus_label or ""
-    return [
+    found = [
         Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
         for wording in worded(fitting(forms, request, _stance(request)), request, speaking, about)
     ]
+    thing = request.focus_rendering.thing
+    if not thing or _came_up(request, thing):
+        return found
+    return [wording for wording in found if "about {thing}." not in wording.form.ask] or found
 
 
 def _stance(request: QuestionRequest) -> Stance:

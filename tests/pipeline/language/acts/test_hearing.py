@@ -258,3 +258,12 @@ def test_tiredness_and_all_that_one_does_are_no_wish(trained: ActHearing, text: 
     found = {act.act: act for act in trained.read_sync(text, question, "en")}
     assert "wants_withdrawal" not in found
     assert "wants_stop" not in found or "tired" in text
+
+
+def test_words_that_may_mean_the_thing_are_asked_back_and_a_garden_that_must_be_here_is_no_danger(
+    trained: ActHearing,
+) -> None:
+    text = "A voice in the place that doesn't want anything back. That'll do me."
+    assert [act.sure for act in trained.read_sync(text, "What does that mean to you?", "en")] == [False]
+    text = "There is no garden in Poland to go back to, so if I want one it must be here."
+    assert "risk" not in {act.act for act in trained.read_sync(text, "What difference does that make?", "en")}
