@@ -220,6 +220,8 @@ class ActHearing:
             agrees = chance >= threshold.agrees
             if heard.about == "plainly" and heard.sure:
                 return heard
+            if heard.about == "ambiguous":
+                return heard.model_copy(update={"sure": False, "about": ""})
             if heard.act in BOTH:
                 return heard.model_copy(update={"sure": agrees and (heard.sure or chance >= CONFIRMS)})
             doubted = heard.act == "risk" and chances[TELLS] >= DOUBTS_HARM and chance < UNSHARED

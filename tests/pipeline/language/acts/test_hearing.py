@@ -264,6 +264,7 @@ def test_words_that_may_mean_the_thing_are_asked_back_and_a_garden_that_must_be_
     trained: ActHearing,
 ) -> None:
     text = "A voice in the place that doesn't want anything back. That'll do me."
-    assert [act.sure for act in trained.read_sync(text, "What does that mean to you?", "en")] == [False]
+    found = {act.act: act.sure for act in trained.read_sync(text, "What does that mean to you?", "en")}
+    assert found["wants_stop"] is False
     text = "There is no garden in Poland to go back to, so if I want one it must be here."
     assert "risk" not in {act.act for act in trained.read_sync(text, "What difference does that make?", "en")}
