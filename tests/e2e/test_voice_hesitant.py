@@ -22,8 +22,8 @@ pytestmark = [
 ]
 
 HEARD = 0.5
-"""Share of the words of a piece that a small model must have understood of a synthetic voice that stops in mid-sentence;
-of a piece that was lost, no more than its small words are found in the others."""
+"""Share of the words of a piece that a small model must have understood of a synthetic voice that stops in
+mid-sentence; of a piece that was lost, no more than its small words are found in the others."""
 LONG_S = 20.0
 """Longer than a slow machine takes to hear an answer to its end and to ask on."""
 HELLO = "Hello, this is a test of the microphone."
