@@ -267,9 +267,7 @@ class WhisperTranscriber:
         if ticket is None:
             raise TranscriberDropped(f"No time for a {purpose}.")
         result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
-        self._jobs[ticket] = _Job(
-            np.array(samples, dtype=np.int16), language, offset, self._beam_size(purpose), result
-        )
+        self._jobs[ticket] = _Job(np.array(samples, dtype=np.int16), language, offset, self._beam_size(purpose), result)
         self._start_due(now)
         try:
             return await result

@@ -140,7 +140,7 @@ export default {
   "voice.set.mode.push.more": "اضغط زرًا باستمرار وأنت تتكلم، أو اضغطه لتبدأ ولتتوقف.",
   "voice.set.patience": "كم يطول التوقف",
   "voice.set.patience.quick": "قصير، 0.5 ث",
-  "voice.set.patience.normal": "عادي، 0.9 ث",
+  "voice.set.patience.normal": "عادي، 0.85 ث",
   "voice.set.patience.patient": "طويل، 1.8 ث",
   "voice.set.read": "قراءة الأسئلة بصوت مسموع",
   "voice.set.interrupt": "السماح لي بالمقاطعة بالكلام",

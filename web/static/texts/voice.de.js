@@ -136,7 +136,7 @@ export default {
   "voice.set.mode.push.more": "Halten Sie beim Sprechen eine Taste gedrückt, oder tippen Sie zum Beginnen und Aufhören.",
   "voice.set.patience": "Wie lang eine Pause sein darf",
   "voice.set.patience.quick": "Kurz, 0,5 s",
-  "voice.set.patience.normal": "Normal, 0,9 s",
+  "voice.set.patience.normal": "Normal, 0,85 s",
   "voice.set.patience.patient": "Lang, 1,8 s",
   "voice.set.read": "Fragen vorlesen",
   "voice.set.interrupt": "Durch Sprechen unterbrechen",

@@ -136,7 +136,7 @@ export default {
   "voice.set.mode.push.more": "Hold a button while you speak, or tap it to start and to stop.",
   "voice.set.patience": "How long a pause may be",
   "voice.set.patience.quick": "Short, 0.5 s",
-  "voice.set.patience.normal": "Normal, 0.9 s",
+  "voice.set.patience.normal": "Normal, 0.85 s",
   "voice.set.patience.patient": "Long, 1.8 s",
   "voice.set.read": "Read questions aloud",
   "voice.set.interrupt": "Let me interrupt by speaking",
