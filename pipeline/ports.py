@@ -59,6 +59,7 @@ class Rendering(Record):
         feeling: one adjective of what they feel: "helpless".
         other, other_act: somebody else, and what they did: "the manager", "shrug".
         thing, plural: a noun phrase that points at it, "that silence", and whether it takes a plural verb.
+        part: a noun phrase for somebody or something in what was told: "your dad", "that torch".
         named: whether the clause's subject is understood when other things were talked about since.
     """
 
@@ -71,6 +72,7 @@ class Rendering(Record):
     other_act: str = ""
     thing: str = ""
     plural: bool = False
+    part: str = ""
     named: bool = True
 
 

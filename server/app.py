@@ -17,6 +17,7 @@ from server.descriptions import Described
 from server.middleware import AdmissionMiddleware, ErrorMiddleware
 from server.parts import Parts
 from server.sockets.moderator import ModeratorServices
+from server.sockets.realtime import realtime_route
 from server.sockets.respondent import RespondentServices
 
 
@@ -52,6 +53,7 @@ def build_app(parts: Parts) -> Starlette:
         sockets,
         on_error=count_error,
         words_of=lambda language: parts.library.known_texts(language).find,
+        patience=parts.settings.speech.patience,
     )
     moderators = ModeratorServices(parts.watch, parts.auth, sockets, time.monotonic, count_error)
     middleware = [Middleware(AdmissionMiddleware, parts=parts)]
@@ -66,7 +68,7 @@ def build_app(parts: Parts) -> Starlette:
         )
     middleware.append(Middleware(ErrorMiddleware))
     app = Starlette(
-        routes=[respondents.route(), moderators.route(), *http_routes()],
+        routes=[respondents.route(), realtime_route(respondents), moderators.route(), *http_routes()],
         middleware=middleware,
         exception_handlers={HTTPException: on_error},
     )

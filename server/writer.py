@@ -34,8 +34,9 @@ class WriterSettings:
 
     Args:
         batch: records per transaction at most.
-        wait_ms: how long to wait for a record before the lock is renewed.
-        lock_ttl_s: how long a partition stays locked by a writer that no longer renews its lock.
+        wait_ms: how long to wait for a record before the lock is looked at again.
+        lock_ttl_s: how long a partition stays locked by a writer that no longer renews its lock, which it does after a
+            third of that.
         lock_retry_s: pause between attempts to lock a partition that another writer has.
         attempts: how often a record is tried alone before it becomes a dead letter.
         first_pause_s: pause after the first failure; doubles with each.
@@ -46,9 +47,9 @@ class WriterSettings:
     """
 
     batch: int = 64
-    wait_ms: int = 1_000
+    wait_ms: int = 4_000
     lock_ttl_s: float = 10.0
-    lock_retry_s: float = 1.0
+    lock_retry_s: float = 2.0
     attempts: int = 5
     first_pause_s: float = 0.05
     longest_pause_s: float = 5.0
@@ -112,6 +113,8 @@ class Writer:
         self._holder = token_hex(8)
         self._partitions = range(hot.keys.partitions)
         self._positions: dict[int, str] = {}
+        self._renew_at: dict[int, float] = {}
+        """By partition that this writer has locked: when it renews the lock, by the loop's clock."""
         self._turns = {partition: asyncio.Lock() for partition in self._partitions}
         self._failures: dict[int, str] = {}
         self._lag: dict[int, Lag] = {}
@@ -170,11 +173,12 @@ class Writer:
             log.warning("writer.retry", reason=str(error))
 
     async def drain(self, deadline_s: float) -> bool:
-        """Write the records that wait now, whether or not `run` is running.
+        """Write the records that wait now, whether or not `run` is running; from then on nothing is gathered.
 
         Returns:
             Whether nothing waits any more; False when the deadline passed, or another writer has a partition.
         """
+        self._applier.hurry()
         try:
             async with asyncio.timeout(deadline_s):
                 return all([await self._drain(partition) for partition in self._partitions])
@@ -187,9 +191,16 @@ class Writer:
         Raises:
             StorageUnavailable: the hot server doesn't answer.
         """
-        self._lag = {p: Lag(await self._journal.length(p), await self._waits_for_s(p)) for p in self._partitions}
+        self._lag = {p: await self._lag_of(p) for p in self._partitions}
         self._hooks.lag(self._lag)
         return dict(self._lag)
+
+    async def _lag_of(self, partition: int) -> Lag:
+        records = await self._journal.length(partition)
+        if not records:
+            self._oldest.pop(partition, None)
+            return Lag(0, 0.0)
+        return Lag(records, await self._waits_for_s(partition))
 
     async def _waits_for_s(self, partition: int) -> float:
         """How long the oldest record waits, also after the clock of the hot server was set back."""
@@ -228,9 +239,11 @@ class Writer:
                 pause_s = settings.first_pause_s
             except StalePosition:
                 log.info("writer.position_moved", partition=partition)
+                self._renew_at.pop(partition, None)
                 wait_s = settings.lock_retry_s
             except (HotError, StoreError, OSError) as error:
                 self._note_failure(partition, error)
+                self._renew_at.pop(partition, None)
                 wait_s, pause_s = pause_s, min(pause_s * 2, settings.longest_pause_s)
             if wait_s:
                 await asyncio.sleep(wait_s)
@@ -340,14 +353,22 @@ class Writer:
         log.warning("writer.retry", partition=partition, reason=str(error))
 
     async def _lock(self, partition: int) -> bool:
-        """Lock the partition, and wait for the reply even if cancelled.
+        """Lock the partition, and wait for the reply even if cancelled; without asking while the lock is still fresh.
 
         A lock acquired after the writer has released its locks would keep other writers out until it expires.
         """
+        now_s = asyncio.get_running_loop().time()
+        if now_s < self._renew_at.get(partition, now_s):
+            return True
+        self._renew_at.pop(partition, None)
         asking = self._journal.lock(partition, self._holder, self._settings.lock_ttl_s)
-        return await run_to_completion(asking, within_s=RELEASE_S)
+        locked = await run_to_completion(asking, within_s=RELEASE_S)
+        if locked:
+            self._renew_at[partition] = now_s + self._settings.lock_ttl_s / 3
+        return locked
 
     async def _release_locks(self) -> None:
+        self._renew_at.clear()
         unlocking = (self._journal.unlock(partition, self._holder) for partition in self._partitions)
         try:
             async with asyncio.timeout(RELEASE_S):

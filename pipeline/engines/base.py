@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from pipeline.concept import Element, PipelineSettings, SessionConfiguration
 from pipeline.coverage import ElementCoverage
@@ -47,13 +47,16 @@ PinnedT = TypeVar("PinnedT")
 TermKind = Literal["weighted", "multiplied", "bonus", "veto"]
 
 
-class Term(Record):
-    """One reason for a candidate's score.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One reason for a candidate's score; no Record, because a turn makes five hundred that few ever read.
 
     `name` is the weight key or the scorer, `signal` and `value` are what it looked at, where it looked at a signal.
     `amount` is what it adds (`weighted`, `bonus`) or the factor it multiplies by (`multiplied`); a `veto` has none.
     `weight` is what the engine's file gives it.
     """
+
+    __pydantic_config__: ClassVar[ConfigDict] = Record.model_config
 
     kind: TermKind = "weighted"
     name: str

@@ -48,9 +48,16 @@ class Clause:
     joined_to: int | None = None
 
 
+_KEPT = "askwell.clauses"
+"""Where a Doc keeps its clauses: an answer is split once, whoever asks."""
+
+
 def split(doc: Doc) -> list[Clause]:
     """Clauses of a parsed answer, in order; punctuation and markers belong to none of them."""
-    return _joined(_Splitter(doc).run())
+    known: tuple[Clause, ...] | None = doc.user_data.get(_KEPT)
+    if known is None:
+        known = doc.user_data[_KEPT] = tuple(_joined(_Splitter(doc).run()))
+    return list(known)
 
 
 class _Splitter:

@@ -22,6 +22,7 @@ MAX_CLAUSE_WORDS = 12
 MAX_ACT_WORDS = 9
 MAX_SUBJECT_WORDS = 4
 MAX_THING_WORDS = 6
+MAX_PART_WORDS = 4
 
 VERBS = words("VERB AUX")
 FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
@@ -68,6 +69,18 @@ FEELINGS = words(
     "shocked sick silly small stressed stupid sure surprised tense terrible terrified tired torn trapped "
     "uncomfortable uneasy unhappy unsure upset useless valued vulnerable wanted weak weird worried worthless"
 )
+PLACES_OF_PARTS = words("dobj pobj nsubj attr ROOT conj appos")
+TIMES_AND_AMOUNTS = words("DATE TIME MONEY PERCENT CARDINAL ORDINAL QUANTITY")
+SAYS_NOTHING = words(
+    "time day week weekend month year decade morning afternoon evening night moment minute second hour while today "
+    "thing stuff bit lot way kind sort type point end start beginning middle side part piece rest half one something "
+    "anything everything nothing sense idea reason fact case matter course god goodness number couple pair load top "
+    "bottom front back place mind head hand eye face foot arm finger leg shoulder hair world age name word use go "
+    "turn look chance trouble problem difference situation example people person man woman guy bloke fella lady "
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december spring summer autumn winter christmas pound quid euro dollar pence percent"
+)
+"""Nouns that nobody would ask to hear more about by themselves."""
 GLUED = words("m ve d ll s re")
 """What was typed without its apostrophe: "im", "ive"."""
 OBJECT_FORMS = {"he": "him", "she": "her", "they": "them", "who": ""}
@@ -80,7 +93,7 @@ def rendered(doc: Doc, quote: str) -> Rendering:
     span = _found(doc, quote)
     if span is None or _shouted(doc.text):
         return Rendering()
-    thing = Rendering(thing=_thing(span), plural=span.root.tag_ in PLURALS)
+    thing = Rendering(thing=_thing(span), plural=span.root.tag_ in PLURALS, part=_part(span))
     verb = _verb_of(span)
     return thing if verb is None else _of_verb(verb, thing, span.root)
 
@@ -106,6 +119,7 @@ def _of_verb(verb: Token, thing: Rendering, root: Token) -> Rendering:
         other_act=other_act,
         thing=thing.thing,
         plural=thing.plural,
+        part=thing.part,
         named=named,
     )
 
@@ -498,10 +512,50 @@ def _thing(span: Span) -> str:
     root = span.root
     if root.pos_ not in {"NOUN", "PROPN"} or root.dep_ in {"compound", "amod", "intj", "vocative"}:
         return ""
+    if normalised_text(root.text) == "home":
+        return ""  # “that home”
     if root.dep_ == "npadvmod" and not (root.left_edge.i and root.doc[root.left_edge.i - 1].is_punct):
         return ""  # “that day”, “this time”
     if any(token.pos_ in VERBS and token.tag_ in FINITE for token in span):
         return ""
+    return _pointed_at(root)
+
+
+def _part(span: Span) -> str:
+    """Somebody or something in what was told, as a noun phrase that points at it; what was said last counts most.
+
+    Nothing of what was denied, of times and amounts, and of words that say nothing by themselves.
+    """
+    found = [token for token in span if _can_be_asked_about(token)]
+    for token in sorted(found, key=lambda token: (_closeness(token), token.i), reverse=True):
+        said = _pointed_at(token)
+        if said and len(said.split()) <= MAX_PART_WORDS:
+            return said
+    return ""
+
+
+def _can_be_asked_about(token: Token) -> bool:
+    if token.pos_ not in {"NOUN", "PROPN"} or token.dep_ not in PLACES_OF_PARTS:
+        return False
+    if normalised_text(token.lemma_) in SAYS_NOTHING or token.ent_type_ in TIMES_AND_AMOUNTS or token.like_num:
+        return False
+    determined = [normalised_text(child.text) for child in token.lefts if child.dep_ in {"det", "poss"}]
+    if set(determined) & {"no", "any", "every", "each", "another", "either", "neither", "your"}:
+        return False
+    if not determined and token.ent_type_ != "PERSON":
+        return False
+    governing = next((up for up in token.ancestors if up.pos_ in VERBS), None)
+    return governing is None or not any(child.dep_ == "neg" for child in governing.children)
+
+
+def _closeness(token: Token) -> int:
+    """2 for somebody, and for what is the respondent's own; 1 for what is the object of a deed; else 0."""
+    own = any(child.dep_ == "poss" and normalised_text(child.text) in FIRST for child in token.lefts)
+    return 2 if own or _is_person(token) else 1 if token.dep_ in {"dobj", "attr"} else 0
+
+
+def _pointed_at(root: Token) -> str:
+    """A noun with what belongs to it: “that silence”, “your own teeth”, “Carys”; nothing where that is not safe."""
     left = [token for token in root.lefts if token.dep_ in {"det", "poss", "amod", "compound", "nummod", "nmod"}]
     start = min([token.left_edge.i for token in left], default=root.i)
     tokens = list(root.doc[start : root.i + 1])

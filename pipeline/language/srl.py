@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from importlib.metadata import version
 from pathlib import Path
@@ -119,11 +119,15 @@ class DocCache:
 
     def batch(self, texts: Sequence[str]) -> list[Doc]:
         """Many short texts at once, parsed together and not kept."""
+        if not texts:
+            return []  # without asking every part of the pipeline
         with self._lock:
             return list(self._nlp.pipe([_printable(text) for text in texts], batch_size=64))
 
     def tagged(self, texts: Sequence[str]) -> list[Doc]:
         """Many short texts at once, with lemmas but without syntax: a third of the time of parsing them."""
+        if not texts:
+            return []
         with self._lock:
             return list(self._nlp.pipe([_printable(text) for text in texts], batch_size=64, disable=["parser"]))
 
@@ -160,6 +164,7 @@ class SpacyParser:
         self.version = f"spacy {version('spacy')} {meta.get('lang')} {meta.get('name')} {meta.get('version')}"
         """What parses depend on besides the text."""
         self._lemmas: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._words: OrderedDict[str, tuple[str, ...]] = OrderedDict()
 
     async def parse(self, text: str) -> Parse:
         """Discourse relations of one answer."""
@@ -199,18 +204,46 @@ class SpacyParser:
         known = {label: lemmas for label in labels if (lemmas := self._lemmas.get(label)) is not None}
         missing = list(dict.fromkeys(label for label in labels if label not in known))
         fresh = {label: content_lemmas(doc) for label, doc in zip(missing, self.docs.tagged(missing), strict=True)}
-        self._lemmas.update(fresh)
-        while len(self._lemmas) > REMEMBERED_LABELS:
-            self._lemmas.popitem(last=False)
+        _remember(self._lemmas, fresh)
+        return [known[label] if label in known else fresh[label] for label in labels]
+
+    def words_sync(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The lemmas of all words of each label, lower case, "not" for every negation.
+
+        Content lemmas of the same labels cost nothing after that: labels are parsed, which tags them as well.
+        """
+        known = {label: found for label in labels if (found := self._words.get(label)) is not None}
+        missing = list(dict.fromkeys(label for label in labels if label not in known))
+        docs = dict(zip(missing, self.docs.batch(missing), strict=True))
+        fresh = {label: _all_lemmas(doc) for label, doc in docs.items()}
+        _remember(self._words, fresh)
+        _remember(self._lemmas, {label: content_lemmas(doc, syntax=False) for label, doc in docs.items()})
         return [known[label] if label in known else fresh[label] for label in labels]
 
 
-def content_lemmas(tokens: Doc | Span | Sequence[Token]) -> tuple[str, ...]:
-    """Lower-case lemmas without stop words; a negation counts as "not", numbers stay."""
+def _remember(kept: OrderedDict[str, tuple[str, ...]], fresh: Mapping[str, tuple[str, ...]]) -> None:
+    kept.update(fresh)
+    while len(kept) > REMEMBERED_LABELS:
+        kept.popitem(last=False)
+
+
+def _all_lemmas(doc: Doc) -> tuple[str, ...]:
+    return tuple(
+        "not" if token.dep_ == "neg" else token.lemma_.lower()
+        for token in doc
+        if token.dep_ == "neg" or any(char.isalnum() for char in token.text)
+    )
+
+
+def content_lemmas(tokens: Doc | Span | Sequence[Token], *, syntax: bool = True) -> tuple[str, ...]:
+    """Lower-case lemmas without stop words; a negation counts as "not", numbers stay.
+
+    Without `syntax` only words that always negate do, as where tokens are not parsed.
+    """
     lemmas = []
     for token in tokens:
         word = normalised_text(token.text)
-        if word in NEGATIONS or token.dep_ == "neg":
+        if word in NEGATIONS or (syntax and token.dep_ == "neg"):
             lemmas.append("not")
             continue
         if not (token.is_alpha or token.like_num or any(ch.isalnum() for ch in word)):

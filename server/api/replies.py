@@ -301,6 +301,7 @@ class SpeechOffered(ReplyBody):
     max_answer_s: float
     review_transcript: bool
     record_audio: bool
+    pauses_s: dict[Patience, float] = Field(description="About how much silence ends an answer, by patience.")
     reopen_s: float
     barge_in: bool
     echo_cancellation: bool | None = Field(description="Null: only while questions are read aloud.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from audio.endpoint import PATIENCE_MS
 from pipeline.concept import SessionConfiguration
 from pipeline.grid.rating import form_of
 from pipeline.outcome import progress
@@ -25,6 +26,7 @@ def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfi
         "available": reason is None,
         "reason": reason,
         "patience": state.settings.get("patience") or concept.patience or speech.patience,
+        "pauses_s": {name: silence_ms / 1000 for name, silence_ms in PATIENCE_MS.items()},
         "reopen_s": speech.reopen_s,
         "max_answer_s": concept.max_answer_s or speech.max_answer_s,
         "review_transcript": concept.review_transcript if review is None else review,

@@ -122,7 +122,7 @@ def _readme() -> str:
         "",
         f'The sockets speak the subprotocol `{SUBPROTOCOL}`: JSON text frames `{{"type": …}}`. Fields are exactly '
         "those named here; unknown fields and types are refused. The JSON Schema files beside this page say the same "
-        "to programs.",
+        "to programs. Clients of OpenAI's Realtime API find its events at [realtime](../realtime.md).",
         "",
         *_contents(),
     ]

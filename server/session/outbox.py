@@ -9,11 +9,36 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from server.hot.values import DurableEvent
 from server.protocol.base import Message
 from server.protocol.codec import encode, encode_event
 from server.protocol.codes import CLOSE_POLICY
+
+
+class Wire(Protocol):
+    """The format in which a client is written to; called once for everything that is sent, in order."""
+
+    def message(self, message: Message) -> Sequence[str]:
+        """The text frames of an ephemeral message."""
+        ...
+
+    def event(self, event: DurableEvent) -> Sequence[str]:
+        """The text frames of a durable event."""
+        ...
+
+
+class OwnWire:
+    """The protocol's own format: one frame each."""
+
+    def message(self, message: Message) -> Sequence[str]:
+        """The text frame of an ephemeral message."""
+        return (encode(message),)
+
+    def event(self, event: DurableEvent) -> Sequence[str]:
+        """The text frame of a durable event."""
+        return (encode_event(event.data),)
 
 
 class Outbox:
@@ -25,9 +50,11 @@ class Outbox:
     Args:
         bound: frames that may wait.
         wait_s: how long a writer waits for room.
+        wire: the format of the frames.
     """
 
-    def __init__(self, bound: int = 256, wait_s: float = 2.0) -> None:
+    def __init__(self, bound: int = 256, wait_s: float = 2.0, wire: Wire | None = None) -> None:
+        self._wire = wire or OwnWire()
         self._bound = bound
         self._wait_s = wait_s
         self._frames: deque[str] = deque()
@@ -65,7 +92,7 @@ class Outbox:
             await self._put_event(self._aside.pop(0))
         self._held = False
         for message in running():
-            self._append(encode(message))
+            self._append(self._wire.message(message))
 
     async def replay(self, event: DurableEvent) -> None:
         """Send an event of the past."""
@@ -74,7 +101,7 @@ class Outbox:
     async def send(self, message: Message) -> None:
         """Send an ephemeral message."""
         await self._wait_for_room()
-        self._append(encode(self._worded(message)))
+        self._append(self._wire.message(self._worded(message)))
 
     async def broadcast(self, message: Message) -> None:
         """Send an ephemeral message of the session; left out while the replay runs."""
@@ -91,7 +118,7 @@ class Outbox:
     async def repeat(self, event: DurableEvent) -> None:
         """Send a durable event again; the client drops what it has seen."""
         await self._wait_for_room()
-        self._append(encode_event(event.data))
+        self._append(self._wire.event(event))
 
     def close(self, code: int) -> None:
         """No more after what is in; the first code counts."""
@@ -121,7 +148,7 @@ class Outbox:
             return
         await self._wait_for_room()
         self._last_id = max(self._last_id, event.id)
-        self._append(encode_event(event.data))
+        self._append(self._wire.event(event))
 
     async def _wait_for_room(self) -> None:
         if len(self._frames) < self._bound:
@@ -135,7 +162,7 @@ class Outbox:
             self._frames.clear()
             self.close(CLOSE_POLICY)
 
-    def _append(self, frame: str) -> None:
+    def _append(self, frames: Sequence[str]) -> None:
         if self._close_code is None:
-            self._frames.append(frame)
+            self._frames.extend(frames)
             self._changed.set()

@@ -21,10 +21,11 @@ from server.hot.errors import HotError, SessionNotHot
 from server.protocol.codes import CLOSE_TAKEN_OVER
 from server.protocol.outbound import Notice
 from server.session import questions, rules
+from server.session.additions import unless_urgent
 from server.session.change import Change
 from server.session.commands import Commands
 from server.session.context import SessionContext, SessionServices, kept_settings
-from server.session.events import ReadyForAnswer, SessionEvent, SessionReleased, StorageRecovered
+from server.session.events import ReadyForAnswer, SessionEvent, SessionReleased, SessionRests, StorageRecovered
 from server.session.ledger import Ledger
 from server.session.naming import SlotNaming
 from server.session.outbox import Outbox
@@ -141,10 +142,22 @@ class SessionOwner:
     def unused_s(self) -> float | None:
         """For how long nobody has used it; None while somebody is connected, something is done, or it is leaving."""
         session = self.context
-        engaged = session.worker.busy or self.naming.busy or self._uses
-        if engaged or session.audience.present or self.leaving is not None:
+        if self._engaged or session.audience.present or self.leaving is not None:
             return None
         return session.services.clock() - session.worker.last_used
+
+    async def rest(self, after_s: float) -> None:
+        """Keep little of the session in memory if it was not used for so long, connected or not."""
+        session = self.context
+        quiet_s = session.services.clock() - session.worker.last_used
+        if self._engaged or quiet_s < after_s or self.leaving is not None or session.ledger.resting:
+            return
+        session.tell(SessionRests())
+        await session.ledger.rest()
+
+    @property
+    def _engaged(self) -> bool:
+        return bool(self.context.worker.busy or self.naming.busy or self._uses)
 
     async def keep_hot(self) -> None:
         """Have hot storage keep the session while a respondent is connected, answering or not."""
@@ -192,7 +205,8 @@ class SessionOwner:
 
     async def correct(self, utterance_id: str, text: str, turn_key: str) -> Receipt:
         """Amend the last answer, and wait."""
-        return await self.submit(Answer(turn_key=turn_key, text=text, kind="correct", corrects=utterance_id))
+        amendment = Answer(turn_key=turn_key, text=text, kind="correct", corrects=utterance_id)
+        return await self.submit(await unless_urgent(self.context, amendment))
 
     # Commands of the respondent
 

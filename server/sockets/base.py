@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 import structlog
@@ -100,8 +100,8 @@ class ClientSocket(ABC, Generic[Received, Hello]):
         self.settings = settings
         self.limiter = RateLimiter(settings, clock)
         self.on_error = on_error
-        self._known = False
-        """Whether hello was said."""
+        self.known = False
+        """Whether the client has said who it is."""
 
     async def serve(self) -> None:
         """Serve the connection until it ends."""
@@ -109,13 +109,8 @@ class ClientSocket(ABC, Generic[Received, Hello]):
         if not origin_allowed(headers.get("origin"), headers.get("host"), self.settings.allowed_origins):
             await websocket.close(CLOSE_POLICY)
             return
-        spoken = SUBPROTOCOL in websocket.scope.get("subprotocols", [])
-        await websocket.accept(subprotocol=SUBPROTOCOL if spoken else None)
         try:
-            if not spoken:
-                await self.tell(Error.of("invalid_message", f"This socket speaks {SUBPROTOCOL}."))
-                raise ConnectionOver(CLOSE_PROTOCOL_ERROR)
-            code = await self.converse(await self._hello())
+            code = await self.converse(await self.greet())
         except ConnectionOver as over:
             code = over.code
         except WebSocketDisconnect:
@@ -123,6 +118,21 @@ class ClientSocket(ABC, Generic[Received, Hello]):
         finally:
             self.ended()
         await self.close_with(code)
+
+    @property
+    def offered(self) -> Sequence[str]:
+        """The subprotocols that the client offers."""
+        found: Sequence[str] = self.websocket.scope.get("subprotocols", ())
+        return found
+
+    async def greet(self) -> Hello:
+        """Accept the connection; what the client says first. Raises ConnectionOver, after telling why."""
+        spoken = SUBPROTOCOL in self.offered
+        await self.websocket.accept(subprotocol=SUBPROTOCOL if spoken else None)
+        if not spoken:
+            await self.tell(Error.of("invalid_message", f"This socket speaks {SUBPROTOCOL}."))
+            raise ConnectionOver(CLOSE_PROTOCOL_ERROR)
+        return await self._hello()
 
     @abstractmethod
     async def parse(self, frame: str | bytes) -> Received | None:
@@ -153,7 +163,7 @@ class ClientSocket(ABC, Generic[Received, Hello]):
                     raise ConnectionOver(problem.close_code) from problem
                 continue
             if isinstance(message, self.hello_type):
-                self._known = True
+                self.known = True
                 return message
             ref = getattr(message, "type", None)
             await self.tell(Error.of("invalid_message", "The first message must be hello.", ref=ref))
@@ -172,7 +182,7 @@ class ClientSocket(ABC, Generic[Received, Hello]):
                 raise WebSocketDisconnect(frame.get("code", CLOSE_NORMAL))
             data: bytes | None = frame.get("bytes")
             content: str | bytes = data if data is not None else frame.get("text") or ""
-            if not self._known and len(content) > LONGEST_HELLO:
+            if not self.known and len(content) > LONGEST_HELLO:
                 told = "The first message, hello, is far shorter."
                 raise ProtocolProblem("invalid_message", told, close_code=CLOSE_TOO_BIG, fatal=True)
             message = await self.parse(content)
@@ -184,7 +194,12 @@ class ClientSocket(ABC, Generic[Received, Hello]):
         if isinstance(message, Error):
             self.on_error(message.code)
         if self.websocket.application_state is WebSocketState.CONNECTED:
-            await self.websocket.send_text(encode(message))
+            for frame in self.frames(message):
+                await self.websocket.send_text(frame)
+
+    def frames(self, message: Message) -> Sequence[str]:
+        """The text frames of a message."""
+        return (encode(message),)
 
     async def close_with(self, code: int) -> None:
         """Close the connection, unless either side has."""

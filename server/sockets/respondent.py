@@ -1,4 +1,4 @@
-"""The respondent's socket.
+"""The respondent's socket: what every connection of a respondent does, and the protocol's own format.
 
 Three tasks per connection: one reads frames and answers what needs no session, one hands the other messages to the
 session's owner in order, one writes what waits to be sent. The rules of the session are not here.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
@@ -16,6 +17,7 @@ import structlog
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from pipeline.concept import Patience
 from pipeline.grid.rating import written
 from pipeline.turn import Answer
 from server.addresses import address_of
@@ -44,12 +46,13 @@ from server.protocol.inbound import (
     Withdraw,
 )
 from server.protocol.outbound import Error, Pong
+from server.session.additions import unless_urgent
 from server.session.events import RespondentTyping
 from server.session.hub import Hub
-from server.session.outbox import Outbox
+from server.session.outbox import Outbox, Wire
 from server.session.owner import SessionOwner
 from server.session.problems import Moved, SessionProblem, error_frame
-from server.sockets.base import ClientSocket, ConnectionOver, OnError
+from server.sockets.base import ClientSocket, ConnectionOver, OnError, Received
 from server.sockets.connected import ConnectedSessions
 from server.sockets.settings import SocketSettings
 from server.sockets.wording import Wording, WordsOf, usual
@@ -77,6 +80,7 @@ class RespondentServices:
         on_error: called with the code of every error that a client is told.
         words_of: the words for notices and errors in the language of an interview.
         connected: the interviews that are connected from each address.
+        patience: how long a pause may be, where neither respondent nor concept says.
     """
 
     hub: Hub
@@ -87,6 +91,7 @@ class RespondentServices:
     on_error: OnError = lambda code: None
     words_of: WordsOf = usual
     connected: ConnectedSessions = field(default_factory=ConnectedSessions)
+    patience: Patience = "normal"
 
     def route(self, path: str = RESPONDENT_PATH) -> WebSocketRoute:
         """The route of the socket."""
@@ -97,20 +102,41 @@ class RespondentServices:
         return WebSocketRoute(path, endpoint, name="respondent")
 
 
-class RespondentSocket(ClientSocket[ClientMessage, Hello]):
-    """One connection of a respondent.
+Done = Callable[[], Awaitable[None]]
+"""Called when a message was handled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A message that waits for the session.
+
+    Args:
+        message: what is asked for.
+        ref: what an error about it refers to.
+        done: called when it was done.
+    """
+
+    message: ClientMessage
+    ref: str
+    done: Done | None = None
+
+
+class RespondentConnection(ClientSocket[Received, Hello]):
+    """One connection of a respondent, in whatever format.
 
     Args:
         websocket: not accepted yet.
         services: shared by all sockets of respondents.
+        wire: the format in which the client is written to.
     """
 
     hello_type = Hello
 
-    def __init__(self, websocket: WebSocket, services: RespondentServices) -> None:
+    def __init__(self, websocket: WebSocket, services: RespondentServices, wire: Wire | None = None) -> None:
         super().__init__(websocket, services.settings, services.clock, services.on_error)
         self._services = services
-        self._outbox = Outbox(services.settings.outbox_events, services.settings.outbox_wait_s)
+        self._outbox = Outbox(services.settings.outbox_events, services.settings.outbox_wait_s, wire)
+        self._waiting: asyncio.Queue[Task] = asyncio.Queue(services.settings.waiting_messages)
         self._owner: SessionOwner | None = None
         self._greeted = asyncio.Event()
         self._entry: tuple[str, str] | None = None
@@ -125,7 +151,9 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
                     raise SessionProblem("unauthorised")
                 if not self._enter(session_id):
                     raise SessionProblem("too_many_sessions", TOO_MANY_HERE)
-                return await self._services.hub.attach(session_id)
+                owner = await self._services.hub.attach(session_id)
+                self.admit(owner)
+                return owner
         except TimeoutError as exc:
             await self.tell(Error.of("storage_unavailable", ref="hello"))
             raise ConnectionOver(CLOSE_SERVICE_RESTART) from exc
@@ -138,6 +166,9 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
             if isinstance(exc, Moved):
                 raise ConnectionOver(exc.close_code) from exc
             raise ConnectionOver(CLOSE_SERVICE_RESTART if frame.retryable else CLOSE_POLICY) from exc
+
+    def admit(self, owner: SessionOwner) -> None:
+        """Refuse a session that the client did not mean. Raises SessionProblem."""
 
     def _enter(self, session_id: str) -> bool:
         """Whether the session may be connected from this address; it then is until the connection ends."""
@@ -157,109 +188,123 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
         owner, outbox = await self._attach(hello), self._outbox
         outbox.reword(Wording(self._services.words_of(owner.state.language)))
         self._owner = owner
-        waiting: asyncio.Queue[ClientMessage] = asyncio.Queue(self.settings.waiting_messages)
         try:
             async with asyncio.TaskGroup() as tasks:
                 writer = tasks.create_task(self._write())
-                reader = tasks.create_task(self._receive(waiting))
-                worker = tasks.create_task(self._work(owner, waiting, hello))
+                reader = tasks.create_task(self._receive())
+                worker = tasks.create_task(self._work(owner, hello))
                 closer = tasks.create_task(outbox.closed())
+                beside = [tasks.create_task(work) for work in self.beside()]
                 await asyncio.wait({writer, reader, closer}, return_when=asyncio.FIRST_COMPLETED)
                 outbox.close(CLOSE_NORMAL)
                 await asyncio.wait({writer}, timeout=self.settings.close_wait_s)
-                for task in (writer, reader, worker, closer):
+                for task in (writer, reader, worker, closer, *beside):
                     task.cancel()
         finally:
             owner.unsubscribe(outbox)
         return outbox.close_code or CLOSE_NORMAL
 
-    async def _work(self, owner: SessionOwner, waiting: asyncio.Queue[ClientMessage], hello: Hello) -> None:
+    def beside(self) -> Sequence[Coroutine[Any, Any, None]]:
+        """Further work that lasts as long as the conversation."""
+        return ()
+
+    def known_until(self, owner: SessionOwner, hello: Hello) -> tuple[int, str | None]:
+        """The newest durable event that the client knows, and its epoch; those after it are sent."""
+        return hello.last_event_id, hello.epoch
+
+    async def _work(self, owner: SessionOwner, hello: Hello) -> None:
         """Hand messages to the session, in order."""
         try:
-            await owner.subscribe(self._outbox, last_event_id=hello.last_event_id, epoch=hello.epoch)
+            last, epoch = self.known_until(owner, hello)
+            await owner.subscribe(self._outbox, last_event_id=last, epoch=epoch)
             owner.arrive()
             self._greeted.set()
         except Exception as exc:  # noqa: BLE001 - logged by _frame
-            await self._refuse(self._frame(exc, "hello"))
+            await self.refuse(self._frame(exc, "hello"))
             self._outbox.close(exc.close_code if isinstance(exc, Moved) else CLOSE_SERVICE_RESTART)
             return
         handler = MessageHandler(self._services, owner, self._outbox)
         while True:
-            message = await waiting.get()
+            task = await self._waiting.get()
             try:
-                await handler.handle(message)
+                await handler.handle(task.message)
+                if task.done is not None:
+                    await task.done()
             except Exception as exc:  # noqa: BLE001 - logged by _frame
-                await self._refuse(self._frame(exc, reference(message)))
+                await self.refuse(self._frame(exc, task.ref))
                 if isinstance(exc, Moved):
                     self._outbox.close(exc.close_code)
                     return
 
-    async def _receive(self, waiting: asyncio.Queue[ClientMessage]) -> None:
+    async def _receive(self) -> None:
         """Read messages until the client goes or must go."""
         while True:
             try:
-                message = await self.read()
-                match message:
-                    case Ping():
-                        await self._outbox.send(Pong(t=message.t))
-                    case Typing():
-                        if self._owner is not None:
-                            self._owner.context.tell(RespondentTyping())
-                    case Playback() | AudioStop() | AudioCancel():
-                        await self._control_audio(message)
-                    case AudioStart() if await self._start_audio(message):
-                        continue
-                    case Hello():
-                        raise ProtocolProblem("invalid_message", "hello was said already.", ref="hello")
-                    case ChangeSettings() if not waiting.full():
-                        # An answer that is announced right after it is heard by these settings.
-                        if self._owner is not None:
-                            self._owner.context.request_settings(wished(message))
-                        waiting.put_nowait(message)
-                    case _ if waiting.full():
-                        raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref=reference(message))
-                    case _:
-                        waiting.put_nowait(message)
-            except SessionProblem as problem:
-                await self._refuse(error_frame(problem, ref=reference(message)))
+                await self.take(await self.read())
             except ProtocolProblem as problem:
-                await self._refuse(problem.frame())
+                await self.refuse(problem.frame())
                 if self.limiter.exceeds_violations(problem) or problem.fatal:
                     self._outbox.close(problem.close_code)
                     return
             except WebSocketDisconnect:
                 return
 
-    async def parse(self, frame: str | bytes) -> ClientMessage | None:
-        """The message of a text frame; the audio of a binary one is taken here. Raises ProtocolProblem."""
-        if isinstance(frame, str):
-            self.limiter.count_message()
-            return decode_text(frame, max_bytes=self.settings.max_message_bytes)
-        self.limiter.count_frame()
-        audio = decode_binary(frame)
-        if self._owner is None:
-            raise ProtocolProblem("invalid_message", "Audio must be announced by audio.start.", ref="audio")
-        if self._owner.leaving is not None:
-            return None
-        told = self._listening().take(audio)
-        if told is not None:
-            await self._refuse(told)
-        return None
+    @abstractmethod
+    async def take(self, received: Received) -> None:
+        """Do what was received. Raises ProtocolProblem."""
+
+    async def pass_on(self, message: ClientMessage, ref: str, done: Done | None = None) -> None:
+        """Do what a message asks for, or have the session do it in its turn; the client is told what is refused.
+
+        Args:
+            message: of the client.
+            ref: what an error about it refers to.
+            done: called when the session has done it.
+
+        Raises:
+            ProtocolProblem: it can't be taken now.
+        """
+        waiting = self._waiting
+        try:
+            match message:
+                case Ping():
+                    await self._outbox.send(Pong(t=message.t))
+                case Typing():
+                    if self._owner is not None:
+                        self._owner.context.tell(RespondentTyping())
+                case Playback() | AudioStop() | AudioCancel():
+                    await self._control_audio(message)
+                case AudioStart() if await self._start_audio(message):
+                    return
+                case Hello():
+                    raise ProtocolProblem("invalid_message", "hello was said already.", ref="hello")
+                case ChangeSettings() if not waiting.full():
+                    # An answer that is announced right after it is heard by these settings.
+                    if self._owner is not None:
+                        self._owner.context.request_settings(wished(message))
+                    waiting.put_nowait(Task(message, ref, done))
+                case _ if waiting.full():
+                    raise ProtocolProblem("rate_limited", close_code=CLOSE_POLICY, ref=ref)
+                case _:
+                    waiting.put_nowait(Task(message, ref, done))
+        except SessionProblem as problem:
+            await self.refuse(error_frame(problem, ref=ref))
 
     # Speech waits for nothing else: its messages and frames keep their order
 
-    def _listening(self) -> Listening:
+    def listening(self) -> Listening:
+        """What listens to the session's respondent. Raises Moved if the session is leaving."""
         assert self._owner is not None
         return self._services.listeners.of(self._owner)
 
     async def _start_audio(self, message: AudioStart) -> bool:
         """Whether the answer is listened to; if not, it was taken before."""
         await self._greeted.wait()
-        return self._listening().start(message)
+        return self.listening().start(message)
 
     async def _control_audio(self, message: AudioStop | AudioCancel | Playback) -> None:
         await self._greeted.wait()
-        listening = self._listening()
+        listening = self.listening()
         match message:
             case Playback():
                 listening.playback(message.state)
@@ -268,7 +313,7 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
             case AudioStop():
                 told = listening.stop()
                 if told is not None:
-                    await self._refuse(told)
+                    await self.refuse(told)
 
     async def _write(self) -> None:
         """Write what waits to be sent until the outbox is closed."""
@@ -286,9 +331,34 @@ class RespondentSocket(ClientSocket[ClientMessage, Hello]):
             log.error("socket.defect", ref=ref, exc_info=exc)
         return frame
 
-    async def _refuse(self, error: Error) -> None:
+    async def refuse(self, error: Error) -> None:
+        """Tell the client of an error, behind what waits to be sent."""
         self.on_error(error.code)
         await self._outbox.send(error)
+
+
+class RespondentSocket(RespondentConnection[ClientMessage]):
+    """One connection of a respondent that speaks the protocol's own format."""
+
+    async def take(self, received: ClientMessage) -> None:
+        """Do what a message asks for."""
+        await self.pass_on(received, reference(received))
+
+    async def parse(self, frame: str | bytes) -> ClientMessage | None:
+        """The message of a text frame; the audio of a binary one is taken here. Raises ProtocolProblem."""
+        if isinstance(frame, str):
+            self.limiter.count_message()
+            return decode_text(frame, max_bytes=self.settings.max_message_bytes)
+        self.limiter.count_frame()
+        audio = decode_binary(frame)
+        if self._owner is None:
+            raise ProtocolProblem("invalid_message", "Audio must be announced by audio.start.", ref="audio")
+        if self._owner.leaving is not None:
+            return None
+        told = self.listening().take(audio)
+        if told is not None:
+            await self.refuse(told)
+        return None
 
 
 def wished(message: ChangeSettings) -> dict[str, Any]:
@@ -331,7 +401,8 @@ class MessageHandler:
             case Rate():
                 await self._begin(Answer(turn_key=message.turn_key, text=written(message.ratings), kind="rate"))
             case Correct(turn_key=turn_key, text=text, utterance_id=corrects):
-                await self._begin(Answer(turn_key=turn_key, text=text, kind="correct", corrects=corrects))
+                amendment = Answer(turn_key=turn_key, text=text, kind="correct", corrects=corrects)
+                await self._begin(await unless_urgent(owner.context, amendment))
             case GiveConsent():
                 await owner.consent(message.version, message.choices)
             case Rephrase():

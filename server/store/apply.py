@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,6 +34,9 @@ from server.store.tables import (
     Row,
 )
 from server.store.upserting import upsert
+
+STATUS = {"accept": "pending", "superseded": "superseded", "fail": "failed"}
+"""Of answers, by the kind of the record."""
 
 
 class Applier:
@@ -111,6 +115,9 @@ class Applier:
         at = JOURNAL_POSITIONS.c.partition == partition
         await connection.execute(update(JOURNAL_POSITIONS).where(at).values(last_id=new))
 
+    def hurry(self) -> None:
+        """Wait no more for what could be written together: the process ends."""
+
     async def positions(self) -> dict[int, str]:
         """Id of the last stored record of every partition that has one."""
         query = select(JOURNAL_POSITIONS.c.partition, JOURNAL_POSITIONS.c.last_id)
@@ -132,11 +139,11 @@ class Applier:
             match record.kind:
                 case "create" | "commit":
                     await _apply_state(connection, record)
-                case "accept" | "superseded" | "fail":
+                case kind if kind in STATUS:
                     await _apply_answer(connection, record)
                 case "note":
                     extra = json.loads(record.data)
-                    await _add_calls(connection, record, extra, extra.get("turn_number"))
+                    await add_calls(connection, record, extra, extra.get("turn_number"))
                 case "erase":
                     await _erase(connection, record.session_id)
                 case _:
@@ -145,22 +152,46 @@ class Applier:
             raise RecordRefused(f"{record.kind} {record.id}: {type(exc).__name__}") from exc
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a record with a state changes.
+
+    Args:
+        changes: of rows.
+        receipts: the state's, if the changes are the whole session, else None.
+        calls: rows of model calls.
+        state: the record's.
+    """
+
+    changes: list[RowChange]
+    receipts: tuple[Receipt, ...] | None
+    calls: list[Row]
+    state: InterviewState
+
+
 async def _apply_state(connection: AsyncConnection, record: JournalRecord) -> None:
     """Make the rows of the session those of the record's state, and add the rows of its turn."""
     query = select(SNAPSHOTS.c.rev, SNAPSHOTS.c.state).where(SNAPSHOTS.c.session_id == record.session_id)
     known = (await connection.execute(query)).one_or_none()
     # After a gap the rows may be those of no state at all, so nothing is taken for known.
     before = known.state if known is not None and known.rev == record.rev - 1 else None
-    found, receipts, calls = await asyncio.to_thread(_prepare, record, before)
-    if receipts is not None and known is not None:
-        await _clear_projection(connection, record.session_id)
-    await _write_changes(connection, found)
-    await upsert(connection, LLM_CALLS, calls, keep=True)
-    snapshot = {"session_id": record.session_id, "rev": record.rev, "state": record.packed_state}
-    await upsert(connection, SNAPSHOTS, [snapshot])
-    if record.kind == "commit" and record.mode == "turn":
-        row = _answer(record, "committed") | {"payload": b"", "error": None, "receipt": record.receipt}
-        await upsert(connection, ANSWERS, [row], unchanged=("accepted_at", "payload"))
+    made = await asyncio.to_thread(lambda: prepare(record, readable(before)))
+    if made.receipts is not None and known is not None:
+        await clear_projection(connection, record.session_id)
+    await remove_rows(connection, made.changes)
+    for change in made.changes:
+        await upsert(connection, change.table, change.upserts)
+    await upsert(connection, LLM_CALLS, made.calls, keep=True)
+    await upsert(connection, SNAPSHOTS, [snapshot_row(record)])
+    if answers_turn(record):
+        await upsert(connection, ANSWERS, [committed_row(record)], unchanged=("accepted_at", "payload"))
+    await settle_state(connection, record, made.receipts)
+
+
+async def settle_state(
+    connection: AsyncConnection, record: JournalRecord, receipts: tuple[Receipt, ...] | None
+) -> None:
+    """What a record with a state means for answers other than its turn's."""
     for receipt in receipts or ():
         await _settle_answer(connection, record, receipt)
     if record.kind == "commit" and record.mode == "drop":
@@ -168,15 +199,16 @@ async def _apply_state(connection: AsyncConnection, record: JournalRecord) -> No
         await connection.execute(update(ANSWERS).where(pending).values(status="superseded"))
 
 
-def _prepare(
-    record: JournalRecord, before: bytes | None
-) -> tuple[list[RowChange], tuple[Receipt, ...] | None, list[Row]]:
+def prepare(record: JournalRecord, before: InterviewState | None) -> Prepared:
     """What a record with a state changes.
 
     Runs on a thread, because it parses much JSON.
 
-    Returns:
-        The changes; the state's receipts if the changes are the whole session, else None; rows of model calls.
+    Args:
+        record: of a kind that has a state.
+        before: the stored state right before it; None where there is none.
+    Raises:
+        RecordRefused, ValidationError, PipelineError, ValueError, KeyError, TypeError: it can't be read.
     """
     data = record.state
     if data is None:
@@ -184,18 +216,17 @@ def _prepare(
     state = InterviewState.load(data)
     if state.session_id != record.session_id:
         raise RecordRefused(f"{record.kind} {record.id}: the state is another session's")
-    old = _readable(before)
-    found = changes(old, state)
+    found = changes(before, state)
     extra = json.loads(record.data)
     if extra.get("turn"):
         found += turn_rows(record.session_id, extra["turn"])
     if extra.get("moderator"):
         found += action_rows(record.session_id, extra["moderator"], _at(record))
     calls = call_rows(record.session_id, extra.get("calls") or (), state.turn_count, _at(record))
-    return found, state.receipts if old is None else None, calls
+    return Prepared(found, state.receipts if before is None else None, calls, state)
 
 
-def _readable(packed: bytes | None) -> InterviewState | None:
+def readable(packed: bytes | None) -> InterviewState | None:
     """The stored state; None if it can't be read any more, and everything is to be written again."""
     if packed is None:
         return None
@@ -205,7 +236,7 @@ def _readable(packed: bytes | None) -> InterviewState | None:
         return None
 
 
-async def _clear_projection(connection: AsyncConnection, session_id: str) -> None:
+async def clear_projection(connection: AsyncConnection, session_id: str) -> None:
     """Delete the session's projected rows, except the session itself and its consents, to write them again."""
     for table in reversed(PROJECTED):
         if table.name not in ("sessions", "consents"):
@@ -213,15 +244,11 @@ async def _clear_projection(connection: AsyncConnection, session_id: str) -> Non
 
 
 async def _apply_answer(connection: AsyncConnection, record: JournalRecord) -> None:
-    status = {"accept": "pending", "superseded": "superseded", "fail": "failed"}[record.kind]
-    extra = json.loads(record.data)
-    error = {name: value for name, value in extra.items() if name != "calls"} or None
-    row = _answer(record, status) | {"payload": record.payload, "error": error}
-    await upsert(connection, ANSWERS, [row], unchanged=("accepted_at", "receipt"))
-    await _add_calls(connection, record, extra, record.turn_number)
+    await upsert(connection, ANSWERS, [pending_row(record)], unchanged=("accepted_at", "receipt"))
+    await add_calls(connection, record, json.loads(record.data), record.turn_number)
 
 
-async def _add_calls(
+async def add_calls(
     connection: AsyncConnection, record: JournalRecord, extra: Mapping[str, Any], turn_number: int | None
 ) -> None:
     """Add the model calls that a record carries, unless the session is not stored, or was erased."""
@@ -237,7 +264,7 @@ async def _rescue_calls(connection: AsyncConnection, record: JournalRecord) -> N
     with suppress(RecordRefused, ValueError, KeyError, TypeError, AttributeError):
         extra = json.loads(record.data)
         async with connection.begin_nested():
-            await _add_calls(connection, record, extra, turn_number)
+            await add_calls(connection, record, extra, turn_number)
 
 
 async def _settle_answer(connection: AsyncConnection, record: JournalRecord, receipt: Receipt) -> None:
@@ -258,6 +285,28 @@ async def _settle_answer(connection: AsyncConnection, record: JournalRecord, rec
     same = (ANSWERS.c.session_id == record.session_id) & (ANSWERS.c.turn_key == receipt.turn_key)
     settled = {name: row[name] for name in ("status", "rev", "receipt", "error", "updated_at")}
     await connection.execute(update(ANSWERS).where(same & waiting).values(**settled))
+
+
+def answers_turn(record: JournalRecord) -> bool:
+    """Whether it is the commit of an answer's turn."""
+    return record.kind == "commit" and record.mode == "turn"
+
+
+def snapshot_row(record: JournalRecord) -> Row:
+    """The state of a record that has one."""
+    return {"session_id": record.session_id, "rev": record.rev, "state": record.packed_state}
+
+
+def committed_row(record: JournalRecord) -> Row:
+    """The answer whose turn a record commits."""
+    return _answer(record, "committed") | {"payload": b"", "error": None, "receipt": record.receipt}
+
+
+def pending_row(record: JournalRecord) -> Row:
+    """The answer that a record accepts, supersedes or lets fail."""
+    extra = json.loads(record.data)
+    error = {name: value for name, value in extra.items() if name != "calls"} or None
+    return _answer(record, STATUS[record.kind]) | {"payload": record.payload, "error": error}
 
 
 def _answer(record: JournalRecord, status: str) -> Row:
@@ -282,13 +331,12 @@ async def _erase(connection: AsyncConnection, session_id: str) -> None:
         await connection.execute(delete(table).where(column == session_id))
 
 
-async def _write_changes(connection: AsyncConnection, found: Sequence[RowChange]) -> None:
-    for change in reversed(found):  # rows go before those they refer to
+async def remove_rows(connection: AsyncConnection, found: Sequence[RowChange]) -> None:
+    """Delete what is to be removed, rows before those they refer to."""
+    for change in reversed(found):
         for key in change.removals:
             matches = [change.table.c[name] == value for name, value in key.items()]
             await connection.execute(delete(change.table).where(*matches))
-    for change in found:
-        await upsert(connection, change.table, change.upserts)
 
 
 def _at(record: JournalRecord) -> datetime:

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from server.store.errors import (
 )
 from server.store.file import StoreFile
 from server.store.migrations.run import upgrade
+from server.store.serialised import json_text
 from server.store.tables import Row
 
 BUSY_TIMEOUT_MS = 5_000
@@ -36,6 +37,21 @@ AGAIN_S = 0.01
 LET_GO_S = 10.0
 """How long requests that use the database may keep its lost file from being restored."""
 _WRITES = "askwell_writes"
+
+
+class _ConnectionToFile(sqlite3.Connection):
+    """Ends its transaction when it is closed.
+
+    Whoever is cancelled between a query and its rows leaves a cursor behind, for which SQLite keeps a closed
+    connection as it is, with its locks, until the cursor is collected as garbage.
+    """
+
+    def close(self) -> None:
+        """Roll back and close; does nothing the second time."""
+        with suppress(sqlite3.ProgrammingError):  # closed before
+            if self.in_transaction:
+                self.rollback()
+        super().close()
 
 
 class Database:
@@ -58,11 +74,13 @@ class Database:
     ) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        options: dict[str, Any] = {}
-        if not self.is_sqlite:
+        options: dict[str, Any] = {"json_serializer": json_text}
+        if self.is_sqlite:
+            options["connect_args"] = {"factory": _ConnectionToFile}
+        else:
             # A server that vanished without closing its connections would be waited for without end.
             deadlines = {"timeout": CONNECT_S, "command_timeout": statement_s}
-            options = {"pool_pre_ping": True, "pool_size": 10, "pool_timeout": write_wait_s, "connect_args": deadlines}
+            options |= {"pool_pre_ping": True, "pool_size": 10, "pool_timeout": write_wait_s, "connect_args": deadlines}
         self.engine: AsyncEngine = create_async_engine(self.url, **options)
         # SQLite has one writer: waiting here keeps its threads free and can be cancelled at once.
         self._writing = asyncio.Semaphore(1 if self.is_sqlite else 10)
@@ -212,10 +230,14 @@ class Database:
         Raises:
             StoreError: not now; what was stored can still be read.
         """
+        assert self._file is not None, "only a file can be lost"
         self._recovering = self.file_problem()
         try:
-            restored = await self._exchange_file()
-            await fill()
+            with self._file.alone():
+                restored = await self._exchange_file()
+                await fill()
+        except BlockingIOError as exc:
+            raise StoreUnavailable("another process is restoring the database file") from exc
         finally:
             self._recovering = None
         return restored

@@ -117,7 +117,7 @@ def test_voice_activity_model_that_is_another_file_is_refused(tmp_path: Path) ->
 def test_turn_detector_that_is_another_file_is_refused(tmp_path: Path) -> None:
     copy = tmp_path / "smart-turn-v3.2-cpu.onnx"
     shutil.copy(packaged_turn_model(), copy)
-    assert SmartTurn(copy)
+    SmartTurn(copy)
     change(copy)
     with pytest.raises(ModelMissing, match=r"smart-turn-v3\.2-cpu\.onnx is not the file"):
         SmartTurn(copy)

@@ -69,7 +69,6 @@ def test_join_where_the_right_transcription_left_its_overlap_out_keeps_all_it_ha
 
 
 SENTENCE = "he was not an ill disposed young man".split()
-UNLESS = "he was not an ill disposed young man unless to"
 
 
 def spread(texts: Sequence[str], start_s: float, word_s: float) -> list[Word]:
@@ -78,14 +77,16 @@ def spread(texts: Sequence[str], start_s: float, word_s: float) -> list[Word]:
 
 def test_join_with_an_overlap_that_is_placed_seconds_late_has_its_sentence_once() -> None:
     right = spread([*SENTENCE, "unless", "to"], 11.5, 0.3)
-    assert joined(spread(SENTENCE, 8.0, 0.25), right, window(10.3, 8)) == UNLESS
+    found = joined(spread(SENTENCE, 8.0, 0.25), right, window(10.3, 8))
+    assert found == "he was not an ill disposed young man unless to"
 
 
 def test_join_with_an_overlap_that_is_stretched_and_heard_differently_has_its_sentence_once() -> None:
     right = spread([*SENTENCE[:3], "a", *SENTENCE[4:], "unless", "to"], 8.0, 0.9)
-    assert joined(spread(SENTENCE, 8.0, 0.25), right, window(10.3, 8)) == UNLESS
+    found = joined(spread(SENTENCE, 8.0, 0.25), right, window(10.3, 8))
+    assert found == "he was not an ill disposed young man unless to"
     left = spread([*SENTENCE, "un"], 8.0, 0.25)
-    assert joined(left, right, window(10.2, 8, in_speech=True)) == UNLESS
+    assert joined(left, right, window(10.2, 8, in_speech=True)) == "he was not an ill disposed young man unless to"
 
 
 def test_join_does_not_repeat_the_end_where_the_overlap_before_it_was_left_out() -> None:
@@ -96,8 +97,14 @@ def test_join_does_not_repeat_the_end_where_the_overlap_before_it_was_left_out()
 
 def test_join_knows_the_last_word_that_was_placed_behind_the_cut() -> None:
     left = words(("has", 37.3, 37.8), ("left", 37.8, 38.0), ("the", 38.0, 38.4), ("conference", 38.4, 38.7))
-    right = words(("left", 37.8, 38.0), ("the", 38.0, 39.8), ("conference.", 39.8, 39.9), ("This", 41.1, 41.3))
-    assert joined(left, right, window(39.17, 37.7)) == "has left the conference This"
+    right = words(
+        ("has", 37.3, 37.8),
+        ("left", 37.8, 38.0),
+        ("the", 38.0, 39.8),
+        ("conference.", 39.8, 39.9),
+        ("This", 41.1, 41.3),
+    )
+    assert joined(left, right, window(39.17, 37.2)) == "has left the conference This"
 
 
 def test_join_in_a_pause_takes_a_word_of_which_only_the_beginning_was_heard_before_the_cut() -> None:

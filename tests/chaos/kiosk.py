@@ -16,8 +16,8 @@ from playwright.async_api import Browser, Page, Playwright, WebSocket
 from playwright.async_api import Error as BrowserError
 
 from tests.chaos.respondent import THINGS, Conversation, Violation
-from tests.e2e.conftest import FLAGS
 from tests.e2e.kiosk_page import REMAINS
+from tests.e2e.speaking import FLAGS
 from tests.support.needs import chromium_path
 
 CONCEPT = "coffee_mec"

@@ -33,7 +33,7 @@ from server.hot.journal import JournalRecord
 from server.hot.redis import HotStore
 from server.serving import bind, serving, url_of
 from server.speech.engine import LoadSpeech
-from server.store.apply import Applier
+from server.store.grouped import GroupedApplier, Part
 from server.wiring import Overrides, running
 from server.writer import Writer
 from tests.support.interview import FixedRater, OwnSlots, PlainWriter, TableEmbedder, WordParser
@@ -121,7 +121,7 @@ class KillingHot(HotStore):
         return done
 
 
-class KillingApplier(Applier):
+class KillingApplier(GroupedApplier):
     """The way into the store, with boundaries around and inside its transaction."""
 
     plan: Plan
@@ -131,8 +131,8 @@ class KillingApplier(Applier):
         await super().apply(partition, expected, records)
         self.plan.reached("after_apply")
 
-    async def move(self, connection: AsyncConnection, partition: int, new: str) -> None:
-        await super().move(connection, partition, new)
+    async def move_all(self, connection: AsyncConnection, parts: Sequence[Part]) -> None:
+        await super().move_all(connection, parts)
         self.plan.reached("in_transaction")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import wave
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -11,13 +12,25 @@ from pathlib import Path
 import numpy as np
 from playwright.async_api import Browser, Page, async_playwright
 
-from tests.e2e.conftest import FLAGS
 from tests.e2e.respondent_page import PATIENCE_MS, axe_violations, settled
 from tests.support.needs import chromium_path
 
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 MICROPHONE_HZ = 48_000
 LEAD_S = 1.0
 """Chromium plays the file from the moment the device opens: what comes first is lost."""
+WORDS = {
+    "en": ("Your coffee", "What do you like about it?", "I like the smell of it", "And why?", "I wake up slowly"),
+    "de": ("Kaffee", "Was mögen Sie daran?", "Ich mag, wie er riecht", "Und warum?", "Ich kann langsam wach werden"),
+    "ar": ("القهوة", "ماذا يعجبك فيها؟", "أحب رائحتها", "ولماذا؟", "أستيقظ على مهل"),
+}
+"""Title, opening, an answer, the next question, the next answer."""
 NO_VOICES = """
 Object.defineProperty(window, "speechSynthesis", {value: Object.assign(new EventTarget(), {
   getVoices: () => [{lang: "en-US", localService: true, default: true, name: "Test"}],
@@ -33,6 +46,14 @@ window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; 
 """
 """Stands in for the voices that a headless browser does not have; `window.readAloud` has what was read."""
 
+CHECKED = """
+() => {
+  const kept = JSON.parse(localStorage.getItem("askwell:voice") ?? "{}");
+  localStorage.setItem("askwell:voice", JSON.stringify({...kept, checked: true}));
+}
+"""
+"""Lets the page take the sound check as done."""
+
 SMALL = """
 () => !matchMedia("(pointer: coarse)").matches ? [] :
   ["#voice button", "#composer button", "#voice-dialog[open] :is(label, button, select, summary)"]
@@ -41,6 +62,23 @@ SMALL = """
     .map(each => `${each.id || each.className} ${each.offsetWidth}x${each.offsetHeight}`)
 """
 """What a finger can't hit: less than 44 px wide or high."""
+
+
+def words(text: str) -> list[str]:
+    """Its words in lower case."""
+    return re.findall(r"[a-z']+", text.lower())
+
+
+def heard_share(said: str, understood: str) -> float:
+    """Share of the words that came through in order: the longest common subsequence."""
+    left, right = words(said), words(understood)
+    row = [0] * (len(right) + 1)
+    for word in left:
+        before = row
+        row = [0]
+        for index, other in enumerate(right):
+            row.append(before[index] + 1 if word == other else max(row[-1], before[index + 1]))
+    return row[-1] / len(left)
 
 
 async def spoken(path: Path, parts: Sequence[str | float], *, words_per_minute: int = 150) -> Path:
@@ -116,8 +154,10 @@ class SpeakingPage:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.set_default_timeout(PATIENCE_MS)
 
-    async def speak(self) -> None:
-        """From typing to speaking."""
+    async def speak(self, *, first: bool = False) -> None:
+        """From typing to speaking; `first`: with the sound check that comes before the first answer on a device."""
+        if not first:
+            await self.page.evaluate(CHECKED)
         await self.page.locator("#speak").click()
         await self.page.locator("#voice").wait_for()
 

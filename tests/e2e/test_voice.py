@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.moderator_page import tab, token_of
 from tests.e2e.respondent_page import PATIENCE_MS, RespondentPage, stored
-from tests.e2e.speaking import SpeakingPage, microphone, spoken
+from tests.e2e.speaking import SpeakingPage, heard_share, microphone, spoken, words
 from tests.support.cutting import Wire, wire_to
 from tests.support.process import ServerProcess
 
@@ -51,22 +51,6 @@ async def line(listening_server: ServerProcess) -> AsyncIterator[Wire]:
     """The way to it, which can be cut."""
     async with wire_to(listening_server.url) as wire:
         yield wire
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[a-z']+", text.lower())
-
-
-def heard_share(said: str, understood: str) -> float:
-    """Share of the words that came through in order: the longest common subsequence."""
-    left, right = words(said), words(understood)
-    row = [0] * (len(right) + 1)
-    for word in left:
-        before = row
-        row = [0]
-        for index, other in enumerate(right):
-            row.append(before[index] + 1 if word == other else max(row[-1], before[index + 1]))
-    return row[-1] / len(left)
 
 
 async def begun(browser: Browser, url: str, shots: Path | None, name: str) -> tuple[SpeakingPage, RespondentPage]:

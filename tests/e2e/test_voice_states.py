@@ -3,60 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from audio.endpoint import FRAME_SAMPLES
 from tests.e2e.page_language import in_language
-from tests.e2e.speaking import MICROPHONE_HZ, NO_VOICES, SpeakingPage, microphone, written
+from tests.e2e.speaking import MICROPHONE_HZ, NO_VOICES, WORDS, SpeakingPage, microphone, written
 from tests.support.patience import PATIENCE_S
 from tests.support.voice_double import VoiceDouble, voice_double
 
-pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.timeout(240),
+    pytest.mark.usefixtures("tidy"),
+]
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 DESK = {"viewport": {"width": 1440, "height": 900}}
 FRAME_BYTES = 2 * FRAME_SAMPLES
 """What the page sends at once: one frame of the voice activity model."""
-WORDS = {
-    "en": ("Your coffee", "What do you like about it?", "I like the smell of it", "And why?", "I wake up slowly"),
-    "de": ("Kaffee", "Was mögen Sie daran?", "Ich mag, wie er riecht", "Und warum?", "Ich kann langsam wach werden"),
-    "ar": ("القهوة", "ماذا يعجبك فيها؟", "أحب رائحتها", "ولماذا؟", "أستيقظ على مهل"),
-}
-"""Title, opening, an answer, the next question, the next answer."""
 SAID = "I like the smell of it, and that the kitchen is quiet"
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def double() -> AsyncIterator[VoiceDouble]:
-    async with voice_double() as double:
-        yield double
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def speaker(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
-    """Chromium whose microphone murmurs without end."""
-    time = np.arange(MICROPHONE_HZ * 4) / MICROPHONE_HZ
-    swell = np.clip(np.sin(2 * np.pi * 3.5 * time) + np.sin(2 * np.pi * 0.5 * time), 0, 2) / 2
-    murmur = 6000 * swell * np.sin(2 * np.pi * 180 * time) + np.random.default_rng(4).normal(0, 60, len(time))
-    path = written(tmp_path_factory.mktemp("murmur") / "murmur.wav", murmur.astype(np.int16))
-    async with microphone(path, repeated=True) as browser:
-        yield browser
-
-
-@pytest_asyncio.fixture(loop_scope="module", autouse=True)
-async def closed(request: pytest.FixtureRequest) -> AsyncIterator[None]:
-    """Pages of a test are closed after it: each holds a microphone that never ends."""
-    yield
-    for name in {"speaker", "browser"} & set(request.fixturenames):
-        for context in request.getfixturevalue(name).contexts:
-            await context.close()
 
 
 async def opened(browser: Browser, double: VoiceDouble, **context: object) -> SpeakingPage:
@@ -64,55 +35,6 @@ async def opened(browser: Browser, double: VoiceDouble, **context: object) -> Sp
     await speaking.page.goto(double.page)
     await speaking.speak()
     return speaking
-
-
-@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "de"), ("dark", "ar")])
-async def test_answer_that_is_over_can_be_gone_on_with(
-    speaker: Browser, double: VoiceDouble, shots: Path | None, scheme: Literal["light", "dark"], language: str
-) -> None:
-    title, opening, said, asked, more = WORDS[language]
-    double.speak(language, title, opening)
-    context = await speaker.new_context(
-        viewport={"width": 390, "height": 844}, color_scheme=scheme, has_touch=True, is_mobile=True, locale=language
-    )
-    speaking = SpeakingPage(await context.new_page(), shots, f"voice-over-{scheme}-{language}")
-    page = speaking.page
-    await page.goto(double.page)
-    await speaking.speak()
-    key = (await double.expect("audio.start"))["turn_key"]
-    await double.say("speech.started", at_ms=0)
-    await double.say("transcript.partial", text=said, stable=len(said))
-    await double.say("speech.stopped", at_ms=900, ends_ms=60_000)
-    await expect(page.locator(".voice-ring circle.ending")).to_have_count(1)
-    await speaking.sound("ending")
-    rows = await page.evaluate(
-        "[...document.querySelectorAll('.voice-row button')].filter(each => each.checkVisibility())"
-        ".map(each => each.offsetTop + each.offsetHeight / 2)"
-    )
-    assert len(rows) == 3 and max(rows) - min(rows) < 4, "all buttons on one row"
-
-    await double.say("answer.ending", turn_key=key, left_ms=60_000)
-    await double.say("question.started", turn_number=1, attempt=1)
-    await double.say("question.delta", turn_number=1, attempt=1, text=asked)
-    await speaking.mood("over")
-    await expect(page.locator("#question")).to_have_text(asked)
-    await speaking.sound("over")
-    await in_language(page, language, "over")
-
-    await double.say("question.withdrawn", turn_number=1, attempt=1)
-    await double.say("speech.started", at_ms=2000)
-    await speaking.mood("hearing")
-    await expect(page.locator("#question")).to_have_text(opening)
-    await expect(page.locator("#caption")).to_have_text(said)
-    await double.say("transcript.partial", text=f"{said} {more}", stable=5)
-    await double.say("speech.stopped", at_ms=3000, ends_ms=60_000)
-    await page.keyboard.press("Space")
-    assert (await double.expect("set"))["take_your_time"] is True
-    await speaking.mood("patient")
-    await double.take(key, f"{said} {more}", 1, asked)
-    await speaking.mood("listening", "thinking", "hearing")
-    await expect(page.locator("#log")).to_contain_text(f"{said} {more}")
-    assert speaking.errors == []
 
 
 @pytest.mark.parametrize(
@@ -187,6 +109,7 @@ async def test_states_of_speaking_axe_clean_and_in_reach(
     await double.take(key, more, 2, question)
     await speaking.mood("listening")
     await page.locator("#voice-settings").click()
+    await page.locator("#voice-dialog[open]").wait_for()
     await looked("settings")
     await page.locator("#voice-set-mode-push").check()
     await page.locator("#voice-dialog-close").click()
@@ -301,7 +224,7 @@ async def test_reload_in_mid_sentence_keeps_what_was_said(
     await double.take(start["turn_key"], SAID, 1, "And why?")
     await expect(page.locator("#log")).to_contain_text(SAID)
     await expect(page.locator("#composer")).to_be_visible()
-    await page.wait_for_function("() => localStorage.length === 0")
+    await page.wait_for_function("() => Object.keys(localStorage).every(key => key === 'askwell:voice')")
 
 
 async def test_typing_instead_keeps_the_words_and_lets_go_of_the_microphone(
@@ -456,7 +379,7 @@ async def test_withdrawing_in_mid_sentence_leaves_no_sound_behind(speaker: Brows
     await double.expect("withdraw")
     await double.tell("session.state", state="withdrawn", reason="by_respondent")
     await page.locator("#goodbye").wait_for()
-    await page.wait_for_function("() => localStorage.length === 0")
+    await page.wait_for_function("() => Object.keys(localStorage).every(key => key === 'askwell:voice')")
     await page.wait_for_function(
         """() => new Promise(done => {
              const opening = indexedDB.open("askwell-speech", 1);

@@ -17,9 +17,9 @@ from server.hot.errors import StorageUnavailable
 from server.hot.journal import START, Journal, JournalRecord
 from server.hot.redis import HotStore
 from server.hot.values import Erasure, HotSettings
-from server.store.apply import Applier
 from server.store.engine import Database
 from server.store.errors import StalePosition
+from server.store.grouped import GroupedApplier
 from server.store.rebuilding import Rebuilding
 from server.store.repository import Repository
 from server.writer import Lag, Writer, WriterHooks, WriterSettings
@@ -46,7 +46,7 @@ async def journal(hot: HotStore, embedded_url: str) -> AsyncIterator[Journal]:
 
 @pytest.fixture
 def writer(hot: HotStore, journal: Journal, database: Database) -> Writer:
-    return Writer(hot, journal, Applier(database), FAST)
+    return Writer(hot, journal, GroupedApplier(database), FAST)
 
 
 async def until(condition: Callable[[], Awaitable[bool]], deadline_s: float = PATIENCE_S) -> None:
@@ -145,7 +145,7 @@ async def test_slow_writer_cancelled_leaves_no_lock(
 ) -> None:
     journal = Slow.connect(embedded_url, hot.keys)
     async with asyncio.TaskGroup() as journal.network:
-        running = journal.network.create_task(Writer(hot, journal, Applier(database), FAST).run())
+        running = journal.network.create_task(Writer(hot, journal, GroupedApplier(database), FAST).run())
         await asyncio.sleep(wait_s)
         for _ in range(times):
             running.cancel()
@@ -193,7 +193,8 @@ async def test_two_writers_racing_store_everything_once(hot: HotStore, embedded_
     other = Database(database.url.render_as_string(hide_password=False), busy_timeout_ms=200)
     journals = [Lockless.connect(embedded_url, hot.keys) for _ in range(2)]
     writers = [
-        Writer(hot, journal, Applier(store), FAST) for journal, store in zip(journals, (database, other), strict=True)
+        Writer(hot, journal, GroupedApplier(store), FAST)
+        for journal, store in zip(journals, (database, other), strict=True)
     ]
     interviews: list[HotInterview] = []
     async with asyncio.TaskGroup() as group:
@@ -217,7 +218,7 @@ async def test_two_writers_racing_store_everything_once(hot: HotStore, embedded_
     await other.close()
 
 
-class Overtaken(Applier):
+class Overtaken(GroupedApplier):
     """Another writer stores what waits between what this one reads and what it writes."""
 
     def __init__(self, database: Database, overtake: Callable[[], Awaitable[object]]) -> None:
@@ -235,7 +236,7 @@ async def test_writer_that_read_the_position_too_early_takes_no_session_back(
     """It believes that the store lacks what another writer has stored meanwhile, and fills it in from hot storage."""
     interview = await talk(hot, "s1", 1)
     partition = hot.keys.partition_of("s1")
-    early = await Applier(database).position(partition)
+    early = await GroupedApplier(database).position(partition)
     assert await writer.drain(PATIENCE_S)
 
     async def overtake() -> None:
@@ -256,13 +257,13 @@ async def test_writer_cancelled_at_any_moment_loses_and_doubles_nothing(
     for interview in interviews:
         await interview.begin()
     for number in range(24):
-        writer = Writer(hot, journal, Applier(database), FAST)
+        writer = Writer(hot, journal, GroupedApplier(database), FAST)
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
             running = group.create_task(writer.run())
             await interviews[number % 3].say_all(1)
             await asyncio.sleep(number * 0.001)
             running.cancel()
-    assert await Writer(hot, journal, Applier(database), FAST).drain(PATIENCE_S)
+    assert await Writer(hot, journal, GroupedApplier(database), FAST).drain(PATIENCE_S)
     for interview in interviews:
         await assert_projected(database, interview.interview.state)
         answers = (await all_rows(database))["answers"]
@@ -275,7 +276,7 @@ async def test_writer_cancelled_at_any_moment_loses_and_doubles_nothing(
 async def test_locked_database_is_waited_for(
     hot: HotStore, journal: Journal, database: Database, sqlite_file: Path
 ) -> None:
-    writer = Writer(hot, journal, Applier(database), FAST)
+    writer = Writer(hot, journal, GroupedApplier(database), FAST)
     interview = await talk(hot, "s1", 1)
     blocker = sqlite3.connect(sqlite_file, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
@@ -299,7 +300,7 @@ async def test_locked_database_is_waited_for(
     await assert_projected(database, interview.interview.state)
 
 
-class Counting(Applier):
+class Counting(GroupedApplier):
     """Counts how often the record `bad` is tried alone."""
 
     tries = 0
@@ -351,7 +352,7 @@ async def test_writer_that_died_between_storing_and_finishing_is_made_good(
     interview = await talk(hot, "s1", 1)
     await talk(hot, "s2", 1)
     await hot.erase("s2")
-    applier = Applier(database)
+    applier = GroupedApplier(database)
     for partition in range(hot.keys.partitions):
         records = await journal.read(partition, START, count=1000)
         if records:
@@ -374,7 +375,7 @@ async def test_erase_removes_rows_files_keys_and_then_says_so(
         assert await hot.erasure(session_id) is Erasure.ERASING
         erased.append(session_id)
 
-    writer = Writer(hot, journal, Applier(database), FAST, WriterHooks(erase_files=erase_files))
+    writer = Writer(hot, journal, GroupedApplier(database), FAST, WriterHooks(erase_files=erase_files))
     await talk(hot, "s1", 2)
     bystander = await talk(hot, "s2", 1)
     assert await writer.drain(PATIENCE_S)
@@ -400,7 +401,7 @@ async def test_erase_whose_files_can_not_be_removed_is_tried_again(
             failures -= 1
             raise OSError("the disk is busy")
 
-    writer = Writer(hot, journal, Applier(database), FAST, WriterHooks(erase_files=erase_files))
+    writer = Writer(hot, journal, GroupedApplier(database), FAST, WriterHooks(erase_files=erase_files))
     await talk(hot, "s1", 1)
     await hot.erase("s1")
     async with asyncio.TaskGroup() as group:
@@ -418,7 +419,7 @@ async def test_position_ahead_of_a_lost_journal_is_not_in_the_way(
     hot: HotStore, writer: Writer, journal: Journal, database: Database
 ) -> None:
     partition = hot.keys.partition_of("s1")
-    applier = Applier(database)
+    applier = GroupedApplier(database)
     await applier.position(partition)
     mark = JournalRecord(partition, "99999999999999-0", "erase", "nobody", 0)
     await applier.apply(partition, START, [mark])
@@ -446,7 +447,7 @@ async def test_lag_is_measured(hot: HotStore, writer: Writer) -> None:
 async def test_journal_lost_with_the_clock_set_back_is_stored(
     hot: HotStore, writer: Writer, journal: Journal, database: Database
 ) -> None:
-    applier, repository = Applier(database), Repository(database)
+    applier, repository = GroupedApplier(database), Repository(database)
     partition = hot.keys.partition_of("s1")
     await applier.position(partition)
     await applier.apply(partition, START, [JournalRecord(partition, "99999999999999-0", "erase", "nobody", 0)])
@@ -474,7 +475,7 @@ async def test_lag_of_a_record_from_the_future_grows(hot: HotStore, journal: Jou
     await hot.connection.client.execute_command(
         "XADD", hot.keys.journal(partition), "99999999999999-0", "kind", "erase", "session", "s1"
     )
-    writer = Writer(hot, journal, Applier(database), replace(FAST, degraded_after_s=0.02))
+    writer = Writer(hot, journal, GroupedApplier(database), replace(FAST, degraded_after_s=0.02))
     await writer.measure()
     assert writer.degraded is None
     await asyncio.sleep(0.05)
@@ -488,7 +489,7 @@ async def test_old_lag_is_degraded(hot: HotStore, journal: Journal, database: Da
     await hot.connection.client.execute_command(
         "XADD", hot.keys.journal(partition), "1000-0", "kind", "erase", "session", "s1"
     )
-    writer = Writer(hot, journal, Applier(database), FAST)
+    writer = Writer(hot, journal, GroupedApplier(database), FAST)
     await writer.measure()
     assert "behind" in str(writer.degraded)
     assert await writer.drain(PATIENCE_S)
@@ -500,7 +501,7 @@ async def test_drain_with_another_writer_at_work_waits_for_nothing(
     hot: HotStore, journal: Journal, database: Database
 ) -> None:
     settings = replace(FAST, lock_ttl_s=20 * PATIENCE_S)
-    writer = Writer(hot, journal, Applier(database), settings)
+    writer = Writer(hot, journal, GroupedApplier(database), settings)
     await talk(hot, "s1", 1)
     partition = hot.keys.partition_of("s1")
     assert await journal.lock(partition, "somebody else", settings.lock_ttl_s)
@@ -514,7 +515,7 @@ async def test_drain_without_server_is_false(database: Database) -> None:
     settings = HotSettings(op_deadline_s=0.05, attempt_timeout_s=0.05)
     nowhere = connect_store("unix:///nonexistent/askwell.sock", settings)
     gone = Journal.connect("unix:///nonexistent/askwell.sock", nowhere.keys, settings)
-    writer = Writer(nowhere, gone, Applier(database), FAST)
+    writer = Writer(nowhere, gone, GroupedApplier(database), FAST)
     assert not await writer.drain(2)
     with pytest.raises(StorageUnavailable):
         await writer.measure()
@@ -541,7 +542,7 @@ async def test_writer_whose_cancellation_is_swallowed_ends_all_the_same(
     hot: HotStore, embedded_url: str, database: Database
 ) -> None:
     journal = Swallowing.connect(embedded_url, hot.keys)
-    writer = Writer(hot, journal, Applier(database), FAST)
+    writer = Writer(hot, journal, GroupedApplier(database), FAST)
 
     async def reads() -> bool:
         return journal.waiting >= 2 * hot.keys.partitions

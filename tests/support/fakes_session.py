@@ -35,6 +35,7 @@ from server.session.measure import TurnMeasure
 from server.session.new import NewSession
 from server.session.owner import SessionOwner
 from server.session.settings import HubSettings
+from server.sockets.realtime import realtime_route
 from server.sockets.respondent import RespondentServices
 from server.sockets.settings import SocketSettings
 from server.speech.engine import Speech
@@ -408,7 +409,7 @@ async def running_node(
         hot, store, providing, settings=settings, calendar=calendar, speech=speech, listening=listening
     ) as node:
         services = RespondentServices(node.hub, node.listeners, authenticate, sockets or SocketSettings())
-        app = Starlette(routes=[services.route()])
+        app = Starlette(routes=[services.route(), realtime_route(services)])
         with bind("127.0.0.1", 0) as listener:
             limits = limits or ConnectionLimits(per_address=10_000, new_burst=10_000)
             async with serving(app, listener, limits=limits):

@@ -95,6 +95,7 @@ NEEDS: Mapping[str, Need] = {
         "a CPU build of torch, and safetensors: .venv/bin/pip install '.[train]'",
     ),
     "cyclonedx": Need(_importable("cyclonedx"), "the test tools: make setup-test"),
+    "openai": Need(_importable("openai"), "the test tools: make setup-test"),
     "dask": Need(_importable("distributed"), "the extra: .venv/bin/pip install '.[dask]'"),
     "asyncpg": Need(_importable("asyncpg"), "the extra: .venv/bin/pip install '.[postgres]'"),
     "espeak-ng": Need(lambda: shutil.which("espeak-ng") is not None, "a synthetic voice: apt-get install espeak-ng"),

@@ -108,6 +108,16 @@ class ServerProcess:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def returncode(self) -> int | None:
+        """How it ended, None while it runs."""
+        assert self._process is not None
+        return self._process.returncode
+
+    def log(self) -> str:
+        """All that it has printed so far."""
+        return self._log_path.read_text(errors="replace")
+
     async def kill(self) -> None:
         """End it without a goodbye."""
         await self._end(signal.SIGKILL)

@@ -27,6 +27,7 @@ SESSION = "11111111-1111-4111-8111-111111111111"
 QUESTION = "What do you like about the coffee you drink in the morning?"
 SPEECH: dict[str, Any] = {
     "available": True, "reason": None, "patience": "normal", "max_answer_s": 300, "reopen_s": 3.0,
+    "pauses_s": {"quick": 0.5, "normal": 0.9, "patient": 1.8},
     "review_transcript": False, "record_audio": False, "barge_in": False, "echo_cancellation": None,
     "noise_suppression": False, "auto_gain_control": False,
 }  # fmt: skip

@@ -59,6 +59,45 @@ async def test_stop_is_completed_after_a_while_and_nothing_is_asked(here: Place)
     assert lines[-2]["acts"][0]["act"] == "wants_stop"
 
 
+async def test_stop_put_behind_an_answer_is_heard_and_other_words_amend_it(here: Place) -> None:
+    session_id, token = await here.begin()
+    async with here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        first = "I like the taste."
+        said = (await respondent.turn(first))["result"]["utterance_id"]
+        turn_key = key()
+        more = f"{first} And that it wakes me up."
+        await respondent.send("correct", utterance_id=said, text=more, turn_key=turn_key)
+        amended = (await respondent.until("turn.completed", turn_key=turn_key))["result"]["utterance_id"]
+        turn_key = key()
+        stop = f"{more} I'd like to stop the interview now."
+        for _ in range(2):
+            await respondent.send("correct", utterance_id=amended, text=stop, turn_key=turn_key)
+            heard = await respondent.until("interviewer.replied", turn_key=turn_key)
+            assert (heard["act"], heard["open"]) == ("wants_stop", False)
+    await here.stored()
+    lines = (await here.call(f"/api/sessions/{session_id}/transcript"))["items"]
+    kinds = [(line["kind"], line["text"]) for line in lines if line["speaker"] == "respondent"]
+    assert kinds == [("answer", first), ("correct", more), ("answer", "I'd like to stop the interview now.")]
+
+
+async def test_risk_put_behind_an_answer_raises_its_alert(here: Place) -> None:
+    session_id, token = await here.begin()
+    async with here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        said = (await respondent.turn("I like the taste."))["result"]["utterance_id"]
+        turn_key = key()
+        text = "I like the taste. I want to kill myself."
+        await respondent.send("correct", utterance_id=said, text=text, turn_key=turn_key)
+        heard = await respondent.until("interviewer.replied", turn_key=turn_key)
+        assert heard["act"] == "risk" and heard["help"]
+    await here.stored()
+    lines = (await here.call(f"/api/sessions/{session_id}/transcript"))["items"]
+    assert lines[-2]["acts"][0]["act"] == "risk"
+
+
 async def test_stop_that_is_taken_back_goes_on_with_the_same_question(here: Place) -> None:
     _, token = await here.begin()
     async with here.respondent(token) as respondent:

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { joined } from "../static/voice/answering.js";
 import { isOurs } from "../static/voice/hearing.js";
-import { collecting } from "../static/voice/state.js";
+import { collecting, pauseOf } from "../static/voice/state.js";
 import { Speaker } from "./speaker.js";
 
 test("microphone_opened_begins_an_answer_at_once", () => {
@@ -20,7 +20,7 @@ test("speech_shows_captions_and_becomes_an_answer", () => {
   speaker.hear({ type: "speech.started", at_ms: 0 });
   assert.equal(speaker.mood, "hearing");
   speaker.hear({ type: "transcript.partial", text: "I like the smell", stable: 6 });
-  assert.deepEqual(speaker.state.caption, { firm: "I like", soft: " the smell" });
+  assert.deepEqual(speaker.state.caption, { firm: "I like", soft: " the smell", whole: "I like the smell" });
   speaker.hear({ type: "transcript.final", id: 2, turn_key: key, text: "I like the smell.", last_seq: 41 });
   assert.equal(speaker.effect("over").next, 42);
   assert.equal(speaker.current, null);
@@ -246,6 +246,17 @@ test("ring_fills_while_a_silence_may_end_the_answer", () => {
   assert.equal(speaker.state.ring, null);
   speaker.hear({ type: "speech.stopped", at_ms: 2000, ends_ms: null });
   assert.equal(speaker.state.ring, null, "no silence ends it now");
+});
+
+test("page_says_the_silence_that_ends_an_answer_as_it_is_now", () => {
+  const speaker = Speaker.listening();
+  assert.equal(pauseOf(speaker.state), 0.9);
+  speaker.hear({ type: "speech.stopped", at_ms: 900, ends_ms: 1_340 });
+  assert.equal(pauseOf(speaker.state), 1.3, "it has grown with who needs longer pauses");
+  speaker.hear({ type: "speech.stopped", at_ms: 1900, ends_ms: null });
+  assert.equal(pauseOf(speaker.state), 1.3);
+  speaker.do({ type: "settings", settings: { ...speaker.state.settings, patience: "patient" }, key: "k" });
+  assert.equal(pauseOf(speaker.state), 1.8);
 });
 
 test("ring_stays_empty_where_no_silence_ends_an_answer", () => {

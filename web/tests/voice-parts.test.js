@@ -7,7 +7,7 @@ import voiceTexts from "../static/texts/voice.en.js";
 import { textsOf } from "../static/texts/index.js";
 import { FRAME_SAMPLES, Framer, RATE_HZ, Resampler, mono } from "../static/voice/capture.worklet.js";
 import { interviewOf } from "../static/voice/interview.js";
-import { cameBack, captionOf, isEcho, newsOf } from "../static/voice/captions.js";
+import { NO_CAPTION, cameBack, captionOf, captionText, isEcho, newsOf, shownText, steady } from "../static/voice/captions.js";
 import { Ear, barHeights, decibels, isSound, meterValue } from "../static/voice/levels.js";
 import { browserOf, canRetry, obstacleBefore, obstacleOf } from "../static/voice/obstacles.js";
 import { piecesOf, voiceFor } from "../static/voice/reader.js";
@@ -77,8 +77,48 @@ test("several_channels_become_one", () => {
 });
 
 test("caption_counts_characters_as_the_server_does", () => {
-  assert.deepEqual(captionOf("a🌊b c", 3), { firm: "a🌊b", soft: " c" });
-  assert.deepEqual(captionOf("abc", 99), { firm: "abc", soft: "" });
+  assert.deepEqual(captionOf("a🌊b c", 3), { firm: "a🌊b", soft: " c", whole: "a🌊b c" });
+  assert.deepEqual(captionOf("abc", 99), { firm: "abc", soft: "", whole: "abc" });
+});
+
+/** What is shown after each reading; `|` ends what is firm. @param {string[]} readings */
+function shown(...readings) {
+  let caption = NO_CAPTION;
+  return readings.map((reading) => {
+    const [firm = "", soft = ""] = reading.split("|");
+    caption = steady(caption, captionOf(firm + soft, [...firm].length));
+    assert.equal(captionText(caption), (firm + soft).trim(), "what counts is the last reading");
+    return `${caption.firm}|${caption.soft}`;
+  });
+}
+
+test("words_shown_as_firm_do_not_change", () => {
+  assert.deepEqual(shown("I like| the", "I like the smell| of", "I like the smell of it|"), ["I like| the", "I like the smell| of", "I like the smell of it|"]);
+  assert.deepEqual(shown("I like the small|", "I like the smell. And| the", "I like the smell. And the quiet|"),
+    ["I like the small|", "I like the small And| the", "I like the small And the quiet|"]);
+  assert.deepEqual(shown("So I|", "I like|", "I like the smell|").at(-1), "So I like the smell|");
+  assert.deepEqual(shown("I like the smell|", "|", "I like|", "I like the smell and| so"), ["I like the smell|", "I like the smell|", "I like the smell|", "I like the smell and| so"]);
+  assert.deepEqual(shown("I like the smell|", "I like| the smell of it"), ["I like the smell|", "I like the smell| of it"]);
+});
+
+test("words_shown_as_firm_do_not_change_in_any_script", () => {
+  assert.deepEqual(shown("أحب رائحة|", "أحب رائحتها| جدا").at(-1), "أحب رائحة| جدا");
+  assert.deepEqual(shown("コーヒーが好き|", "コーヒーは好き。香り|が").at(-1)?.slice(0, 7), "コーヒーが好き");
+  assert.ok(shown("コーヒーが好き|", "コーヒーは好き。香り|が").at(-1)?.endsWith("香り|が"));
+});
+
+test("caption_of_every_reading_begins_with_the_firm_words_of_the_last", () => {
+  const pool = ["I", "like", "the", "smell,", "smell.", "uh", "of", "it", "And"];
+  let seed = 7;
+  const random = (/** @type {number} */ below) => (seed = (seed * 48271) % 2147483647) % below;
+  let caption = NO_CAPTION;
+  for (let round = 0; round < 400; round += 1) {
+    const text = Array.from({ length: random(12) }, () => pool[random(pool.length)]).join(" ");
+    const next = steady(caption, captionOf(text, random(text.length + 1)));
+    assert.ok(next.firm.startsWith(caption.firm), JSON.stringify([caption, next]));
+    assert.ok(!/\s\s/.test(shownText(next)), JSON.stringify(next));
+    caption = round % 20 === 19 ? NO_CAPTION : next;
+  }
 });
 
 test("announced_is_only_what_is_new", () => {

@@ -118,10 +118,14 @@ def _reached_the_end(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[N
 
 
 def _nothing_else(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None]:
-    """Applies where no strategy does that is about something, as long as the respondent is not tired."""
+    """Applies where no strategy does that is about something, as long as the respondent is not tired.
+
+    Looking back is about nothing in particular: after a first answer that reached an end there is new ground besides.
+    """
     if moment.inputs.momentum.fatigued:
         return
-    others = (s for s in moment.table.values() if s.applies not in ("nothing_else", "closing", "guide_topic"))
+    general = ("nothing_else", "closing", "guide_topic", "reached_the_end")
+    others = (s for s in moment.table.values() if s.applies not in general)
     if not any(True for other in others for _ in options_of(other, moment)):
         yield None
 

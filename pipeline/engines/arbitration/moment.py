@@ -9,6 +9,7 @@ from functools import cached_property
 from pipeline.coverage import share
 from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile
 from pipeline.engines.shared.moment import TurnView
+from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
 from pipeline.question.text import words
 from pipeline.subjects import NodeFacts, about, language_of
@@ -100,6 +101,23 @@ class Moment(TurnView):
     def covered(self) -> float:
         """The share of elements that lack nothing; without elements 1 once nothing of the guide waits, 0 before."""
         return share(self.gaps) if self.gaps else float(self.inputs.topic is None)
+
+    def freshness_of(self, target: Target | None) -> float:
+        """How much the concept that a question would be about asks to be followed, in [0, 1]; 0 for anything else."""
+        node = self.by_key.get(target.node_key or "") if target is not None else None
+        return self.freshness(node) if node is not None else 0.0
+
+    @cached_property
+    def has_room(self) -> bool:
+        """Whether a question can be spared that is not about an element that was never spoken of."""
+        unmentioned = sum(
+            any(gap.kind == "unmentioned" for gap in lacking)
+            and not self.coverage[name].exhausted
+            and not self.coverage[name].declined
+            for name, lacking in self.gaps.items()
+        )
+        limit = self.inputs.max_turns or self.file.ending.max_turns
+        return not limit or limit - self.inputs.turn_count - 1 > unmentioned
 
     @cached_property
     def tensions(self) -> tuple[SchemaTension, ...]:

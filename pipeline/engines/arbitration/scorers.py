@@ -108,6 +108,11 @@ class MomentumParams(Spec):
         default={"depth": 0.4, "structure": 0.4, "other": 1.0},
         description="Multiplier by phase for a tired respondent.",
     )
+    lead: Factor = Field(
+        default=NEUTRAL,
+        description="Multiplier for going deeper into something weighty that was just said for the first time, in "
+        "proportion to its weight, as long as there are questions left for the elements that lack something.",
+    )
 
     def of(self, state: State, phase: Phase) -> float:
         """The multiplier of a phase in a state of the respondent."""
@@ -116,7 +121,10 @@ class MomentumParams(Spec):
 
 
 class MomentumAlignment(Scorer[MomentumParams]):
-    """From the table of the momentum, by the phase of the strategy."""
+    """From the table of the momentum, by the phase of the strategy; and `lead` for what was just brought up.
+
+    The latter is `1 + (lead - 1) × freshness`, not for a respondent who is tired.
+    """
 
     params = MomentumParams
 
@@ -125,7 +133,12 @@ class MomentumAlignment(Scorer[MomentumParams]):
         level = moment.momentum or "neutral"
         if moment.inputs.momentum.fatigued:
             return Multiplier(self.given.of("fatigued", option.strategy.phase), "the respondent is tired")
-        return Multiplier(self.given.of(level, option.strategy.phase), f"momentum is {level}")
+        value, said = self.given.of(level, option.strategy.phase), f"momentum is {level}"
+        freshness = moment.freshness_of(option.target) if option.strategy.phase == "depth" else 0.0
+        if freshness and self.given.lead != NEUTRAL and moment.has_room:
+            value *= NEUTRAL + (self.given.lead - NEUTRAL) * freshness
+            said += ", and it was just brought up"
+        return Multiplier(value, said)
 
 
 class DiversityParams(Spec):

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline.ceilings import Ceiling
+from pipeline.ceilings import Ceiling, ceiling_on
 from pipeline.coverage import ElementCoverage, Gap, gaps_of
 from pipeline.engines.base import DecisionInputs
+from pipeline.focus import Target
 from pipeline.momentum import Momentum
 from pipeline.ports import QualitativeSignals
 from pipeline.subjects import NodeFacts, facts_of, latest_first, quality_of
+from pipeline.threads import BEGINS_A_THREAD
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,21 @@ class TurnView:
         """The concept that a moderator wants asked about; None where there is none, or none that can be asked about."""
         target = self.inputs.target
         return self.by_key.get(target.node_key or "") if target is not None else None
+
+    def freshness(self, node: NodeFacts) -> float:
+        """How much a concept asks to be followed, in [0, 1]: its salience, or the feeling in it, over BEGINS_A_THREAD.
+
+        0 but for what this answer brought up for the first time, nobody asked about, and does not end a chain.
+        """
+        old = node.last_mention_turn < self.inputs.turn_count or node.mentions > 1
+        if old or node.asked or node.terminal or ceiling_on(Target.node(node.key, node.label), self.ceilings):
+            return 0.0
+        return min(1.0, max(node.salience, node.emotion) / BEGINS_A_THREAD)
+
+    @cached_property
+    def lead(self) -> float:
+        """How much there is to follow in what was just said: the greatest freshness of a concept, 0 without any."""
+        return max(map(self.freshness, self.nodes), default=0.0)
 
     @cached_property
     def gaps(self) -> dict[str, tuple[Gap, ...]]:

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pipeline.ceilings import ceiling_on
 from pipeline.engines.shared.moment import TurnView
 from pipeline.engines.two_tier.file import TwoTierFile, TwoTierStrategy
 from pipeline.engines.two_tier.phases import questions_before_last
 from pipeline.focus import Target
-from pipeline.subjects import NodeFacts
-from pipeline.threads import BEGINS_A_THREAD
 
 
 @dataclass(frozen=True)
@@ -48,21 +45,6 @@ class Moment(TurnView):
 
     file: TwoTierFile
     table: Mapping[str, TwoTierStrategy] = field(default_factory=dict)
-
-    def freshness(self, node: NodeFacts) -> float:
-        """How much a concept asks to be followed, in [0, 1]: its salience, or the feeling in it, over BEGINS_A_THREAD.
-
-        0 but for what this answer brought up for the first time, nobody asked about, and does not end a chain.
-        """
-        old = node.last_mention_turn < self.inputs.turn_count or node.mentions > 1
-        if old or node.asked or node.terminal or ceiling_on(Target.node(node.key, node.label), self.ceilings):
-            return 0.0
-        return min(1.0, max(node.salience, node.emotion) / BEGINS_A_THREAD)
-
-    @cached_property
-    def lead(self) -> float:
-        """How much there is to follow in what was just said: the greatest freshness of a concept, 0 without any."""
-        return max(map(self.freshness, self.nodes), default=0.0)
 
     @property
     def pressure(self) -> float:

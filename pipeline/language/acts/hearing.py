@@ -71,6 +71,7 @@ LIFE = re.compile(
     r"\btr(?:y|ied|ying)(?: so| really)?(?: hard)? to (?:stop|quit) (?!answering|talking|this|here|now)"
     r"|\benough (?!for|of|now|today|thanks|thank|please|questions?|talk|talking|said|then|already|is|and|i|so|on)\w+"
     r"|\bthat'?s the end of (?:it|that|this|that one|this one|the story|that story)$"
+    r"|\bthat'?s all (?:i'?m|i was|i did|i do|i wanted?|i need(?:ed)?|i ask(?:ed)?|we|he|she|they|it) (?!to say\b)\w+"
     r"|\blet'?s go on\b|\bwe can go on\b|\b(?:don'?t|do not) need a break\b"
     r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
     r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
@@ -98,11 +99,14 @@ LEAST_ALONE: dict[Act, float] = {
 """Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
 IN_A_STORY = 20
 """Words from which on a message tells a story, in which …"""
-LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.8, "minor": 0.7, "distress": 0.8, "wants_stop": 0.85}
+LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.7, "minor": 0.5, "distress": 0.7, "wants_stop": 0.5}
 """… the reader alone needs these, and …"""
 UNSHARED = 0.005
 """… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
 SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
+    "wants_withdrawal": re.compile(
+        r"\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b", re.IGNORECASE
+    ),
     "minor": re.compile(
         r"\b(?:i'?m|i am)(?: only| just| already| now| still| nearly)? (?:1[89]|[2-9]\d)\b", re.IGNORECASE
     ),
@@ -125,6 +129,15 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """Words of somebody who goes on: a wish to stop or to pause that is not sure counts for nothing beside them."""
+ASKS = re.compile(
+    r"\?|\b(?:you|ya|u|yours?|ur|who\w*|what\w*|where\w*|why\w*|how|when|which|whose|wonder\w*|curious|ask\w*|tell me"
+    r"|th(?:is|e) (?:study|survey|interview|call|chat|thing)|recording|record(?:ed|s)?|sees?|reads?|incentive"
+    r"|cleared|website|robot|bot|ai|machine|computer|human)\b"
+    r"|^(?:\W|(?:so|and|but|sorry|ok|okay|oh|hi|hey),? )*(?:is|are|am|do|does|did|will|would|can|could|should|has|have)"
+    r"(?:n'?t)? (?:i|we|it|this|that|they|there|anybody|anyone|somebody|someone|he|she)\b",
+    re.IGNORECASE,
+)
+"""Words without which nobody asks: what only tells is no question to the interviewer, whatever the reader hears."""
 TELLS = ACTS.index("tells")
 NEVER = ActThreshold(alone=1.0, agrees=1.0)
 
@@ -214,6 +227,8 @@ class ActHearing:
         for number in np.argsort(-chances, kind="stable"):
             act, chance = ACTS[int(number)], float(chances[number])
             if act == "tells" or act in denied or (act in ENDS and LIFE.search(clause.text)):
+                continue
+            if act == "asks_interviewer" and not ASKS.search(clause.text):
                 continue
             threshold = self._thresholds[act]
             least = max(threshold.alone, LEAST_ALONE.get(act, 0.0), LEAST_IN_A_STORY.get(act, 0.0) if story else 0.0)

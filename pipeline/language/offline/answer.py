@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from spacy.tokens import Doc
 
+from pipeline.graph.dedup import SynonymTable
 from pipeline.graph.surface import REVISES, label_key
 from pipeline.language.clauses import Clause
 from pipeline.language.connectors import normalised_text
@@ -54,6 +55,10 @@ class Tools(Protocol):
         """The methodology's types."""
         ...
 
+    def synonyms(self, request: ExtractionRequest) -> SynonymTable:
+        """The built-in ones, and those of the request."""
+        ...
+
     def sentiment(self, text: str) -> float:
         """In [-1, 1]."""
         ...
@@ -80,7 +85,7 @@ class AnswerExtraction:
         self.denied = denials(doc, clauses)
         texts = all_texts(([c.label for c in found], texts_of(request), [words for _, words in self.denied]))
         self.vectors = dict(zip(texts, extractor.embed(texts), strict=True))
-        self.memory = Memory(request, extractor.lemmas, self.vectors)
+        self.memory = Memory(request, extractor.lemmas, self.vectors, extractor.synonyms(request))
         self.focus = self.memory.focus
         self.found = self.worth(found)
 

@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from spacy.tokens import Doc
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
+from pipeline.graph.dedup import BUILT_IN_SYNONYMS, SynonymTable
 from pipeline.language.clauses import Clause, split
 from pipeline.language.offline import kinds
 from pipeline.language.offline.answer import PROVIDER, AnswerExtraction
@@ -38,6 +39,7 @@ NOUNS = frozenset({"NOUN", "PROPN"})
 CIRCUMSTANCES = frozenset({"ADP", "NUM", "ADV", "SCONJ"})
 """What answers begin with that tell when or where, and name nothing."""
 NOTHING = Extraction(extractable=False, provider=PROVIDER)
+REMEMBERED_TABLES = 64
 MAX_CONCEPTS = MOST_CONCEPTS
 """Concepts taken from one answer at the most; the rest is recorded as dropped."""
 
@@ -61,6 +63,7 @@ class OfflineExtractor:
         self._executor = executor
         self._models = kinds.TypeModels(embedder.embed_sync, self._shapes, files=files)
         self._sentiment = SentimentIntensityAnalyzer()
+        self._synonyms: dict[tuple[tuple[str, ...], ...], SynonymTable] = {}
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
         """Concepts and relations of one answer; every concept is a part of the answer."""
@@ -75,6 +78,12 @@ class OfflineExtractor:
 
     def extract_sync(self, request: ExtractionRequest) -> Extraction:
         """As `extract`, for callers that already are on a worker thread."""
+        found = self._extracted(request)
+        # The next stages ask for the lemmas of these labels, then for their words: they are parsed once for both.
+        self._parser.words_sync([concept.label for concept in found.concepts])
+        return found
+
+    def _extracted(self, request: ExtractionRequest) -> Extraction:
         if is_without_content(request.text) or is_foreign(request.text):
             return NOTHING
         doc = self._parser.docs.doc(request.text)
@@ -124,6 +133,17 @@ class OfflineExtractor:
     def model(self, request: ExtractionRequest) -> kinds.TypeModel:
         """The methodology's types."""
         return self._models.model(request.methodology.ontology)
+
+    def synonyms(self, request: ExtractionRequest) -> SynonymTable:
+        """The built-in ones, and those of the request; the latest tables are kept."""
+        sets = request.synonyms
+        found = self._synonyms.get(sets)
+        if found is None:
+            found = SynonymTable([self.lemmas(list(members)) for members in (*BUILT_IN_SYNONYMS, *sets)])
+            while len(self._synonyms) >= REMEMBERED_TABLES:
+                self._synonyms.pop(next(iter(self._synonyms)), None)
+            self._synonyms[sets] = found
+        return found
 
     def sentiment(self, text: str) -> float:
         """VADER's compound score in [-1, 1]."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from spacy.tokens import Doc
 
 from pipeline.elements import key_of, named
-from pipeline.graph.dedup import BUILT_IN_SYNONYMS, SynonymTable
+from pipeline.graph.dedup import SynonymTable
 from pipeline.graph.polarity import NEGATIONS, opposed
 from pipeline.graph.surface import label_key
 from pipeline.language.clauses import Clause
@@ -54,8 +54,10 @@ class Named:
 class Memory:
     """The concepts and elements of one request, with the vectors of one answer."""
 
-    def __init__(self, request: ExtractionRequest, lemmas: Lemmas, vectors: dict[str, Vectors]) -> None:
-        """Args: vectors: one per text of `texts_of` and per candidate's label."""
+    def __init__(
+        self, request: ExtractionRequest, lemmas: Lemmas, vectors: dict[str, Vectors], synonyms: SynonymTable
+    ) -> None:
+        """Args: vectors: one per text of `texts_of` and per candidate's label; synonyms: of the request."""
         self._vectors = vectors
         pairs = list(request.existing)
         if request.focus_label and request.focus_type:
@@ -71,8 +73,7 @@ class Memory:
             for i, (element, name) in enumerate(listed)
         ]
         self._names = request.elements
-        sets = [lemmas(list(members)) for members in (*BUILT_IN_SYNONYMS, *request.synonyms)]
-        self._synonyms = SynonymTable(sets)
+        self._synonyms = synonyms
         self.focus = next(
             (k for k in self.known if request.focus_label and label_key(k.label) == label_key(request.focus_label)),
             None,

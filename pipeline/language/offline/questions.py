@@ -12,11 +12,12 @@ from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.ranking import LATELY, THIRD, Moment, bare, in_a_run, ranked, shipped
-from pipeline.language.offline.telling import NOTHING, STORY, Telling, about_focus, fit, telling_of
+from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of
 from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
 from pipeline.question.checker import check, compared_with
+from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
 from pipeline.question.phrases import Phrase, phrase
 from pipeline.question.pieces import in_words
 from pipeline.question.templates import (
@@ -52,6 +53,12 @@ COMMON = frozenset(
     ).split()
 )
 """Words that come back in anybody's answers."""
+MOVING = 2
+"""Feeling from which on a question may name something in what was told, though it came up but once."""
+NEWCOMER = 0.4
+"""What asking who somebody is gains over the plainest probe."""
+SPOKEN_OF = 2
+"""Answers with something, or sentences of the last one with somebody, from which on a question may name just that."""
 FELT = 0.15
 """What a candidate gains for each step of feeling in what it is about."""
 PEAK = 0.6
@@ -272,6 +279,9 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     if _closes(request) and len((answer or "").split()) >= MUCH and not plain and not request.complained:
         before = _pick(speaking.thanks, request, "thanks")
+    if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
+        best = [*_asked(_turned(speaking.hesitating, request, "hesitating"), request, speaking, None), *best]
+        before = ""
     if answer and _tells_of_loss(request, answer) and before:
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     if before:
@@ -364,7 +374,44 @@ def _best(
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
             plainest.append((value, probe))
+    if (part := _part(request)) and told.several:
+        asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
+        naming = [probe.replace("{x}", part) for probe in _turned(speaking.naming_probes, request, "naming")]
+        worths = (
+            FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
+        )
+        plainest += zip(worths, naming, strict=True)
+    if name := _newcomer(request):
+        plainest += [(FLOOR + NEWCOMER, probe.replace("{x}", name)) for probe in speaking.newcomers]
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
+
+
+def _part(request: QuestionRequest) -> str:
+    """Somebody or something in what is asked about that came up in several sentences and in no question yet."""
+    part = request.focus_rendering.part
+    if not part or part[:1].isupper():
+        return ""
+    head = words(part)[-1]
+    answers = [line.text.casefold() for line in request.lines if line.speaker == "respondent"]
+    everywhere = sum(head in words(answer) for answer in answers) >= SPOKEN_OF
+    lately = sum(head in words(sentence) for answer in answers[-1:] for sentence in sentences(answer)) >= SPOKEN_OF
+    asked = any(head in words(text.casefold()) for text in (*request.all_questions, request.topic))
+    somebody = words(part)[0] == "your" or head in PERSON_NOUNS | KIN_NOUNS
+    moving = request.focus_emotion >= MOVING
+    return part if (everywhere or moving or (lately and somebody)) and not asked else ""
+
+
+def _newcomer(request: QuestionRequest) -> str:
+    """Somebody in what is asked about who was named there for the first time and not introduced; else nothing."""
+    name = request.focus_rendering.part
+    if not name[:1].isupper() or len(name.split()) > 1:
+        return ""
+    *before, last = [line.text for line in request.lines if line.speaker == "respondent"] or [""]
+    known = any(name.casefold() in words(text.casefold()) for text in (*before, *request.all_questions, request.topic))
+    introduced = re.search(
+        phrasing(request.language).introduces.replace("{x}", re.escape(name.casefold())), last.casefold()
+    )
+    return "" if known or introduced else name
 
 
 def _telling(request: QuestionRequest) -> Telling:
@@ -375,7 +422,7 @@ def _telling(request: QuestionRequest) -> Telling:
 def _has_stories(request: QuestionRequest) -> bool:
     """Whether the methodology asks for stories."""
     forms = (form for own in request.methodology.strategies for form in own.templates.get(_language(request), ()))
-    return any(STORY.search(form.ask) for form in forms)
+    return any(asks_story(form.ask) for form in forms)
 
 
 def _ranked(
@@ -418,6 +465,7 @@ def _moment(request: QuestionRequest, about: Phrase | None, stance: Stance, told
         answer=_last_answer(request) or "",
         recent=request.all_questions or request.recent_questions,
         complained=request.complained,
+        replied=request.follows_reply,
         told=about_focus(told, request.focus_label or "", phrasing(request.language)),
         jump=request.focus_is_jump,
         bare=bare(request.all_questions, [line.text for line in request.lines if line.speaker == "respondent"]),
@@ -455,6 +503,7 @@ def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
     """Whether somebody's death was told of at the end of an answer, or for the first time."""
     loss, relief = _loss(request.language), _relief(request.language)
     said = sentences(answer.casefold())
+    said = [sentence for sentence in said if not re.search(phrasing(request.language).supposes, sentence)]
     if any(loss.search(sentence) and not relief.search(sentence) for sentence in said[-LOSS_IN:]):
         return True
     before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from pipeline.language.embedder import known_words
-from pipeline.language.offline.telling import BARE, NOTHING, STORY, Telling, fit
+from pipeline.language.offline.telling import BARE, NAMED, NOTHING, Telling, asks_story, fit
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance, Time
 from pipeline.question.phrases import Phrase
@@ -54,11 +54,27 @@ asked again and again."""
 TOLD = 0.8
 """What a wording loses that asks for what the answer says by itself."""
 ONCE, ROOTS = re.compile(r"\bcome from\b", re.I), 3.0
-"""What is asked once in an interview, and what it loses after that."""
+MEANS, MEANT = re.compile(r"\bmean (?:to|for) you\b", re.I), 0.6
+"""What is asked once in an interview, and what it loses after that; and for each time that it was asked."""
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
 MIMICRY = 1.0
 """What a wording loses that says back words of somebody who learns the language, or in dialect."""
+SAID_BACK = 0.7
+"""What a wording loses that says back a clause of what was said just now, or quotes it: of 69 such questions in judged
+interviews 15 % were good and 40 % bad, of those with a plain “that” 45 % and 18 %."""
+WORN_OUT = tuple(
+    (re.compile(pattern, re.IGNORECASE), loss)
+    for pattern, loss in (
+        (r"\bdo(?:es)? that do (?:for|to) you\b|\bdid that do (?:for|to) you\b", 0.6),
+        (r"\bmean (?:to|for) you\b", 0.3),
+        (r"\bcome from\b", 0.5),
+        (r"\bis that like for\b", 0.4),
+        (r"\bso much to you\b", 0.4),
+        (r"\belse did you think\b|\bdifferently since\b", 0.5),
+    )
+)
+"""What forms lose that moderators hardly ever called good in interviews, however well they looked by themselves."""
 RUN, THIRD = 2, 1.5
 """What asking how it went on loses after so many questions in a row that asked just that."""
 TAKEN_UP = 0.6
@@ -89,6 +105,7 @@ class Moment:
         recent: the questions of the interview, the last at the end.
         bare: whether the latest of them took up no word of what was told.
         complained: whether somebody has just complained about one.
+    replied: whether something they said of the interview was answered before the question.
         told: how the last answer is told.
         jump: whether the question leads back to something from before.
     """
@@ -103,6 +120,7 @@ class Moment:
     recent: tuple[str, ...] = ()
     bare: bool = False
     complained: bool = False
+    replied: bool = False
     told: Telling = NOTHING
     jump: bool = False
 
@@ -206,7 +224,15 @@ def ranked(wordings: Sequence[Wording], moment: Moment, chance: Sequence[float])
     ranker = shipped()
     scores = ranker.scores(wordings, moment) if ranker else [0.0] * len(wordings)
     scored = [
-        (score + JITTER * luck - _worn(wording, moment) + _taken_up(wording, moment) + _fit(wording, moment), wording)
+        (
+            score
+            + JITTER * luck
+            - _worn(wording, moment)
+            + _taken_up(wording, moment)
+            + _fit(wording, moment)
+            - (_known(wording, moment) if ranker else 0.0),
+            wording,
+        )
         for score, wording, luck in zip(scores, wordings, chance, strict=True)
     ]
     return sorted(scored, key=lambda pair: -pair[0])
@@ -221,6 +247,9 @@ def _worn(wording: Wording, moment: Moment) -> float:
     answered = any(told.search(moment.answer) for _, told in stems)
     roots = ROOTS * (ONCE.search(wording.form.ask) is not None and any(ONCE.search(q) for q in moment.recent))
     roots += TOLD * (ONCE.search(wording.form.ask) is not None and moment.told.origins)
+    roots += (
+        MEANT * sum(MEANS.search(q) is not None for q in moment.recent) * (MEANS.search(wording.form.ask) is not None)
+    )
     again = moment.complained and any(asks.search(question) for asks, _ in stems for question in moment.recent[-AGAIN:])
     return (
         TOLD * answered
@@ -240,7 +269,9 @@ def _fit(wording: Wording, moment: Moment) -> float:
     quoted = wording.naming == "sentence" and not moment.jump
     quoted = quoted and about is not None and about.kind == "quote"
     value = fit(wording.text, named=wording.naming != "unnamed", told=moment.told, quoted=quoted)
-    value -= THIRD * (STORY.search(wording.text) is not None and in_a_run(moment.recent))
+    if _says_back(wording, moment) and not quoted:
+        value -= NAMED * (moment.told.several or moment.told.unclear)
+    value -= THIRD * (asks_story(wording.text) and in_a_run(moment.recent))
     if wording.naming == "echo":
         value -= MIMICRY * (moment.told.learning or not all(word in known_words() for word in _echoed(wording)))
     if moment.complained and wording.naming == "unnamed" and BARE.search(wording.text):
@@ -248,10 +279,21 @@ def _fit(wording: Wording, moment: Moment) -> float:
     return value
 
 
+def _known(wording: Wording, moment: Moment) -> float:
+    """What a wording loses by what is known of its kind from interviews that were judged."""
+    return SAID_BACK * (1 + moment.replied) * _says_back(wording, moment) + sum(
+        loss for pattern, loss in WORN_OUT if pattern.search(wording.text)
+    )
+
+
+def _says_back(wording: Wording, moment: Moment) -> bool:
+    return not moment.jump and wording.naming in ("echo", "sentence", "inside")
+
+
 def in_a_run(questions: Sequence[str]) -> bool:
     """Whether the latest questions all asked how it went on."""
     latest = questions[-RUN:]
-    return len(latest) == RUN and all(STORY.search(question) for question in latest)
+    return len(latest) == RUN and all(asks_story(question) for question in latest)
 
 
 def _echoed(wording: Wording) -> list[str]:
@@ -262,10 +304,9 @@ def _echoed(wording: Wording) -> list[str]:
 
 def _taken_up(wording: Wording, moment: Moment) -> float:
     """What a wording gains by saying what it is about, after questions that did not."""
-    if wording.naming == "echo" and STORY.search(wording.form.ask):
+    if wording.naming == "echo" and asks_story(wording.form.ask):
         return -TAKEN_UP
-    named = wording.naming in ("woven", "inside") or (wording.naming == "echo" and moment.last_said)
-    return TAKEN_UP if moment.bare and named else 0.0
+    return TAKEN_UP if moment.bare and wording.naming == "woven" else 0.0
 
 
 def bare(questions: Sequence[str], told: Sequence[str]) -> bool:

@@ -51,24 +51,13 @@ class OfflineSlotProposer:
         """One proposal per group of nodes that mean the same, within one type."""
         return await asyncio.get_running_loop().run_in_executor(self._executor, self.propose_sync, request)
 
-    def _words(self, labels: Sequence[str]) -> list[list[str]]:
-        """The lemmas of all words of each label, "not" for every negation."""
-        return [
-            [
-                "not" if token.dep_ == "neg" else token.lemma_.lower()
-                for token in doc
-                if token.dep_ == "neg" or any(char.isalnum() for char in token.text)
-            ]
-            for doc in self._parser.docs.batch(labels)
-        ]
-
     def propose_sync(self, request: SlotRequest) -> list[SlotProposal]:
         """As `propose`, for callers that already are on a worker thread."""
         if not request.nodes:
             return []
         labels = [node.label for node in request.nodes]
+        words = self._parser.words_sync(labels)
         lemmas = self._parser.lemmas_sync(labels)
-        words = self._words(labels)
         vectors = self._embedder.embed_sync(labels)
         proposals = []
         for group in _groups(request.nodes, lemmas, [_TURNING & set(own) for own in words], vectors):

@@ -23,7 +23,9 @@ end
 local new_rev = string.format('%d', tonumber(rev) + 1)
 local first = redis.call('LLEN', EVENTS) + 1
 for i = 10, 9 + n_events do append(ARGV[i]) end
-for i = 10 + n_events, #ARGV, 2 do redis.call('HSET', EMBEDDINGS, ARGV[i], ARGV[i + 1]) end
+for i = 10 + n_events, #ARGV, 200 do
+  redis.call('HSET', EMBEDDINGS, unpack(ARGV, i, math.min(i + 199, #ARGV)))
+end
 redis.call('SET', STATE, state)
 local id = journal('commit', 'rev', new_rev, 'key', key, 'mode', mode, 'digest', digest, 'turn', turn,
   'attempt', attempt, 'state', state, 'data', record, 'receipt', receipt)

@@ -11,8 +11,10 @@ local function load_meta()
   return meta
 end
 
+-- The keys of a session expire together or not at all: what holds for META holds for all.
 local function persist()
-  for _, key in ipairs(HOT) do redis.call('PERSIST', key) end
+  if redis.call('PERSIST', META) == 0 then return end
+  for i = 2, #HOT do redis.call('PERSIST', HOT[i]) end
 end
 
 local function expire(ttl_ms)

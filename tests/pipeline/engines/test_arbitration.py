@@ -166,11 +166,23 @@ def test_branch_counts_wordings_of_one_concept_once() -> None:
 
 
 def test_coverage_comes_first_and_a_new_element_counts_most() -> None:
-    decision = decide(node("milk"), elements=(TASTE, PRICE), coverage=(COVERED[0],))
+    decision = decide(node("milk", salience=1), elements=(TASTE, PRICE), coverage=(COVERED[0],))
     assert (decision.strategy, decision.phase, decision.tactic) == ("ensure_coverage", "coverage", "open_element_probe")
     assert decision.target == Target(kind="element", ids=("price",), label="the price")
     assert factor(decision.candidates[0], "coverage_quality") == 2.5
     assert "nobody spoke of the price yet ×2.50" in decision.reason
+
+
+def test_something_weighty_that_was_just_brought_up_is_followed_before_the_next_element() -> None:
+    elements: dict[str, Any] = {"elements": (TASTE, PRICE), "coverage": (COVERED[0],), "turn_count": 3}
+    decision = decide(node("fear", 3, salience=3), **elements)
+    assert (decision.strategy, decision.target.label if decision.target else "") == ("deepen_branch", "fear")
+    assert factor(decision.candidates[0], "momentum_alignment") == 2.6
+    assert "it was just brought up" in decision.reason
+    followed = decide(node("fear", 3, salience=3), strategies=["deepen_branch"] * 2, **elements)
+    assert followed.strategy == "ensure_coverage"
+    late = decide(node("fear", 18, salience=3), **{**elements, "turn_count": 18})
+    assert late.strategy == "ensure_coverage"
 
 
 @pytest.mark.parametrize(
@@ -261,7 +273,7 @@ def test_laddering_goes_on_until_an_end_of_the_branch_was_reached() -> None:
     [(MomentumState(levels=("high",)), 1.4), (MomentumState(), 1.0), (LOW, 0.6), (TIRED, 0.4)],
 )
 def test_momentum_decides_how_much_is_asked_of_the_respondent(state: MomentumState, depth: float) -> None:
-    told = inputs([node("milk"), node("foam")], momentum=state, max_turns=20)
+    told = inputs([node("milk", mentions=2), node("foam", mentions=2)], momentum=state, max_turns=20)
     one = candidate(Arbitration().decide(told), "deepen_branch")
     assert factor(one, "momentum_alignment") == depth
 
@@ -341,6 +353,12 @@ def test_new_ground_is_opened_only_where_nothing_else_applies() -> None:
     assert "introduce_seed" not in [one.strategy for one in decide(node("milk")).candidates]
 
 
+def test_new_ground_is_opened_where_there_is_only_an_early_end_to_look_back_at() -> None:
+    decision = decide(node("peace", 1, kind="value"), turn_count=1)
+    assert decision.strategy == "introduce_seed"
+    assert "reflect" in [one.strategy for one in decision.candidates]
+
+
 def test_guide_is_followed_without_elements_and_closing_comes_when_nothing_is_left() -> None:
     topic = Target(kind="topic", ids=("drawback",), label="What is disliked")
     seeded = ["introduce_seed"] * 3
@@ -393,14 +411,14 @@ def test_nobody_is_sent_away_early_for_knowing_no_more_of_the_only_concept(momen
 
 @pytest.mark.parametrize("factor", [".nan", "-2.0", "1e308"])
 def test_factors_that_no_score_can_have_are_refused(factor: str) -> None:
-    given = f"class: MomentumAlignment\n    params: {{neutral: {{other: {factor}}}}}"
+    text = TEXT.replace("params: {lead: 2.6}", f"params: {{neutral: {{other: {factor}}}}}")
     with pytest.raises(ConfigError, match="neutral"):
-        read_engine(TEXT.replace("class: MomentumAlignment", given), "arbitration.yaml", "arbitration")
+        read_engine(text, "arbitration.yaml", "arbitration")
 
 
 def test_phases_emerge_from_what_applies() -> None:
     elements = {"elements": (TASTE,)}
-    opened = decide(node("milk"), **elements)
+    opened = decide(node("milk", salience=1), **elements)
     deep = decide(node("milk"), coverage=COVERED[:1], **elements)
     wide = decide(node("milk", 3), node("foam"), strategies=["deepen_branch"] * 2, coverage=COVERED[:1], **elements)
     sown = decide(coverage=COVERED[:1], **elements)

@@ -19,6 +19,7 @@ from server.hot.redis import HotStore
 from server.store.apply import Applier
 from server.store.engine import Database
 from server.store.errors import RecordRefused, StalePosition
+from server.store.grouped import GroupedApplier
 from server.store.repository import Repository
 from server.store.tokens import TokenEntry
 from tests.support.interview import NOW, concepts
@@ -26,9 +27,10 @@ from tests.support.redis_interview import HotInterview
 from tests.support.redis_rows import all_rows, assert_projected, journal_of
 
 
-@pytest.fixture
-def applier(database: Database) -> Applier:
-    return Applier(database)
+@pytest.fixture(params=[Applier, GroupedApplier])
+def applier(database: Database, request: pytest.FixtureRequest) -> Applier:
+    made: Applier = request.param(database)
+    return made
 
 
 @pytest.fixture

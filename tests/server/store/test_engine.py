@@ -207,6 +207,19 @@ def test_url_that_can_not_work_is_refused(url: str) -> None:
         Database(url)
 
 
+async def test_connection_closed_with_rows_unread_lets_others_write(database: Database, sqlite_file: Path) -> None:
+    async with database.engine.connect() as connection:
+        driver = (await connection.get_raw_connection()).driver_connection
+        assert driver is not None
+        unread = await driver.execute("SELECT name FROM sqlite_master")
+        await driver.execute("BEGIN IMMEDIATE")
+        await connection.invalidate()
+    other = sqlite3.connect(sqlite_file, isolation_level=None, timeout=1)
+    other.execute("BEGIN IMMEDIATE")
+    other.close()
+    del unread
+
+
 async def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "askwell.db"
     path.write_text("This is a shopping list. " * 100)

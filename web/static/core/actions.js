@@ -5,7 +5,7 @@ import { connect } from "./link.js";
 import { folded } from "./log.js";
 import { countRated, fitting, withRating } from "./ratings.js";
 import { consentMessage, sendPending } from "./session.js";
-import { canAnswer, correctable, online } from "./state.js";
+import { canAnswer, correctable, online, openEnded } from "./state.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./state.js").Step} Step */
@@ -41,6 +41,22 @@ export function say(state, text, turnKey) {
   return sendPending({
     ...state, problem: null,
     pending: { kind: "answer", text: cleanAnswer(text), turnKey, accepted: false, sent: false, failed: null },
+  });
+}
+
+/**
+ * More of the last answer: put behind it, as a correction. Where that can't be corrected any more, it is an answer of
+ * its own; where none can be taken now, it waits in the box.
+ * @param {State} state @param {string} text @param {string} turnKey @returns {Step}
+ */
+export function add(state, text, turnKey) {
+  if (!canAnswer(state) || answerFault(text)) return draft(state, `${state.draft.trimEnd()} ${text}`.trimStart());
+  const entry = correctable(state);
+  const whole = entry && entry.key === openEnded(state)?.key ? cleanAnswer(`${entry.text} ${text}`) : "";
+  if (!entry || whole === "" || answerFault(whole)) return say(state, text, turnKey);
+  return sendPending({
+    ...state, problem: null,
+    pending: { kind: "correct", text: whole, turnKey, utteranceId: entry.utteranceId ?? "", accepted: false, sent: false, failed: null },
   });
 }
 

@@ -68,13 +68,19 @@ export function replied(log, { turn, turnKey, text }) {
   const mine = log.find((entry) => entry.turnKey === turnKey);
   const rest = log.filter((entry) => entry !== mine);
   /** @type {Entry[]} */
-  const said = mine ? [{ ...mine, key: `m${turnKey}`, kind: "aside", turn: turn - 1 }] : [];
+  const said = mine ? [{ ...mine, key: `m${turnKey}`, kind: "aside", turn: turn - 1, text: ownWords(mine, rest) }] : [];
   /** @type {Entry} */
   const reply = {
     key: `r${turnKey}`, speaker: "interviewer", turn: turn - 1, text, kind: "reply", utteranceId: null, turnKey: null,
     edited: false,
   };
   return [...said, reply].reduce((all, entry) => put(all, entry), rest);
+}
+
+/** What was said: of words that were put behind an answer, only those. @param {Entry} entry @param {readonly Entry[]} before */
+function ownWords(entry, before) {
+  const amended = entry.kind === "correction" ? lastAnswer(folded(before))?.text ?? "" : "";
+  return amended !== "" && entry.text.startsWith(amended) ? entry.text.slice(amended.length).trim() || entry.text : entry.text;
 }
 
 /**

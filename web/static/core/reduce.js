@@ -20,7 +20,7 @@ import { ENDED } from "./state.js";
  *   | {type: "fetched", detail: Detail} | {type: "fetch_failed", code: string}
  *   | {type: "erased"} | {type: "erase_failed", code: string}
  *   | {type: "agree"} | {type: "draft", text: string} | {type: "submit", turnKey: string}
- *   | {type: "say", text: string, turnKey: string} | {type: "choose", name: string, turnKey: string}
+ *   | {type: "say", text: string, turnKey: string} | {type: "add", text: string, turnKey: string} | {type: "choose", name: string, turnKey: string}
  *   | {type: "skip", turnKey: string} | {type: "rated", construct: string, element: string, value: number | null}
  *   | {type: "rate", turnKey: string} | {type: "rephrase"} | {type: "pause"} | {type: "resume"}
  *   | {type: "edit"} | {type: "edit_text", text: string} | {type: "edit_cancel"} | {type: "edit_submit", turnKey: string}
@@ -64,6 +64,7 @@ function step(state, event) {
     case "draft": return act.draft(state, event.text);
     case "submit": return act.submit(state, event.turnKey);
     case "say": return act.say(state, event.text, event.turnKey);
+    case "add": return act.add(state, event.text, event.turnKey);
     case "choose": return act.choose(state, event.name, event.turnKey);
     case "skip": return act.skip(state, event.turnKey);
     case "rated": return act.rated(state, event.construct, event.element, event.value);

@@ -26,9 +26,9 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  *   ratings?: import("./ratings.js").RatingForm | null,
  *   speech?: SpeechOffer | null}} Detail
  *
- * Whether and how the server can listen; `max_answer_s` in seconds.
+ * Whether and how the server can listen; all times in seconds; `pauses_s` by patience.
  * @typedef {{available: boolean, reason?: string | null, patience?: string | null, max_answer_s?: number | null,
- *   reopen_s?: number, review_transcript?: boolean, record_audio?: boolean, barge_in?: boolean, echo_cancellation?: boolean | null,
+ *   reopen_s?: number, pauses_s?: Record<string, number>, review_transcript?: boolean, record_audio?: boolean, barge_in?: boolean, echo_cancellation?: boolean | null,
  *   noise_suppression?: boolean | null, auto_gain_control?: boolean | null}} SpeechOffer
  *
  * @typedef {object} State
@@ -185,4 +185,20 @@ export function correctable(state) {
   const entry = lastAnswer(folded(state.log));
   if (!entry || entry.kind === "skip" || entry.kind === "rate" || !entry.utteranceId || !canAnswer(state)) return null;
   return entry;
+}
+
+/**
+ * The answer that more can be put behind: the newest, if it was given in this visit (before it, somebody else may have
+ * sat here) and nothing was said after it that was none.
+ * @param {State} state
+ */
+export function openEnded(state) {
+  const newest = folded(state.log).findLast(({ speaker, kind }) => speaker === "respondent" || kind === "reply");
+  return newest?.kind === "answer" && newest.turnKey !== null ? newest : null;
+}
+
+/** Its text, also while it is on its way. @param {State} state @returns {string | null} */
+export function lastSaid(state) {
+  const { pending } = state;
+  return pending?.kind === "answer" || pending?.kind === "correct" ? pending.text : openEnded(state)?.text ?? null;
 }

@@ -202,7 +202,7 @@ export class Kiosk {
     const interview = /** @type {Interview} */ (flow.interview);
     if (vault.getItem("askwell:voice") === null) {
       const interrupt = flow.offer?.kiosk.half_duplex === false ? null : false;
-      vault.setItem("askwell:voice", JSON.stringify({ mode: "hands", read: true, interrupt }));
+      vault.setItem("askwell:voice", JSON.stringify({ mode: "hands", read: true, interrupt, checked: true }));
     }
     this.page = new InterviewPage({
       sessionId: interview.id, token: interview.token, shelf: vault, language: t.language, keepsAccepted: false,

@@ -1,8 +1,7 @@
 /** How an answer begins, goes on over another connection, and ends. */
 
 import { NO_CAPTION, captionText } from "./captions.js";
-import { wishes } from "./settings.js";
-import { mayBegin } from "./state.js";
+import { mayBegin, wished } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -19,14 +18,14 @@ const HOLD_MS = 8_000;
 export function begun(voice, key, before = [], sounding = false) {
   if (!mayBegin(voice, sounding)) return [voice, before];
   /** @type {VoiceEffect[]} */
-  const first = voice.patient ? [{ type: "send", message: wishes(voice.settings, voice.offer) }] : [];
-  const next = { ...voice, patient: false, ring: null, answer: { key, open: true, stopping: false, worded: false }, caption: NO_CAPTION, told: "" };
+  const first = voice.patient && !voice.adding ? [{ type: "send", message: wished(voice) }] : [];
+  const next = { ...voice, patient: voice.patient && voice.adding !== null, ring: null, answer: { key, open: true, stopping: false, worded: false }, caption: NO_CAPTION, told: "" };
   return [next, [...before, ...first, { type: "begin", key }, { type: "cue", name: "begin" }, ...holding(next)]];
 }
 
 /** Silence must not end what a held button or "take your time" keeps open. @param {VoiceState} voice @returns {VoiceEffect[]} */
 export function holding(voice) {
-  const held = voice.patient || voice.settings.mode === "push";
+  const held = voice.patient || (voice.settings.mode === "push" && !voice.check);
   if (!held || !voice.answer?.open || voice.answer.stopping) return [];
   return [{ type: "send", message: { type: "set", take_your_time: true } }, { type: "timer", name: "hold", delayMs: HOLD_MS }];
 }
@@ -40,6 +39,15 @@ export function resumed(voice, key, before) {
   return [next, [...before, { type: "begin", key: answer.key }, ...holding(next), ...stalling(next)]];
 }
 
+/** A question that is new is read aloud, if that is wished. @param {VoiceState} voice @param {import("./state.js").Interview} now @returns {VoiceStep} */
+export function announced(voice, now) {
+  const { question } = now;
+  if (!question || question.key === voice.read || now.floor !== "free" || !now.online || now.paused || voice.check) return [voice, []];
+  const next = { ...voice, read: question.key, notice: voice.notice === "no_voice" ? voice.notice : /** @type {const} */ ("") };
+  if (!voice.settings.read || voice.answer?.worded) return [next, []];
+  return [{ ...next, reading: true }, [{ type: "read", text: question.text }]];
+}
+
 /** @param {VoiceState} voice @returns {VoiceEffect[]} */
 export function stalling(voice) {
   return voice.answer?.stopping ? [{ type: "timer", name: "stalled", delayMs: STALLED_MS }] : [];
@@ -48,15 +56,15 @@ export function stalling(voice) {
 /** @param {VoiceState} voice @returns {VoiceStep} what was understood so far goes into the box. */
 export function leave(voice) {
   const key = voice.review?.key ?? voice.answer?.key ?? "";
-  const text = voice.review?.text ?? (voice.answer ? captionText(voice.caption) : "");
+  const text = voice.review?.text ?? (voice.answer && !voice.check ? captionText(voice.caption) : "");
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "cancel" }, { type: "hush" }, { type: "close" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "again" }, { type: "untimer", name: "hold" }];
-  if (voice.patient) effects.push({ type: "send", message: wishes(voice.settings, voice.offer) });
+  if (voice.patient || voice.adding || voice.check) effects.push({ type: "send", message: wished({ ...voice, adding: null, check: null }) });
   const [next, more] = drafted(voice, key, text, voice.review ? "review" : "caption");
   return [
     {
-      ...next, stage: "off", obstacle: null, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "",
-      notice: "", push: "up", patient: false, muted: false, asleep: false, reading: false,
+      ...next, stage: "off", obstacle: null, check: null, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "",
+      notice: "", push: "up", patient: false, adding: null, disputed: "", fresh: false, muted: false, asleep: false, reading: false,
     },
     [...effects, ...more],
   ];
@@ -94,6 +102,14 @@ export function done(voice) {
   if (!voice.answer || voice.answer.stopping) return [voice, []];
   const next = { ...voice, answer: { ...voice.answer, stopping: true }, push: /** @type {const} */ ("up"), hearing: false, ring: null, notice: /** @type {const} */ ("") };
   return [next, [{ type: "stop" }, ...stalling(next)]];
+}
+
+/** No silence is to end the answer, or one is again. @param {VoiceState} voice @returns {VoiceStep} */
+export function wait(voice) {
+  if (!voice.answer || voice.answer.stopping) return [voice, []];
+  const next = { ...voice, patient: !voice.patient, ring: null };
+  if (next.patient) return [next, holding(next)];
+  return [next, [{ type: "untimer", name: "hold" }, { type: "send", message: wished(next) }]];
 }
 
 /** @param {VoiceState} voice @returns {VoiceStep} */

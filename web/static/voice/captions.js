@@ -1,9 +1,12 @@
 /** What has been understood so far, and what of it is news. */
 
-/** @typedef {{firm: string, soft: string}} Caption `firm` changes no more before a pause, `soft` may at any time. */
+/**
+ * @typedef {{firm: string, soft: string, whole: string}} Caption what is shown: `firm` does not change any more, `soft`
+ *   may at any time; `whole` is the text as it was read last, which may be another one than is shown.
+ */
 
 /** @type {Caption} */
-export const NO_CAPTION = { firm: "", soft: "" };
+export const NO_CAPTION = { firm: "", soft: "", whole: "" };
 
 /**
  * @param {string} text
@@ -18,11 +21,72 @@ export function captionOf(text, stable) {
     units += char.length;
     left -= 1;
   }
-  return { firm: text.slice(0, units), soft: text.slice(units) };
+  return { firm: text.slice(0, units), soft: text.slice(units), whole: text };
 }
 
+/** What was understood, as it was read last. @param {Caption} caption @returns {string} */
+export const captionText = (caption) => caption.whole.trim();
+
 /** @param {Caption} caption @returns {string} */
-export const captionText = (caption) => (caption.firm + caption.soft).trim();
+export const shownText = (caption) => (caption.firm + caption.soft).trim();
+
+/**
+ * Words that were shown as firm stay as they are, also when the sound is read anew at a pause: the new reading is shown
+ * from behind them. The answer is what was read last.
+ *
+ * @param {Caption} shown
+ * @param {Caption} read
+ * @returns {Caption}
+ */
+export function steady(shown, read) {
+  const { firm } = shown;
+  const { whole } = read;
+  if (whole.startsWith(firm) && !cut(firm, whole.charAt(firm.length))) {
+    const length = Math.max(firm.length, read.firm.length);
+    return { firm: whole.slice(0, length), soft: whole.slice(length), whole };
+  }
+  const [known, said] = [tokens(firm), tokens(whole)];
+  const from = behind(known.map(plain), said.map(plain));
+  const until = Math.max(from, tokens(read.firm).length);
+  const space = from < said.length && !/\s$/.test(firm) && !UNSPACED.test(firm.slice(-1)) ? " " : "";
+  const [sure, rest] = [said.slice(from, until).join(""), said.slice(until).join("")];
+  const end = sure.trimEnd().length;
+  return { firm: end === 0 ? firm : firm + space + sure.slice(0, end), soft: (end === 0 ? space : "") + sure.slice(end) + rest, whole };
+}
+
+/** Whether a word that ends the text goes on with that character. @param {string} text @param {string} next */
+const cut = (text, next) => /[\p{L}\p{N}]$/u.test(text) && /^[\p{L}\p{N}]/u.test(next) && !UNSPACED.test(next);
+
+/** Scripts that put no space between words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** Words with the space behind them; characters where no space parts the words. @param {string} text @returns {string[]} */
+function tokens(text) {
+  return (text.match(/\S+\s*/g) ?? []).flatMap((word) => (UNSPACED.test(word) ? [...word] : [word]));
+}
+
+/** @param {string} token */
+const plain = (token) => words(token).join("") || token.trim();
+
+/**
+ * How many tokens of a new reading stand for what is known: the start of it that is closest to that, in insertions,
+ * deletions and substitutions; of several the one whose length is closest.
+ * @param {readonly string[]} known @param {readonly string[]} said
+ */
+function behind(known, said) {
+  let row = said.map((_, index) => index + 1);
+  row.unshift(0);
+  for (const [index, one] of known.entries()) {
+    const above = row;
+    row = [index + 1];
+    said.forEach((other, at) => {
+      row.push(Math.min((above[at] ?? 0) + (one === other ? 0 : 1), (above[at + 1] ?? 0) + 1, (row[at] ?? 0) + 1));
+    });
+  }
+  const away = (/** @type {number} */ at) => Math.abs(at - known.length);
+  const least = Math.min(...row);
+  return row.reduce((best, cost, at) => (cost === least && (best < 0 || away(at) < away(best)) ? at : best), -1);
+}
 
 /**
  * What to read to somebody who listens to the page: whole firm words not read before, at a pause only.

@@ -1,8 +1,9 @@
 /** The settings of speaking, in a dialog. */
 
-import { make, show } from "../interview/dom.js";
+import { make, show, write } from "../interview/dom.js";
 import { microphones } from "./microphone.js";
 import { interruptOf, patienceOf, reviewOf } from "./settings.js";
+import { silenceOf } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -23,6 +24,10 @@ export class SettingsDialog {
     this.devices = /** @type {HTMLSelectElement} */ (make("select"));
     this.interrupt = this.#check("interrupt", (on) => ({ interrupt: on }), "voice.set.interrupt.more");
     this.privacy = make("p", "fine");
+    this.pauses = make("p", "fine");
+    this.pauses.id = "voice-pauses";
+    /** What each choice of patience is in seconds. @type {Map<import("./settings.js").Patience, HTMLElement>} */
+    this.seconds = new Map();
     this.element = this.#build();
     document.body.append(this.element);
   }
@@ -66,8 +71,8 @@ export class SettingsDialog {
     actions.append(close);
     dialog.append(
       title,
-      this.#choice("mode", ["hands", "push"], (value) => ({ mode: value }), true),
-      this.#choice("patience", ["quick", "normal", "patient"], (value) => ({ patience: value }), false),
+      this.#choice("mode", ["hands", "push"], (value) => ({ mode: value })),
+      this.#patience(),
       checks, device, more, this.privacy, actions,
     );
     return dialog;
@@ -76,10 +81,9 @@ export class SettingsDialog {
   /**
    * @template {string} V
    * @param {string} name @param {readonly V[]} values @param {(value: V) => Partial<Settings>} change
-   * @param {boolean} explained
    */
-  #choice(name, values, change, explained) {
-    const set = make("fieldset", explained ? "choice tall" : "choice");
+  #choice(name, values, change) {
+    const set = make("fieldset", `choice ${name}`);
     set.append(make("legend", "", this.t(`voice.set.${name}`)));
     const row = make("div", "choice-row");
     for (const value of values) {
@@ -87,12 +91,23 @@ export class SettingsDialog {
       const input = this.#input("radio", `${name}-${value}`, () => this.#set(change(value)));
       input.name = `voice-${name}`;
       const words = make("span", "radio-words");
-      words.append(make("span", "", this.t(`voice.set.${name}.${value}`)));
-      if (explained) words.append(make("span", "fine", this.t(`voice.set.${name}.${value}.more`)));
+      words.append(make("span", "", this.t(`voice.set.${name}.${value}`)), make("span", "fine", this.t(`voice.set.${name}.${value}.more`)));
       label.append(input, words);
       row.append(label);
     }
     set.append(row);
+    return set;
+  }
+
+  /** What each choice means, in seconds, stands in it once the server's times are known. */
+  #patience() {
+    const set = this.#choice("patience", /** @type {const} */ (["quick", "normal", "patient"]), (value) => ({ patience: value }));
+    for (const value of /** @type {const} */ (["quick", "normal", "patient"])) {
+      const words = this.inputs.get(`patience-${value}`)?.nextElementSibling?.firstElementChild;
+      if (words) this.seconds.set(value, /** @type {HTMLElement} */ (words));
+    }
+    set.setAttribute("aria-describedby", this.pauses.id);
+    set.append(this.pauses);
     return set;
   }
 
@@ -160,6 +175,9 @@ export class SettingsDialog {
     };
     mark(`mode-${settings.mode}`, true);
     mark(`patience-${patienceOf(settings, offer)}`, true);
+    for (const [value, words] of this.seconds) write(words, this.t(`voice.set.patience.${value}`, { seconds: silenceOf(voice, value) }));
+    const reopen = offer?.reopen_s ?? 0;
+    write(this.pauses, this.t(reopen > 0 ? "voice.set.patience.reopen" : "voice.set.patience.note", { seconds: reopen }));
     mark("review", reviewOf(settings, offer));
     mark("read", settings.read);
     mark("interrupt", interruptOf(settings, offer));

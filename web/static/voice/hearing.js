@@ -1,7 +1,10 @@
 /** What the server's messages do to speaking. */
 
+import { addOn, addTo, without } from "./adding.js";
 import { again, drafted, leave, tooLong } from "./answering.js";
-import { NO_CAPTION, captionOf, isEcho, newsOf } from "./captions.js";
+import { NO_CAPTION, captionOf, captionText, isEcho, newsOf, steady } from "./captions.js";
+import { reviewOf } from "./settings.js";
+import { checkHeard } from "./soundcheck.js";
 import { interruptible } from "./state.js";
 
 /**
@@ -14,18 +17,22 @@ import { interruptible } from "./state.js";
 const MOST_GAPS = 5;
 const AGAIN_MS = 1_000;
 const BUSY_MS = 4_000;
+/** Words that come so soon after an answer was taken may be part of it. */
+const FRESH_MS = 4_000;
 
 /** @param {VoiceState} voice @param {ServerMessage} message @param {string} key @returns {VoiceStep} */
 export function hear(voice, message, key) {
   switch (message.type) {
     case "speech.started": {
       const past = voice.notice === "didnt_catch" || voice.notice === "busy" || voice.notice === "too_long";
-      return [{ ...voice, hearing: voice.answer !== null, ring: null, notice: past ? "" : voice.notice }, [{ type: "heard" }]];
+      const disputed = voice.answer?.stopping ? voice.disputed : "";
+      return [{ ...voice, hearing: voice.answer !== null, ring: null, disputed, notice: past ? "" : voice.notice }, [{ type: "heard" }]];
     }
     case "speech.stopped": {
       const news = newsOf(voice.told, voice.caption.firm);
       const quiet = voice.settings.mode === "hands" || news === "";
-      return [{ ...voice, hearing: false, ring: ringOf(voice, message.ends_ms), told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
+      const pauseMs = typeof message.ends_ms === "number" && voice.settings.mode === "hands" ? message.ends_ms : voice.pauseMs;
+      return [{ ...voice, hearing: false, pauseMs, ring: ringOf(voice, message.ends_ms), told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
     }
     case "answer.ending":
       if (voice.answer?.key !== message.turn_key) return [voice, []];
@@ -33,7 +40,7 @@ export function hear(voice, message, key) {
     case "question.withdrawn": return [{ ...voice, ring: null }, []];
     case "transcript.partial": return partial(voice, message);
     case "transcript.final":
-    case "turn.started": return taken(voice, message);
+    case "turn.started": return taken(voice, message, key);
     case "notice": return noticed(voice, message.code, key);
     case "error": return refused(voice, message, key);
     default: return [voice, []];
@@ -42,7 +49,7 @@ export function hear(voice, message, key) {
 
 /** @param {VoiceState} voice @param {number | null | undefined} ms @returns {import("./state.js").Ring | null} nothing where no silence ends the answer. */
 function ringOf(voice, ms) {
-  if (typeof ms !== "number" || voice.patient || voice.settings.mode === "push") return null;
+  if (typeof ms !== "number" || voice.patient || voice.check || voice.settings.mode === "push") return null;
   return voice.answer && !voice.answer.stopping ? { ms, over: false } : null;
 }
 
@@ -54,7 +61,7 @@ function partial(voice, message) {
   /** @type {VoiceEffect[]} */
   const effects = worded && !voice.answer.worded ? [{ type: "heard" }] : [];
   /** @type {VoiceState} */
-  const next = { ...voice, caption: captionOf(message.text, message.stable), answer: { ...voice.answer, worded }, gaps: 0 };
+  const next = { ...voice, caption: steady(voice.caption, captionOf(message.text, message.stable)), answer: { ...voice.answer, worded, close: voice.answer.close || (worded && voice.fresh) }, gaps: 0 };
   if (voice.reading && interruptible(voice) && !isEcho(message.text, voice.interview.question?.text ?? "")) {
     effects.push({ type: "hush" });
   }
@@ -64,6 +71,9 @@ function partial(voice, message) {
 /** The text stands to be read through before it counts. @param {VoiceState} voice @param {string} key @param {string} text @returns {VoiceStep} */
 function understood(voice, key, text) {
   if (voice.review?.key === key) return [voice, []];
+  if (voice.check && voice.stage === "on") return checkHeard(voice, key, text);
+  const asked = reviewOf(voice.settings, voice.offer) || voice.interview.floor !== "free";
+  if (voice.adding && voice.stage === "on" && !asked) return addOn(voice, key, text);
   if (voice.stage !== "on") {
     const [next, effects] = drafted({ ...voice, stage: "off", answer: null }, key, text, "offer");
     return [next, [{ type: "over", next: null }, ...effects]];
@@ -74,19 +84,21 @@ function understood(voice, key, text) {
   ];
 }
 
-/** @param {VoiceState} voice @param {{type: string, turn_key: string, text?: string, last_seq?: number | null}} message @returns {VoiceStep} */
-function taken(voice, message) {
+/** @param {VoiceState} voice @param {{type: string, turn_key: string, text?: string, last_seq?: number | null}} message @param {string} key @returns {VoiceStep} */
+function taken(voice, message, key) {
   if (voice.answer?.key !== message.turn_key) return [voice, []];
   /** @type {VoiceEffect[]} */
-  const effects = [{ type: "over", next: typeof message.last_seq === "number" ? message.last_seq + 1 : null }, { type: "untimer", name: "stalled" }, { type: "cue", name: "taken" }];
+  const effects = [{ type: "over", next: typeof message.last_seq === "number" ? message.last_seq + 1 : null }, { type: "untimer", name: "stalled" }, { type: "cue", name: "taken" }, { type: "timer", name: "fresh", delayMs: FRESH_MS }];
   if (message.text) effects.push({ type: "tell", what: "understood", text: message.text });
-  return [
-    {
-      ...voice, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "", push: "up", notice: "",
-      stage: voice.stage === "kept" ? "off" : voice.stage, gaps: 0,
-    },
-    effects,
-  ];
+  const [plain, more] = without(voice);
+  /** @type {VoiceState} */
+  const next = {
+    ...plain, check: null, disputed: "", fresh: true, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "", push: "up", notice: "",
+    stage: voice.stage === "kept" ? "off" : voice.stage, gaps: 0,
+  };
+  const text = message.text ?? captionText(voice.caption);
+  if (voice.disputed === message.turn_key && next.stage === "on") return addTo(next, { text }, key, effects);
+  return [next, [...effects, ...more]];
 }
 
 /** @param {VoiceState} voice @param {string} code @param {string} key @returns {VoiceStep} */
@@ -103,7 +115,8 @@ function noticed(voice, code, key) {
   const effects = [...nothing, { type: "tell", what: "didnt_catch" }, { type: "cue", name: "unheard" }];
   if (!voice.answer.stopping) return [next, effects];
   if (voice.stage === "kept") return [{ ...next, stage: "off", answer: null }, [...effects, { type: "over", next: null }]];
-  return again({ ...next, answer: null }, key, "over", effects);
+  const [plain, more] = without(next);
+  return again({ ...plain, disputed: "", answer: null }, key, "over", [...effects, ...more]);
 }
 
 /** @param {VoiceState} voice @param {import("../core/messages.js").WireError} error @param {string} key @returns {VoiceStep} */

@@ -1,9 +1,11 @@
 /** Speaking as one function: an event comes in, the next state and what to do about it come out. */
 
-import { again, begun, done, holding, leave, resumed, stalling, tooLong } from "./answering.js";
+import { addOn, moved, unfinished, without } from "./adding.js";
+import { again, announced, begun, done, holding, leave, resumed, stalling, tooLong, wait } from "./answering.js";
 import { NO_CAPTION, cameBack, captionText } from "./captions.js";
 import { hear } from "./hearing.js";
-import { wishes } from "./settings.js";
+import { NO_CHECK, checkKept, checkOver } from "./soundcheck.js";
+import { wished } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -14,10 +16,10 @@ import { wishes } from "./settings.js";
  * @typedef {import("../core/messages.js").ServerMessage} ServerMessage
  *
  * Fresh turn keys come in with the events that may begin an answer.
- * @typedef {{type: "choose"} | {type: "kept", key: string} | {type: "opened", key: string}
+ * @typedef {{type: "choose", check?: boolean} | {type: "check_over", key: string} | {type: "check_kept"} | {type: "kept", key: string} | {type: "opened", key: string}
  *   | {type: "refused", obstacle: Obstacle} | {type: "leave"}
  *   | {type: "interview", interview: Interview, key: string} | {type: "message", message: ServerMessage, key: string}
- *   | {type: "done"} | {type: "wait"} | {type: "mute", key: string}
+ *   | {type: "done"} | {type: "wait"} | {type: "unfinished", key: string} | {type: "moved", key: string} | {type: "mute", key: string}
  *   | {type: "press", latch: boolean, key: string} | {type: "release"}
  *   | {type: "review", text: string} | {type: "review_send"} | {type: "review_again", key: string}
  *   | {type: "settings", settings: import("./settings.js").Settings, key: string}
@@ -26,13 +28,18 @@ import { wishes } from "./settings.js";
  *   | {type: "reading"} | {type: "read", how: "finished" | "stopped" | "failed", key: string} | {type: "hush"}
  *   | {type: "kept_send", key: string}
  *   | {type: "read_again"} | {type: "retry"} | {type: "skipped"}
- *   | {type: "timer", name: "stalled" | "again" | "hold", key: string}} VoiceEvent
+ *   | {type: "timer", name: import("./state.js").Timer, key: string}} VoiceEvent
  */
 
 /** @param {VoiceState} voice @param {VoiceEvent} event @returns {VoiceStep} */
 export function voiceReduce(voice, event) {
   switch (event.type) {
-    case "choose": return [{ ...voice, stage: "asking", obstacle: null, notice: "" }, [{ type: "open" }]];
+    case "choose": {
+      const check = voice.check ?? (event.check && voice.stage === "off" ? NO_CHECK : null);
+      return [{ ...voice, stage: "asking", obstacle: null, notice: "", check }, [{ type: "open" }]];
+    }
+    case "check_over": return checkOver(voice, event.key);
+    case "check_kept": return checkKept(voice);
     case "kept": return [{ ...voice, stage: "kept", answer: { key: event.key, open: false, stopping: false, worded: true } }, []];
     case "opened": return opened(voice, event.key);
     case "refused": return [{ ...voice, stage: "blocked", obstacle: event.obstacle, hearing: false, push: "up" }, [{ type: "close" }, { type: "hush" }, { type: "focus" }]];
@@ -41,6 +48,8 @@ export function voiceReduce(voice, event) {
     case "message": return hear(voice, event.message, event.key);
     case "done": return done(voice);
     case "wait": return wait(voice);
+    case "unfinished": return unfinished(voice, event.key);
+    case "moved": return moved(voice, event.key);
     case "mute": return begun({ ...voice, muted: !voice.muted, hearing: false }, event.key, [{ type: "enable", on: voice.muted }]);
     case "press": return press(voice, event.latch, event.key);
     case "release": return release(voice);
@@ -72,9 +81,9 @@ function opened(voice, key) {
   /** @type {VoiceState} */
   const on = { ...voice, stage: "on", obstacle: null, verdict: "ok", answer: voice.answer && { ...voice.answer, open: false } };
   /** @type {VoiceEffect[]} */
-  const effects = on.interview.online ? [{ type: "send", message: wishes(on.settings, on.offer) }] : [];
+  const effects = on.interview.online ? [{ type: "send", message: wished(on) }] : [];
   const [next, more] = announced(on, on.interview);
-  return resumed(next, key, [...effects, ...more, { type: "tell", what: "listening" }, { type: "focus" }]);
+  return resumed(next, key, [...effects, ...more, { type: "tell", what: on.check ? "check" : "listening" }, { type: "focus" }]);
 }
 
 /** @param {VoiceState} voice @param {Interview} now @param {string} key @returns {VoiceStep} */
@@ -90,21 +99,12 @@ function interviewed(voice, now, key) {
   }
   if (next.stage !== "on" && !(next.stage === "kept" && next.answer?.stopping)) return [next, effects];
   if (!before.online && now.online) {
-    effects.push({ type: "send", message: wishes(next.settings, next.offer) });
+    effects.push({ type: "send", message: wished(next) });
     if (next.aloud) effects.push({ type: "send", message: { type: "playback", state: "started" } });
   }
   if (now.floor === "closed" && before.floor !== "closed" && next.reading) effects.push({ type: "hush" });
   const [told, more] = announced(next, now);
   return resumed(told, key, [...effects, ...more]);
-}
-
-/** A question that is new is read aloud, if that is wished. @param {VoiceState} voice @param {Interview} now @returns {VoiceStep} */
-function announced(voice, now) {
-  const { question } = now;
-  if (!question || question.key === voice.read || now.floor !== "free" || !now.online || now.paused) return [voice, []];
-  const next = { ...voice, read: question.key, notice: voice.notice === "no_voice" ? voice.notice : /** @type {const} */ ("") };
-  if (!voice.settings.read || voice.answer?.worded) return [next, []];
-  return [{ ...next, reading: true }, [{ type: "read", text: question.text }]];
 }
 
 /** @param {VoiceState} voice @param {"finished" | "stopped" | "failed"} how @param {string} key @returns {VoiceStep} */
@@ -117,22 +117,14 @@ function read(voice, how, key) {
   return begun(next, key, effects);
 }
 
-/** @param {VoiceState} voice @returns {VoiceStep} */
-function wait(voice) {
-  if (!voice.answer || voice.answer.stopping) return [voice, []];
-  const next = { ...voice, patient: !voice.patient, ring: null };
-  if (next.patient) return [next, holding(next)];
-  return [next, [{ type: "untimer", name: "hold" }, { type: "send", message: wishes(voice.settings, voice.offer) }]];
-}
-
 /** @param {VoiceState} voice @param {boolean} latch @param {string} key @returns {VoiceStep} */
 function press(voice, latch, key) {
   if (voice.settings.mode !== "push" || voice.answer?.stopping || voice.review) return [voice, []];
   if (voice.push === "latched") return release(voice);
-  if (voice.interview.floor !== "free") return [voice, []];
+  if (voice.interview.floor !== "free" && !voice.adding) return [voice, []];
   /** @type {VoiceState} */
   const next = { ...voice, push: latch ? "latched" : "held", notice: "" };
-  return begun(next, key, voice.reading ? [{ type: "hush" }] : []);
+  return begun(next, key, voice.reading ? [{ type: "hush" }] : [], voice.adding !== null);
 }
 
 /** @param {VoiceState} voice @returns {VoiceStep} */
@@ -146,6 +138,7 @@ function release(voice) {
 function reviewSend(voice) {
   const { review } = voice;
   if (!review || review.text.trim() === "" || voice.interview.floor !== "free") return [voice, []];
+  if (voice.adding) return addOn(voice, review.key, review.text);
   return [{ ...voice, review: null, answer: null, caption: NO_CAPTION }, [{ type: "say", text: review.text, key: review.key }, { type: "over", next: null }]];
 }
 
@@ -153,10 +146,10 @@ function reviewSend(voice) {
 function settings(voice, wanted, key) {
   const old = voice.settings;
   /** @type {VoiceState} */
-  const next = { ...voice, settings: wanted, push: "up" };
+  const next = { ...voice, settings: wanted, push: "up", pauseMs: null };
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "save" }];
-  if (voice.interview.online) effects.push({ type: "send", message: wishes(wanted, voice.offer) });
+  if (voice.interview.online) effects.push({ type: "send", message: wished(next) });
   if (voice.reading && !wanted.read) effects.push({ type: "hush" });
   const microphone = [old, wanted].map((one) => JSON.stringify([one.device, one.echo ?? one.read, one.noise, one.gain]));
   if (microphone[0] !== microphone[1] && voice.stage === "on") effects.push({ type: "reopen" });
@@ -168,11 +161,14 @@ function settings(voice, wanted, key) {
 
 /** "Rather not say" and the like: what was being said is not wanted. @param {VoiceState} voice @returns {VoiceStep} */
 function skipped(voice) {
-  return [{ ...voice, answer: null, review: null, caption: NO_CAPTION, hearing: false, ring: null, push: "up", notice: "" }, [{ type: "cancel" }, { type: "hush" }, { type: "untimer", name: "stalled" }]];
+  const [plain, effects] = without({ ...voice, disputed: "" });
+  return [{ ...plain, answer: null, review: null, caption: NO_CAPTION, hearing: false, ring: null, push: "up", notice: "" }, [{ type: "cancel" }, { type: "hush" }, { type: "untimer", name: "stalled" }, ...effects]];
 }
 
-/** @param {VoiceState} voice @param {"stalled" | "again" | "hold"} name @param {string} key @returns {VoiceStep} */
+/** @param {VoiceState} voice @param {import("./state.js").Timer} name @param {string} key @returns {VoiceStep} */
 function timer(voice, name, key) {
+  if (name === "fresh") return [{ ...voice, fresh: false }, []];
+  if (name === "disputed") return [voice.answer?.stopping ? voice : { ...voice, disputed: "" }, []];
   if (name === "stalled") return voice.answer?.stopping ? [{ ...voice, notice: "stalled" }, [{ type: "tell", what: "stalled" }]] : [voice, []];
   return name === "hold" ? [voice, holding(voice)] : resumed(voice, key, []);
 }

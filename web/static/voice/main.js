@@ -65,7 +65,9 @@ export class Voice {
     this.line = new Line(((offer?.max_answer_s ?? 300) + MARGIN_S) * 1000 / FRAME_MS, {
       message: host.send,
       bytes: host.sendBytes,
-      keep: (frame) => this.audio.keep(this.line.key ?? "", frame),
+      keep: (frame) => {
+        if (this.state.check === null) this.audio.keep(this.line.key ?? "", frame);
+      },
       forget: (seq) => {
         void this.audio.forget(seq);
         if (this.line.tape.frames.length === 0) this.#flag(false);
@@ -135,7 +137,8 @@ export class Voice {
   /** Within the respondent's gesture: Safari wants audio and speech to begin there. */
   choose() {
     if (this.state.settings.read) this.reader.prime();
-    this.#do({ type: "choose" });
+    const { checked } = loadSettings(this.host.shelf, this.state.offer);
+    this.#do({ type: "choose", check: !checked && !this.state.settings.checked });
     this.host.dispatch({ type: "speaking", on: true });
   }
 
@@ -151,7 +154,7 @@ export class Voice {
 
   /** Whether words have been heard that are not yet an answer. */
   get owing() {
-    return this.state.stage === "on" && this.state.answer?.worded === true && !this.state.review;
+    return this.state.stage === "on" && this.state.answer?.worded === true && !this.state.review && !this.state.check;
   }
 
   /** Ends the answer, as if its speaker had said so. */
@@ -241,7 +244,7 @@ export class Voice {
       case "enable": return this.microphone.enable(effect.on);
       case "send": return host.send(effect.message);
       case "begin":
-        this.#flag(true);
+        if (!this.state.check) this.#flag(true);
         line.begin(effect.key);
         return this.#pump();
       case "stop": return this.#stop();
@@ -255,6 +258,7 @@ export class Voice {
       case "hush": return this.reader.hush();
       case "cue": return this.state.settings.sounds ? playCue(this.microphone.context, effect.name) : undefined;
       case "say": return host.dispatch({ type: "say", text: effect.text, turnKey: effect.key });
+      case "add": return host.dispatch({ type: "add", text: effect.text, turnKey: effect.key });
       case "draft": {
         const { draft } = host.state();
         const text = joined(draft, effect.text, effect.instead, effect.once);
@@ -348,7 +352,7 @@ export class Voice {
     else tell();
   }
 
-  /** @param {"stalled" | "again" | "hold"} name @param {number} delayMs */
+  /** @param {import("./state.js").Timer} name @param {number} delayMs */
   #timer(name, delayMs) {
     this.#untimer(name);
     this.timers.set(name, window.setTimeout(() => this.#do({ type: "timer", name, key: this.host.freshKey() }), delayMs));

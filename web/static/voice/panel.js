@@ -1,14 +1,14 @@
 /** What speaking looks like: a state, a level, the words as they come, and few buttons. */
 
 import { byId, enable, isCoarse, isEnabled, make, show, write } from "../interview/dom.js";
-import { captionText } from "./captions.js";
+import { shownText } from "./captions.js";
 import { icon } from "./icons.js";
 import { Meter } from "./meter.js";
 import { browserOf, canRetry } from "./obstacles.js";
 import { TalkButton, takesKeys } from "./push.js";
 import { Ring } from "./ring.js";
-import { patienceOf } from "./settings.js";
-import { canEnd, interruptible, silenceOf, voiceMood } from "./state.js";
+import { checkWords } from "./soundcheck.js";
+import { belongs, canEnd, interruptible, pauseOf, timeGiven, timeMeans, voiceMood } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -31,18 +31,18 @@ import { canEnd, interruptible, silenceOf, voiceMood } from "./state.js";
 
 /** @type {Record<VoiceMood, import("./icons.js").IconName>} */
 const SIGNS = {
-  off: "mic", kept: "mic", asking: "mic", blocked: "alert", connecting: "link", reconnecting: "link", paused: "pause",
-  asleep: "off", reading: "loud", review: "check", stalled: "alert", transcribing: "dots", thinking: "dots", closed: "dots",
+  off: "mic", kept: "mic", asking: "mic", blocked: "alert", connecting: "link", reconnecting: "link", paused: "pause", check: "mic",
+  asleep: "off", reading: "loud", review: "check", stalled: "alert", transcribing: "dots", thinking: "dots", closed: "dots", correcting: "keys", adding: "mic",
   over: "check", muted: "off", almost_up: "glass", hearing: "ear", didnt_catch: "alert", held: "ear", ready: "mic", patient: "glass", listening: "mic",
 };
 /** Moods in which the level tells something. */
-const LIVE = new Set(["over", "listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
+const LIVE = new Set(["check", "over", "adding", "listening", "hearing", "held", "patient", "almost_up", "didnt_catch", "ready", "reconnecting", "thinking", "asking"]);
 
 /** Stands for a text within a sentence. */
 const PLACE = "\u0000";
 
 /** Hints that are no complaint. */
-const CALM = new Set(["over", "almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
+const CALM = new Set(["over", "adding", "adding_push", "almost_up", "reconnecting", "too_long", "no_voice", "busy"]);
 
 /** Moods that need an act of somebody who may not see them, and that nothing else tells. */
 const ACT = new Set(["asleep", "muted"]);
@@ -58,6 +58,9 @@ export class Panel {
     this.state = null;
     /** @type {import("./dialog.js").SettingsDialog | null} loaded when it is first opened. */
     this.dialog = null;
+    /** @type {import("./soundcheck-view.js").SoundCheck | null} loaded where it is wanted. */
+    this.check = null;
+    this.checking = false;
     this.talk = new TalkButton(t, {
       press: (latch) => hands.act({ type: "press", latch, key: hands.key() }),
       release: () => hands.act({ type: "release" }),
@@ -87,6 +90,7 @@ export class Panel {
     this.hint.id = "voice-hint";
     this.hint.setAttribute("role", "status");
 
+    this.before = make("span", "before");
     this.firm = make("span", "firm");
     this.soft = make("span", "soft");
     this.empty = make("p", "voice-empty");
@@ -94,7 +98,7 @@ export class Panel {
     this.caption.id = "caption";
     this.caption.dataset["testid"] = "caption";
     this.caption.dir = "auto";
-    this.caption.append(this.firm, this.soft);
+    this.caption.append(this.before, this.firm, this.soft);
 
     this.review = /** @type {HTMLTextAreaElement} */ (make("textarea", "voice-review"));
     this.review.id = "voice-review";
@@ -117,7 +121,7 @@ export class Panel {
     this.obstacle.append(this.obstacleText, this.obstacleHow);
 
     this.mute = this.#button("voice-mute", "quiet", t("voice.mute"), () => act({ type: "mute", key: hands.key() }), "mic");
-    this.wait = this.#button("voice-wait", "quiet", t("voice.wait"), () => act({ type: "wait" }), "glass");
+    this.wait = this.#button("voice-wait", "quiet", t("voice.wait"), () => this.#time(), "glass");
     this.done = this.#button("voice-done", "primary", t("voice.done"), () => act({ type: "done" }), "check");
     this.hush = this.#button("voice-hush", "primary", t("voice.hush"), () => act({ type: "hush" }), "loud");
     this.again = this.#button("voice-retry", "primary", t("voice.retry"), () => this.state?.stage === "blocked" ? hands.choose() : act({ type: "retry" }));
@@ -129,11 +133,13 @@ export class Panel {
     this.drop = this.#button("voice-drop", "quiet", t("voice.kept.drop"), hands.drop);
     this.wait.setAttribute("aria-keyshortcuts", "Space");
     document.addEventListener("keydown", (event) => this.#key(event));
+    this.move = this.#button("voice-move", "link voice-move", "", () => act({ type: "moved", key: hands.key() }));
     const row = make("div", "voice-row");
     row.append(this.mute, this.wait, this.resay, this.drop, this.sendKept, this.talk.element, this.hush, this.wake, this.again, this.goOn, this.send, this.done);
 
     const card = make("div", "voice-card");
-    card.append(top, this.hint, this.empty, this.caption, this.review, this.obstacle, row);
+    card.append(top, this.hint, this.empty, this.caption, this.review, this.obstacle, this.move, row);
+    this.card = card;
 
     this.skip = this.#button("voice-skip", "quiet", "", hands.skip);
     this.rephrase = this.#button("voice-rephrase", "quiet", "", hands.rephrase);
@@ -172,9 +178,16 @@ export class Panel {
   #key(event) {
     const { state } = this;
     if (!state || event.key !== " " || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (state.settings.mode === "push" || state.patient || this.wait.offsetParent === null || !canEnd(state) || takesKeys(event.target)) return;
+    const { wait } = this;
+    if (state.settings.mode === "push" || timeGiven(state) || wait.offsetParent === null || !isEnabled(wait) || takesKeys(event.target)) return;
     event.preventDefault();
-    this.hands.act({ type: "wait" });
+    this.#time();
+  }
+
+  /** "I'm still thinking", or "I wasn't finished" after an ending. */
+  #time() {
+    const { state, hands } = this;
+    if (state) hands.act(timeMeans(state) === "more" ? { type: "unfinished", key: hands.key() } : { type: "wait" });
   }
 
   /** @param {number} seconds of speech that an earlier visit left. */
@@ -199,7 +212,9 @@ export class Panel {
     }
     this.ring.render(voice.ring);
     this.root.dataset["mode"] = voice.settings.mode;
-    write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : `voice.mood.${mood}`));
+    this.root.classList.toggle("adding", voice.adding !== null);
+    const heard = mood === "check" && checkWords(voice) !== "";
+    write(this.mood, t(mood === "blocked" ? `voice.obstacle.${voice.obstacle}.title` : heard ? "voice.check.works" : `voice.mood.${mood}`));
     this.meter.rest(!LIVE.has(mood) || voice.muted);
     const hint = hintOf(voice, mood);
     this.#words(voice, mood, hint);
@@ -208,7 +223,24 @@ export class Panel {
     this.hint.classList.toggle("calm", CALM.has(hint));
     write(this.hint, hint ? t(`voice.hint.${hint}`) : "");
     this.dialog?.render(voice);
+    this.#check(voice, mood === "check", hint);
     if (within && active.offsetParent === null) this.focus();
+  }
+
+  /** Where the check can't be loaded, nobody is kept from answering. @param {VoiceState} voice @param {boolean} wanted @param {string} hint */
+  #check(voice, wanted, hint) {
+    this.check?.render(voice, wanted, hint);
+    if (!wanted || this.check || this.checking) return;
+    this.checking = true;
+    const { hands } = this;
+    const over = () => hands.act({ type: "check_over", key: hands.key() });
+    import("./soundcheck-view.js").then(({ SoundCheck }) => {
+      this.check = new SoundCheck(this.t, (...options) => this.#button(...options), {
+        over, keep: () => hands.act({ type: "check_kept" }), device: () => void this.#openSettings(),
+      });
+      this.card.append(this.check.element);
+      if (this.state) this.render(this.state);
+    }).catch(over).finally(() => { this.checking = false; });
   }
 
   /** A dialog that can't be loaded now can be asked for again. */
@@ -223,8 +255,11 @@ export class Panel {
   #words(voice, mood, hint) {
     const { t } = this;
     const { firm, soft, caption, empty, review } = this;
-    const worded = captionText(voice.caption) !== "" && !voice.review && mood !== "blocked";
+    const said = voice.check?.words ?? voice.adding?.text ?? "";
+    const before = said ? `${said} ` : "";
+    const worded = before + shownText(voice.caption) !== "" && !voice.review && mood !== "blocked";
     const grew = firm.textContent !== voice.caption.firm || soft.textContent !== voice.caption.soft;
+    write(this.before, before);
     write(firm, voice.caption.firm);
     write(soft, voice.caption.soft);
     caption.lang = voice.interview.language;
@@ -234,7 +269,7 @@ export class Panel {
     const how = mood === "reading" && interruptible(voice) ? "reading.interrupt"
       : mood === "ready" && !isCoarse() ? "ready.keys"
       : mood === "listening" && reopens ? "listening.reopen" : mood;
-    const seconds = mood === "listening" ? silenceOf(patienceOf(voice.settings, voice.offer)) : this.seconds;
+    const seconds = mood === "listening" ? pauseOf(voice) : this.seconds;
     const text = worded || hint === "silent" || hint === "deaf" || voice.review || mood === "blocked" || mood === "off" ? "" : t(`voice.empty.${how}`, { seconds });
     write(empty, text);
     show(empty, text !== "");
@@ -247,16 +282,21 @@ export class Panel {
   #buttons(voice, mood) {
     const { t } = this;
     const on = voice.stage === "on";
-    const quiet = ["review", "asleep", "stalled", "paused", "reading"].includes(mood);
+    const quiet = ["review", "asleep", "stalled", "paused", "reading", "correcting", "check"].includes(mood);
     const push = voice.settings.mode === "push";
     const { mute, wait, done } = this;
     show(mute, on && !quiet && !push);
     write(/** @type {HTMLElement} */ (mute.querySelector(".button-word")), t(voice.muted ? "voice.unmute" : "voice.mute"));
     mute.querySelector("svg")?.replaceWith(icon(voice.muted ? "off" : "mic"));
     mute.classList.toggle("strong", voice.muted);
-    show(wait, on && !quiet && !push);
-    wait.setAttribute("aria-pressed", String(voice.patient && canEnd(voice)));
-    enable(wait, canEnd(voice));
+    const more = timeMeans(voice) === "more";
+    show(wait, on && (more ? !quiet || mood === "reading" : !quiet && !push));
+    write(/** @type {HTMLElement} */ (wait.querySelector(".button-word")), t(more ? "voice.unfinished" : "voice.wait"));
+    wait.setAttribute("aria-pressed", String(timeGiven(voice)));
+    enable(wait, more || canEnd(voice));
+    const other = belongs(voice);
+    show(this.move, other !== "" && !quiet);
+    if (other) write(/** @type {HTMLElement} */ (this.move.querySelector(".button-word")), t(`voice.${other}`));
     show(this.talk.element, on && !quiet && push);
     this.talk.render(voice.push, voice.interview.floor === "free" && !voice.answer?.stopping);
     show(done, on && !quiet && !push);
@@ -270,10 +310,10 @@ export class Panel {
     for (const button of [this.goOn, this.sendKept, this.drop]) show(button, mood === "kept");
     const free = voice.interview.floor === "free" && voice.interview.online;
     for (const button of [this.skip, this.rephrase]) {
-      show(button, on && mood !== "review");
+      show(button, on && mood !== "review" && mood !== "check");
       enable(button, free && !voice.answer?.stopping);
     }
-    show(this.read, on && voice.settings.read && mood !== "review");
+    show(this.read, on && voice.settings.read && mood !== "review" && mood !== "check");
     enable(this.read, free && !voice.reading && !voice.answer?.worded);
     show(this.type, mood !== "kept");
     this.type.classList.toggle("strong", voice.stage === "blocked");
@@ -331,8 +371,10 @@ export class Panel {
 /** @param {VoiceState} voice @param {VoiceMood} mood @returns {string} */
 function hintOf(voice, mood) {
   if (voice.stage !== "on") return "";
-  if (mood === "reconnecting") return captionText(voice.caption) === "" ? "" : mood;
+  if (mood === "reconnecting") return shownText(voice.caption) === "" ? "" : mood;
   if (mood === "almost_up" || mood === "over") return mood;
+  if (mood === "adding") return voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : voice.settings.mode === "push" ? "adding_push" : mood;
+  if (mood === "check") return checkWords(voice) ? "" : voice.deaf ? "deaf" : voice.verdict !== "ok" ? voice.verdict : voice.notice === "didnt_catch" ? "unheard" : voice.notice === "busy" ? "busy" : "";
   if (voice.notice === "no_voice" || voice.notice === "too_long" || voice.notice === "busy") return voice.notice;
   if (!["listening", "hearing", "held", "patient", "didnt_catch"].includes(mood)) return "";
   if (voice.deaf) return "deaf";

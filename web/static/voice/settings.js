@@ -14,6 +14,7 @@
  * @property {boolean | null} echo echo cancellation; null: only while questions are read aloud.
  * @property {boolean} noise noise suppression; costs words.
  * @property {boolean} gain automatic gain; costs words.
+ * @property {boolean} checked whether somebody has tried on this device whether they are heard, or did not want to.
  *
  * @typedef {import("../core/state.js").SpeechOffer} SpeechOffer
  * @typedef {import("../core/pending.js").Shelf} Shelf
@@ -24,7 +25,7 @@ const KEY = "askwell:voice";
 /** @type {Settings} */
 export const USUAL = {
   mode: "hands", patience: null, read: false, interrupt: null, review: null, sounds: false, device: "",
-  echo: null, noise: false, gain: false,
+  echo: null, noise: false, gain: false, checked: false,
 };
 
 /** @param {unknown} value @param {readonly T[]} choices @param {T} usual @returns {T} @template T */
@@ -45,6 +46,7 @@ export function readSettings(value, usual) {
     echo: choice(value.echo, [true, false, null], usual.echo),
     noise: choice(value.noise, yes, usual.noise),
     gain: choice(value.gain, yes, usual.gain),
+    checked: choice(value.checked, yes, usual.checked),
   };
 }
 
@@ -87,11 +89,15 @@ export function constraintsFor(settings) {
   };
 }
 
-/** What the server is told. @param {Settings} settings @param {SpeechOffer | null | undefined} offer */
-export function wishes(settings, offer) {
+/**
+ * What the server is told.
+ * @param {Settings} settings @param {SpeechOffer | null | undefined} offer
+ * @param {boolean} [held] whether the page decides what becomes of the next text, whatever the respondent wishes.
+ */
+export function wishes(settings, offer, held = false) {
   return {
     type: /** @type {const} */ ("set"), patience: settings.mode === "push" ? "patient" : patienceOf(settings, offer), spoken: settings.read,
-    review_transcript: reviewOf(settings, offer),
+    review_transcript: held || reviewOf(settings, offer),
   };
 }
 

@@ -236,3 +236,25 @@ def test_answer_after_a_question_back_is_no_part_of_it(trained: ActHearing) -> N
 def test_what_is_said_of_the_thing_itself_is_told(trained: ActHearing, text: str) -> None:
     found = heeded(text, trained.read_sync(text, "What do you make of that?", "en"))
     assert not {act.act for act in found} & {"declines", "asks_interviewer"}
+
+
+@pytest.mark.parametrize("text", ["They're all the same.", "They're much the same."])
+def test_statement_without_a_word_that_asks_is_no_question_to_the_interviewer(trained: ActHearing, text: str) -> None:
+    question = "Take an app on your phone, a book and a friend. How are two of these alike, and the third different?"
+    assert trained.read_sync(text, question, "en") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (
+            "Then it was Christmas. I'm getting a bit tired now, I have to say, it takes it out of me, all this.",
+            "And then?",
+        ),
+        ("You felt you counted for something. I think that's all I'm doing up there, with my knife.", "Why is that?"),
+    ],
+)
+def test_tiredness_and_all_that_one_does_are_no_wish(trained: ActHearing, text: str, question: str) -> None:
+    found = {act.act: act for act in trained.read_sync(text, question, "en")}
+    assert "wants_withdrawal" not in found
+    assert "wants_stop" not in found or "tired" in text

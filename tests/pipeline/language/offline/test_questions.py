@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.language.offline import questions
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know, wordings
-from pipeline.methodology import Methodology, Strategy
+from pipeline.methodology import Form, Methodology, Strategy
 from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter, Rendering
 from pipeline.question.checker import check
 from pipeline.question.templates import was_asked
@@ -501,3 +501,93 @@ def test_sympathy_is_for_what_is_hard_at_the_end(answer: str, hard: bool) -> Non
         text = compose(asked)
         said |= {a for a in (*spoken.acknowledgements, *spoken.acknowledgements_hard) if text.startswith(a)}
     assert said == (set(spoken.acknowledgements_hard) if hard else set())
+
+
+@pytest.mark.parametrize(
+    ("answers", "part", "named"),
+    [
+        (
+            ("My dad had a bad back.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            "your dad",
+            True,
+        ),
+        (
+            ("I drive.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            "your dad",
+            False,
+        ),
+        (
+            (
+                "The door was shut.",
+                "I went up to it and the door was shut again. Then I went home. It was late by now.",
+            ),
+            "the door",
+            True,
+        ),
+        (
+            ("I drive.", "The door was shut. I went up to the door again. Then I went home. It was late by now."),
+            "the door",
+            False,
+        ),
+    ],
+)
+def test_question_may_name_what_came_up_again_and_again(answers: tuple[str, ...], part: str, named: bool) -> None:
+    lines = tuple(Line(speaker="respondent", text=text) for text in answers)
+    asked = deepening(label=part, focus_rendering=Rendering(part=part)).model_copy(update={"lines": lines})
+    texts = list(questions.wordings(asked, plain=True))
+    assert any(text in (f"Tell me a bit more about {part}.", f"Tell me more about {part}.") for text in texts) == named
+    again = asked.model_copy(update={"all_questions": (f"Tell me more about {part}.",)})
+    assert not any(text == f"Tell me a bit more about {part}." for text in questions.wordings(again, plain=True))
+
+
+def told(answers: tuple[str, ...], **fields: Any) -> QuestionRequest:
+    lines = tuple(Line(speaker="respondent", text=text) for text in answers)
+    return deepening(**fields).model_copy(update={"lines": lines})
+
+
+@pytest.mark.parametrize(
+    ("answers", "asks"),
+    [
+        (("I row now.", "Don't run any more. Bernd showed me."), True),
+        (("Bernd is there every day.", "Don't run any more. Bernd showed me."), False),
+        (("I row now.", "My friend Bernd showed me how to row."), False),
+        (("I row now.", "Bernd is my neighbour, and he showed me."), False),
+    ],
+)
+def test_somebody_who_is_named_and_not_introduced_is_asked_about(answers: tuple[str, ...], asks: bool) -> None:
+    asked = told(answers, label="Bernd showed me", focus_rendering=Rendering(part="Bernd"))
+    assert ("Who is Bernd?" in list(wordings(asked, plain=True))[:2]) == asks
+
+
+@pytest.mark.parametrize(
+    ("answer", "waits"),
+    [
+        ("It was the sitting there before. That was, um... I don't know how to put it.", True),
+        ("It was the sitting there, um.", True),
+        ("I didn't know how to put it, so I wrote four drafts of it.", False),
+    ],
+)
+def test_somebody_who_looks_for_words_is_given_time(answer: str, waits: bool) -> None:
+    assert compose(told((answer,), label="sitting there")).startswith("Take your time.") == waits
+
+
+@pytest.mark.parametrize(
+    ("answer", "sorry"),
+    [
+        ("Drove on for weeks. Then Darek died.", True),
+        ("I came back to it when Margaret did die, in the same hospital.", True),
+        ("He was my friend. He's dead.", True),
+        ("I took it that she had died. I sat down on the chair beside the bed.", False),
+        ("Then the battery died and I went home on foot.", False),
+        ("We waited until it died down and went home on foot.", False),
+    ],
+)
+def test_death_is_answered_for_where_somebody_died(answer: str, sorry: bool) -> None:
+    assert compose(told((answer,), label="went home")).startswith("I'm sorry.") == sorry
+
+
+def test_nobody_is_asked_what_bothers_them_about_a_person() -> None:
+    form = Form(ask="What is it about {thing} that bothers you most?")
+    for thing, asked in (("Darek", False), ("your friend", False), ("that noise", True)):
+        request = deepening(label=thing, focus_rendering=Rendering(thing=thing)).model_copy(update={"forms": (form,)})
+        assert any("bothers" in text for text in wordings(request, plain=True)) == asked

@@ -137,3 +137,13 @@ def test_after_a_complaint_nothing_points_at_what_was_left(file: Path) -> None:
         Wording("Who was with you?", Form(ask="Who was with you?")),
     )
     assert scored([bare, named], replace(MOMENT, complained=True))[0] == named.text
+
+
+def test_clause_said_back_of_what_was_said_just_now_loses_and_more_so_after_a_reply() -> None:
+    echo = Wording("It is quick. Why does that matter to you?", WHY.form, "echo")
+    bare, back = ((value, wording) for value, wording in ranked([WHY, echo], MOMENT, [0.0, 0.0]))
+    assert (bare[1], back[1]) == (WHY, echo)
+    replied = {wording: value for value, wording in ranked([echo], replace(MOMENT, replied=True), [0.0])}
+    assert replied[echo] < back[0]
+    led_back = {wording: value for value, wording in ranked([echo], replace(MOMENT, jump=True), [0.0])}
+    assert led_back[echo] > back[0]

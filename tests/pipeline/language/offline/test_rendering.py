@@ -118,3 +118,24 @@ def test_thing_points_at_what_was_said(parser: SpacyParser, answer: str, quote: 
 def test_clause_about_somebody_unnamed_is_not_understood_later(parser: SpacyParser) -> None:
     assert not ways(parser, "He tells me straight.", "tells me straight").named
     assert ways(parser, "My cobbler tells me straight.", "tells me straight").named
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "part"),
+    [
+        ("My dad was a plasterer and his body packed up.", "My dad was a plasterer", "your dad"),
+        ("It was my brother Colin with a generator.", "my brother Colin with a generator", "your brother"),
+        ("Well, first you find a torch.", "find a torch", "that torch"),
+        ("And when he died I kept the trees.", "kept the trees", "the trees"),
+        ("I didn't ring my sister.", "didn't ring my sister", ""),  # denied
+        ("It was about five hours last week.", "about five hours last week", ""),  # times and amounts
+        ("I had no idea what to do.", "had no idea", ""),
+        ("It was the best thing.", "the best thing", ""),  # says nothing by itself
+        ("Home about half past ten.", "Home about half past ten", ""),
+        ("It was good.", "not in the answer", ""),
+    ],
+)
+def test_part_is_somebody_or_something_that_a_question_can_name(
+    parser: SpacyParser, answer: str, quote: str, part: str
+) -> None:
+    assert ways(parser, answer, quote).part == part
