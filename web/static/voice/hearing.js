@@ -31,7 +31,9 @@ export function hear(voice, message, key) {
     case "speech.stopped": {
       const news = newsOf(voice.told, voice.caption.firm);
       const quiet = voice.settings.mode === "hands" || news === "";
-      const pauseMs = typeof message.ends_ms === "number" && voice.settings.mode === "hands" ? message.ends_ms : voice.pauseMs;
+      // What comes again in the same pause is the rest of a longer silence, and no other pause than usual.
+      const usual = voice.hearing && voice.settings.mode === "hands";
+      const pauseMs = usual && typeof message.ends_ms === "number" ? message.ends_ms : voice.pauseMs;
       return [{ ...voice, hearing: false, pauseMs, ring: ringOf(voice, message.ends_ms), told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
     }
     case "answer.ending":
