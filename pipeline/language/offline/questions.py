@@ -271,7 +271,10 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         before = _fresh_acknowledgement(request, speaking)
     ranking = _best(request, speaking, about, _telling(request))
     best = [text for _, text in ranking]
-    if request.complained and (not ranking or ranking[0][0] < LEFT):
+    told_more = len((answer or "").split()) >= MUCH
+    if request.complained and told_more:
+        best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
+    elif request.complained and (not ranking or ranking[0][0] < LEFT):
         best = [*_asked(_turned(speaking.any_topic, request, "any"), request, speaking, None), *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
@@ -309,7 +312,8 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
         plainest = [f"{{mention}} {probe}" for probe in _turned(speaking.probes, request, "probe")]
         yield from _different(_asked(plainest, request, speaking, about), original)
     if request.strategy is not None:
-        pool = [form for form in _forms(request, speaking, about) if not was_asked(form.ask, original)]
+        forms = _forms(request, speaking, about)
+        pool = [form for form in forms if not was_asked(form.ask, original) and not asks_story(form.ask)]
         ranking = _ranked(pool, request, speaking, about, _telling(request))
         yield from _different((text for _, text in ranking), original)
     else:
@@ -372,7 +376,7 @@ def _best(
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
             plainest.append((value, probe))
-    if (part := _part(request)) and told.several:
+    if (part := _part(request)) and told.several and not (told.peak or told.felt):
         asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
         naming = [probe.replace("{x}", part) for probe in _turned(speaking.naming_probes, request, "naming")]
         worths = (

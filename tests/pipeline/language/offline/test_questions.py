@@ -507,12 +507,12 @@ def test_sympathy_is_for_what_is_hard_at_the_end(answer: str, hard: bool) -> Non
     ("answers", "part", "named"),
     [
         (
-            ("My dad had a bad back.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            ("My dad had a bad back.", "It was all he ever did, and my dad was known for it. Then it went. I was ten."),
             "your dad",
             True,
         ),
         (
-            ("I drive.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            ("I drive.", "It was all he ever did, and my dad was known for it. Then it went. I was ten."),
             "your dad",
             False,
         ),
