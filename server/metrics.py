@@ -178,6 +178,15 @@ class Metrics:
             buckets=_MS,
             registry=registry,
         )
+        self.speech_judge_ms = Histogram(
+            "askwell_speech_judge_ms",
+            "Judgements by the sound whether a speaker has finished, one for each pause, in ms.",
+            buckets=_MS,
+            registry=registry,
+        )
+        self.speech_unjudged = Counter(
+            "askwell_speech_unjudged", "Pauses that the turn detector could not judge.", registry=registry
+        )
         self.speech_dropped = Counter(
             "askwell_speech_dropped", "Transcriptions there was no time for.", ["purpose"], registry=registry
         )

@@ -11,6 +11,7 @@ import functools
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -43,6 +44,9 @@ LOOPBACK = "127.0.0.1"
 SAME_SIGNAL_S = 1.0
 EXPORT_DRAIN_S = 30.0
 END_S = 8.0
+SWITCH_S = 0.0005
+"""How long another thread may keep the event loop waiting once it has something to do; Python's own 5 ms are longer
+than most of what it does, and cost those threads no less."""
 AGAIN = 64
 """Exit code of `serve` when the process is to begin again."""
 
@@ -57,6 +61,7 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str, overri
         version: of askwell.
         overrides: what a test puts between the parts.
     """
+    sys.setswitchinterval(SWITCH_S)
     leave = asyncio.Event()
     host, settings = settings.server.host, within_files(settings, say)
     with _signals(leave, (signal.SIGINT, signal.SIGTERM)) as is_up:

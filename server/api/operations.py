@@ -47,6 +47,8 @@ async def readiness(parts: Parts) -> tuple[bool, dict[str, Any]]:
     }
     if problems:
         checks["configuration"] = problems
+    if parts.speech.turns_missing:
+        checks["turn_detector"] = parts.speech.turns_missing
     ready = parts.readiness.models and redis_ok and database_ok and lost is None and behind is None
     ready = ready and not parts.readiness.leaving
     if parts.readiness.leaving:
