@@ -189,6 +189,22 @@ async def test_worker_killed_in_mid_interview_is_started_again_and_nothing_is_lo
     assert workers.server.log().count("is listening on") == 1
 
 
+async def test_worker_told_to_end_closes_politely_and_another_takes_its_place(workers: Workers) -> None:
+    session_id, _, token = await workers.begin()
+    async with workers.respondent(token, 1) as client:
+        await client.send("consent", version="1", choices={"agree": True})
+        await client.until("question.completed")
+        ended = workers.pid(1)
+        os.kill(ended, signal.SIGTERM)
+        assert await client.closed() == 1012
+    async with RespondentClient(workers.server.url.replace("http", "ws"), token) as client:
+        await client.hello()
+        await client.turn("Coffee wakes me up")
+    assert await _said(workers, session_id, token) == ["Coffee wakes me up"]
+    await workers.until(lambda: workers.pid(1) != ended)
+    assert [e["reason"] for e in workers.events("worker.died") if e["pid"] == ended] == ["it ended with status 0"]
+
+
 async def test_store_deleted_under_two_workers_is_restored_once_with_all_that_was_said(workers: Workers) -> None:
     session_id, headers, _ = await workers.begin()
     base = f"/api/sessions/{session_id}"
