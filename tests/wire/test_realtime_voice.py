@@ -152,13 +152,16 @@ async def test_longest_answer_ends_and_the_next_one_is_heard(hot: HotStore, voic
         running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice, listening=listening) as node,
         speaking(node) as client,
     ):
-        words = [f"word{number}" for number in range(30)]
+        words = [f"word{number}" for number in range(28)]
         await client.say(speech(" ".join(words)))
         await client.refused("audio_too_long")
         first = await client.until("conversation.item.input_audio_transcription.completed")
         await client.say(silence(8))
         started = await client.until("input_audio_buffer.speech_started")
-        second = await client.until("conversation.item.input_audio_transcription.completed")
+        second = await client.next()
+        while second["type"] != "conversation.item.input_audio_transcription.completed":
+            # The silence after it may make the second one too long, too.
+            second = await client.next()
         while len(answers(node)) < 2:
             await client.response()
     said = f"{first['transcript']} {second['transcript']}".replace("-", "").split()
