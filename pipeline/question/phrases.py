@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from pipeline.ports import Rendering
@@ -141,6 +142,7 @@ def trim(label: str) -> tuple[str, bool]:
     return " ".join(kept).strip(" ,;:–—-") + " …", True
 
 
+@lru_cache(maxsize=1024)
 def clause_around(label: str, text: str) -> str:
     """The whole clause of a text that has the words of the label, at most `MAX_CLAUSE_WORDS`; else nothing.
 

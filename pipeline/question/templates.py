@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from pipeline.question.phrases import Phrase
@@ -66,8 +67,8 @@ def uncapitalised(text: str) -> str:
 
 def was_asked(template: str, question: str) -> bool:
     """Whether a question was made from a template: all its fixed parts occur in order."""
-    said, at = " ".join(words(question)), 0
-    parts = [" ".join(words(part)) for part in _SLOT.split(template)[::2]]
+    said, at = _in_words(question), 0
+    parts = _fixed_parts(template)
     if not any(parts):
         return False
     for part in parts:
@@ -78,6 +79,17 @@ def was_asked(template: str, question: str) -> bool:
             return False
         at += len(part)
     return True
+
+
+@lru_cache(maxsize=4096)
+def _fixed_parts(template: str) -> tuple[str, ...]:
+    return tuple(_in_words(part) for part in _SLOT.split(template)[::2])
+
+
+@lru_cache(maxsize=8192)
+def _in_words(text: str) -> str:
+    """The words of a text with a space between them; each question is compared with many templates, in each turn."""
+    return " ".join(words(text))
 
 
 def stable_hash(*of: object) -> int:

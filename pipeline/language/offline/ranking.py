@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from pipeline.language.embedder import known_words
-from pipeline.language.offline.telling import BARE, NAMED, NOTHING, STORY, Telling, fit
+from pipeline.language.offline.telling import BARE, NAMED, NOTHING, Telling, asks_story, fit
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance, Time
 from pipeline.question.phrases import Phrase
@@ -54,7 +54,8 @@ asked again and again."""
 TOLD = 0.8
 """What a wording loses that asks for what the answer says by itself."""
 ONCE, ROOTS = re.compile(r"\bcome from\b", re.I), 3.0
-"""What is asked once in an interview, and what it loses after that."""
+MEANS, MEANT = re.compile(r"\bmean (?:to|for) you\b", re.I), 0.6
+"""What is asked once in an interview, and what it loses after that; and for each time that it was asked."""
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
 MIMICRY = 1.0
@@ -70,6 +71,8 @@ WORN_OUT = tuple(
         (r"\bcome from\b", 0.5),
         (r"\bis that like for\b", 0.4),
         (r"\bso much to you\b", 0.4),
+        (r"\bn't right about\b", 0.8),
+        (r"\bwhen (?:you|he|she|they|your|his|her|the|my|our)\b", 0.4),
         (r"\belse did you think\b|\bdifferently since\b", 0.5),
     )
 )
@@ -246,6 +249,9 @@ def _worn(wording: Wording, moment: Moment) -> float:
     answered = any(told.search(moment.answer) for _, told in stems)
     roots = ROOTS * (ONCE.search(wording.form.ask) is not None and any(ONCE.search(q) for q in moment.recent))
     roots += TOLD * (ONCE.search(wording.form.ask) is not None and moment.told.origins)
+    roots += (
+        MEANT * sum(MEANS.search(q) is not None for q in moment.recent) * (MEANS.search(wording.form.ask) is not None)
+    )
     again = moment.complained and any(asks.search(question) for asks, _ in stems for question in moment.recent[-AGAIN:])
     return (
         TOLD * answered
@@ -267,7 +273,7 @@ def _fit(wording: Wording, moment: Moment) -> float:
     value = fit(wording.text, named=wording.naming != "unnamed", told=moment.told, quoted=quoted)
     if _says_back(wording, moment) and not quoted:
         value -= NAMED * (moment.told.several or moment.told.unclear)
-    value -= THIRD * (STORY.search(wording.text) is not None and in_a_run(moment.recent))
+    value -= THIRD * (asks_story(wording.text) and in_a_run(moment.recent))
     if wording.naming == "echo":
         value -= MIMICRY * (moment.told.learning or not all(word in known_words() for word in _echoed(wording)))
     if moment.complained and wording.naming == "unnamed" and BARE.search(wording.text):
@@ -289,7 +295,7 @@ def _says_back(wording: Wording, moment: Moment) -> bool:
 def in_a_run(questions: Sequence[str]) -> bool:
     """Whether the latest questions all asked how it went on."""
     latest = questions[-RUN:]
-    return len(latest) == RUN and all(STORY.search(question) for question in latest)
+    return len(latest) == RUN and all(asks_story(question) for question in latest)
 
 
 def _echoed(wording: Wording) -> list[str]:
@@ -300,7 +306,7 @@ def _echoed(wording: Wording) -> list[str]:
 
 def _taken_up(wording: Wording, moment: Moment) -> float:
     """What a wording gains by saying what it is about, after questions that did not."""
-    if wording.naming == "echo" and STORY.search(wording.form.ask):
+    if wording.naming == "echo" and asks_story(wording.form.ask):
         return -TAKEN_UP
     return TAKEN_UP if moment.bare and wording.naming == "woven" else 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pipeline.language.offline.phrasings import LanguagePhrasing
 from pipeline.question.text import sentences
@@ -66,7 +67,7 @@ TOLD_FEELING = 0.5
 """What asking for a feeling loses where it was just told."""
 FACTS = 1.0
 """What a question loses about figures that asks for more than how it went on."""
-PASSES_PEAK = 0.9
+PASSES_PEAK = 1.2
 """What asking how it went on loses after what weighs most."""
 LASTS = 1.0
 """What asking how it went on loses after how things are."""
@@ -167,6 +168,12 @@ def _asks_what(answer: str) -> bool:
     return first.rstrip(" \"'”’)").endswith("?") and len(first.split()) <= ASKED_BACK_WORDS
 
 
+@lru_cache(maxsize=8192)
+def asks_story(text: str) -> bool:
+    """Whether a question or a form asks how it went, or goes on."""
+    return STORY.search(text) is not None
+
+
 def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float:
     """What a wording gains or loses by how the answer was told.
 
@@ -179,7 +186,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
     if told == NOTHING:
         return 0.0
     value = -QUOTES * quoted
-    story, bare = STORY.search(text) is not None, not named and BARE.search(text) is not None
+    story, bare = asks_story(text), not named and BARE.search(text) is not None
     if story:
         value += GOES_ON * told.happening - IS_OVER * told.over - LASTS * told.lasting
         value -= PAST_FEELING * told.felt + PASSES_PEAK * (told.peak and not told.felt)
@@ -192,6 +199,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
     value -= WHY_NOT * (named and WHY.search(text) is not None and DENIED.search(text) is not None)
     if INSIGHT.search(text) is not None:
         value -= TOO_SOON if told.happening else 0.0 if told.over else TOO_SOON / 2
+        value -= PASSES_PEAK * (told.peak or told.felt)
     value -= CLOSED * (told.closed and not story)
     value -= FACTS * (told.figures and not story and MORE.search(text) is None)
     if ASKS_FEELING.search(text):
