@@ -29,7 +29,7 @@ ALL_SAID = re.compile(
     r"^\W*(?:no|nothing|nope|nein)\b"
     r"|\b(?:that(?:'?s| is| was)(?: really| about| honestly)? (?:all|it|everything|me)|nothing (?:else|more)"
     r"|(?:is|was) all i (?:have|had|wanted)|i(?:'ve| have) said (?:it all|everything)"
-    r"|das (?:war'?s|ist alles|wäre alles)|sonst nichts|nichts weiter|هذا كل شيء|لا شيء آخر)\b[^.?!]{0,20}[.!]?\s*$",
+    r"|das (?:war'?s|ist alles|wäre alles)|sonst nichts|nichts weiter|هذا كل شيء|لا شيء آخر)\b[^.?!]{0,45}[.!]?\s*$",
     re.IGNORECASE,
 )
 """… unless it ends with this."""

@@ -34,6 +34,8 @@ class WriterSettings:
 
     Args:
         batch: records per transaction at most.
+        gather_s: how long a record waits at least, so that an answer is mostly written with its turn; all partitions
+            write at the same moments, twice in that time.
         wait_ms: how long to wait for a record before the lock is looked at again.
         lock_ttl_s: how long a partition stays locked by a writer that no longer renews its lock, which it does after a
             third of that.
@@ -47,6 +49,7 @@ class WriterSettings:
     """
 
     batch: int = 64
+    gather_s: float = 0.5
     wait_ms: int = 4_000
     lock_ttl_s: float = 10.0
     lock_retry_s: float = 2.0
@@ -113,6 +116,7 @@ class Writer:
         self._holder = token_hex(8)
         self._partitions = range(hot.keys.partitions)
         self._positions: dict[int, str] = {}
+        self._hurry = asyncio.Event()
         self._renew_at: dict[int, float] = {}
         """By partition that this writer has locked: when it renews the lock, by the loop's clock."""
         self._turns = {partition: asyncio.Lock() for partition in self._partitions}
@@ -178,7 +182,7 @@ class Writer:
         Returns:
             Whether nothing waits any more; False when the deadline passed, or another writer has a partition.
         """
-        self._applier.hurry()
+        self._hurry.set()
         try:
             async with asyncio.timeout(deadline_s):
                 return all([await self._drain(partition) for partition in self._partitions])
@@ -269,8 +273,10 @@ class Writer:
         records = await self._journal.read(partition, position, count=self._settings.batch, wait_ms=wait_ms)
         if not records:
             return
+        if wait_ms is not None and await self._gather():
+            records = await self._journal.read(partition, position, count=self._settings.batch)
         async with self._turns[partition]:
-            if self._positions.get(partition) != position:
+            if not records or self._positions.get(partition) != position:
                 return
             try:
                 await self._store(partition, position, records)
@@ -279,6 +285,17 @@ class Writer:
                 # The position is read again, and what follows storing is done again.
                 self._positions.pop(partition, None)
                 raise
+
+    async def _gather(self) -> bool:
+        """Wait for the moment at which the records of all partitions are written; whether there was one to wait for."""
+        every_s, now_s = self._settings.gather_s / 2, asyncio.get_running_loop().time()
+        if not every_s or self._hurry.is_set():
+            return False
+        with suppress(TimeoutError):
+            # The third moment from now is at least `gather_s` away.
+            async with asyncio.timeout(3 * every_s - now_s % every_s):
+                await self._hurry.wait()
+        return True
 
     async def _take_up(self, partition: int) -> str:
         """Read the partition's position, and repeat what follows storing for records that are stored already."""

@@ -13,8 +13,10 @@ from pipeline.graph.tracker import TrackerSnapshot
 from pipeline.grid.model import GridProgress
 from pipeline.state import InterviewState
 
-_FILTERS: Final[list[dict[str, Any]]] = [{"id": lzma.FILTER_LZMA2, "preset": 1}]
-"""Ids come again all over a state: what packs it well must look back further than the 32 kB of zlib."""
+_FILTERS: Final[list[dict[str, Any]]] = [
+    {"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 20, "lc": 4, "lp": 0, "pb": 0}
+]
+"""For text in which ids come again all over: what packs it well must look back further than the 32 kB of zlib."""
 
 _LEFT_OUT: Final[dict[str, Any]] = {
     "receipts": (),
@@ -54,8 +56,10 @@ class Resting:
         """Pack a state; takes a few milliseconds of computing, which need not be the event loop's."""
         packed = lzma.compress(state.dump(), format=lzma.FORMAT_RAW, filters=_FILTERS)
         said = state.last_answer()
-        outline = state.model_copy(update={**_LEFT_OUT, "utterances": () if said is None else (said,)})
-        return cls(packed, outline)
+        kept = {name: getattr(state, name) for name in InterviewState.model_fields}
+        kept |= {**_LEFT_OUT, "utterances": () if said is None else (said,)}
+        # Which fields were set, which a copy would list, takes as much as all others.
+        return cls(packed, InterviewState.model_construct(_fields_set=set(), **kept))
 
     def state(self) -> InterviewState:
         """The state, as it was."""

@@ -115,9 +115,6 @@ class Applier:
         at = JOURNAL_POSITIONS.c.partition == partition
         await connection.execute(update(JOURNAL_POSITIONS).where(at).values(last_id=new))
 
-    def hurry(self) -> None:
-        """Wait no more for what could be written together: the process ends."""
-
     async def positions(self) -> dict[int, str]:
         """Id of the last stored record of every partition that has one."""
         query = select(JOURNAL_POSITIONS.c.partition, JOURNAL_POSITIONS.c.last_id)

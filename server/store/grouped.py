@@ -49,8 +49,8 @@ from server.store.tables import (
 )
 from server.store.upserting import upsert
 
-GATHER_S = 0.2
-"""How long records wait for those of other partitions, and an answer for its turn."""
+GATHER_S = 0.01
+"""How long the records of a partition wait for those of others that were read at the same moment."""
 States = dict[str, tuple[int, InterviewState]]
 """By session: the revision that was written last in this transaction, and its state."""
 WITH_STATE = ("create", "commit")
@@ -85,11 +85,6 @@ class GroupedApplier(Applier):
         self._gather_s = gather_s
         self._waiting: list[Part] = []
         self._leading = asyncio.Lock()
-        self._hurry = asyncio.Event()
-
-    def hurry(self) -> None:
-        """Let records wait for others no more: the process ends."""
-        self._hurry.set()
 
     async def apply(self, partition: int, expected: str, records: Sequence[JournalRecord]) -> None:
         """As of `Applier`, together with what other partitions apply meanwhile."""
@@ -99,20 +94,13 @@ class GroupedApplier(Applier):
             # Whoever comes first writes for all; if that one is cancelled, the next one does.
             async with self._leading:
                 if not part.settled:
-                    await self._gather()
+                    await asyncio.sleep(self._gather_s)
                     await self._write(self._taken())
         finally:
             if part in self._waiting:
                 self._waiting.remove(part)
         if part.error is not None:
             raise part.error
-
-    async def _gather(self) -> None:
-        try:
-            async with asyncio.timeout(self._gather_s):
-                await self._hurry.wait()
-        except TimeoutError:
-            return
 
     def _taken(self) -> list[Part]:
         """What waits, each partition once, in the order of partitions: groups can't wait for each other in a circle."""

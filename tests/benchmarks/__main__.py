@@ -1,6 +1,7 @@
-"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|…-short|connections …]`.
+"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|workers|…-short|connections …|costs …]`.
 
-Without an argument all but the short ones and `connections`, which takes options of its own (`connections --help`).
+Without an argument all but the short ones and those that take options of their own (`connections --help`,
+`costs --help`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from config.loader import Library
 from config.settings import Settings
 from server.language import load_providers
-from tests.benchmarks import attacks, connections, language_models, latency, turns, watchers
+from tests.benchmarks import attacks, connections, costs, language_models, latency, turns, watchers, workers
 
 
 async def main(wanted: list[str]) -> None:
@@ -21,6 +22,9 @@ async def main(wanted: list[str]) -> None:
     print(f"# askwell benchmarks: Python {platform.python_version()}, {platform.machine()}")
     if wanted[:1] == ["connections"]:
         await connections.run(wanted[1:])
+        return
+    if wanted[:1] == ["costs"]:
+        await costs.run(wanted[1:])
         return
     settings = Settings()
     if not wanted or "turns" in wanted:
@@ -41,6 +45,8 @@ async def main(wanted: list[str]) -> None:
         await watchers.run()
     if not wanted or "attacks" in wanted:
         await attacks.run()
+    if not wanted or "workers" in wanted:
+        await workers.run()
     if "watchers-short" in wanted:
         await watchers.run(short=True)
     if "models-short" in wanted:

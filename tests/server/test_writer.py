@@ -33,7 +33,13 @@ from tests.support.redis_store import connect_store
 __all__ = ["database", "embedded_url", "hot", "sqlite_file"]
 
 FAST = WriterSettings(
-    wait_ms=20, lock_ttl_s=5.0, lock_retry_s=0.01, first_pause_s=0.001, longest_pause_s=0.01, measure_every_s=0.01
+    gather_s=0.01,
+    wait_ms=20,
+    lock_ttl_s=5.0,
+    lock_retry_s=0.01,
+    first_pause_s=0.001,
+    longest_pause_s=0.01,
+    measure_every_s=0.01,
 )
 
 

@@ -145,7 +145,7 @@ class ServerProcess:
     def _read(self) -> None:
         """What the process has printed so far."""
         self.lines = self._log_path.read_text(errors="replace").splitlines()
-        found = re.search(r"is listening on (http://[\w.\[\]:]+:\d+)", "\n".join(self.lines))
+        found = re.search(r"(?:is listening on|^READY) (http://[\w.\[\]:]+:\d+)", "\n".join(self.lines), re.MULTILINE)
         if found and not self.url:
             self.url = found[1]
 

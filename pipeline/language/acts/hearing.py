@@ -101,6 +101,8 @@ IN_A_STORY = 20
 """Words from which on a message tells a story, in which …"""
 LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.7, "minor": 0.5, "distress": 0.7, "wants_stop": 0.5}
 """… the reader alone needs these, and …"""
+DOUBTS_HARM = 0.9
+"""Probability that a clause only tells from which a rule that hears danger in it is no longer sure, if …"""
 UNSHARED = 0.005
 """… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
 SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
@@ -218,9 +220,12 @@ class ActHearing:
             agrees = chance >= threshold.agrees
             if heard.about == "plainly" and heard.sure:
                 return heard
+            if heard.about == "ambiguous":
+                return heard.model_copy(update={"sure": False, "about": ""})
             if heard.act in BOTH:
                 return heard.model_copy(update={"sure": agrees and (heard.sure or chance >= CONFIRMS)})
-            return heard.model_copy(update={"sure": heard.sure or agrees})
+            doubted = heard.act == "risk" and chances[TELLS] >= DOUBTS_HARM and chance < UNSHARED
+            return heard.model_copy(update={"sure": (heard.sure and not doubted) or agrees})
         if clause.filler:
             return None
         short = len(clause.text.split()) <= FEW_WORDS

@@ -507,12 +507,12 @@ def test_sympathy_is_for_what_is_hard_at_the_end(answer: str, hard: bool) -> Non
     ("answers", "part", "named"),
     [
         (
-            ("My dad had a bad back.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            ("My dad had a bad back.", "It was all he ever did, and my dad was known for it. Then it went. I was ten."),
             "your dad",
             True,
         ),
         (
-            ("I drive.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            ("I drive.", "It was all he ever did, and my dad was known for it. Then it went. I was ten."),
             "your dad",
             False,
         ),
@@ -591,3 +591,18 @@ def test_nobody_is_asked_what_bothers_them_about_a_person() -> None:
     for thing, asked in (("Darek", False), ("your friend", False), ("that noise", True)):
         request = deepening(label=thing, focus_rendering=Rendering(thing=thing)).model_copy(update={"forms": (form,)})
         assert any("bothers" in text for text in wordings(request, plain=True)) == asked
+
+
+def test_thing_that_was_spoken_of_once_is_not_asked_about_by_itself() -> None:
+    form = Form(ask="Tell me about {thing}.")
+    once = told(
+        ("I cried on the bus. A girl gave me a tissue.",), label="A girl", focus_rendering=Rendering(thing="that girl")
+    )
+    again = told(
+        ("There was a girl on the bus.", "I cried on the bus. A girl gave me a tissue."),
+        label="A girl",
+        focus_rendering=Rendering(thing="that girl"),
+    )
+    for request, asked in ((once, False), (again, True)):
+        more = request.model_copy(update={"forms": (form, Form(ask="What was that like for you?"))})
+        assert ("Tell me about that girl." in wordings(more, plain=True)) == asked
