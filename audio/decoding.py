@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from audio.hallucinations import is_hallucination
 from audio.repetitions import find_repetition, is_repetitive
+from audio.texts import comparison_key
 from audio.types import RATE_HZ, Samples, Transcript, Word
 
 MIN_SAMPLES = RATE_HZ // 10
@@ -115,32 +117,45 @@ def decode_filtered(
         return Transcript("", no_speech=1.0)
     audio = samples.astype(np.float32) / 32768.0
     duration_s = len(samples) / RATE_HZ
-    context_s = encoder_context_s(len(samples))
-    found = engine.decode(audio, context_s=context_s, beam_size=beam_size, language=language)
-    decodes, repetitive = 1, is_repetitive(found.text, duration_s)
-    if (repetitive or may_have_skipped_speech(found)) and not is_cancelled() and context_s < FULL_CONTEXT_S:
-        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam_size=beam_size, language=language)
-        decodes = 2
-    hallucinated = is_hallucinated(found)
-    if hallucinated:
-        found = replace(found, text="", words=())
-    elif repetitive and is_repetitive(found.text, duration_s):
-        found = remove_repetition(found)
-    while not hallucinated and not repetitive and decodes < MAX_DECODES and not is_cancelled():
+    decoded = partial(_decode_unrepeated, engine, language=language, beam_size=beam_size, is_cancelled=is_cancelled)
+    found, decodes, looped = decoded(audio, most=MAX_DECODES)
+    while found.words and not looped and decodes < MAX_DECODES and not is_cancelled():
         rest_s = undecoded_from_s(found, duration_s)
         if rest_s is None:
             break
-        more = engine.decode(
-            audio[int(rest_s * RATE_HZ) :],
-            context_s=encoder_context_s(len(samples) - int(rest_s * RATE_HZ)),
-            beam_size=beam_size,
-            language=language,
-        )
-        decodes += 1
-        if not more.words or is_hallucinated(more) or is_repetitive(more.text, duration_s - rest_s):
+        more, taken, looped = decoded(audio[int(rest_s * RATE_HZ) :], most=MAX_DECODES - decodes)
+        decodes += taken
+        if not more.words:
             break
         found = append_continuation(found, more, rest_s)
     return to_transcript(found, offset, len(samples))
+
+
+def _decode_unrepeated(
+    engine: DecodingEngine,
+    audio: NDArray[np.float32],
+    *,
+    language: str,
+    beam_size: int,
+    is_cancelled: Callable[[], bool],
+    most: int,
+) -> tuple[DecodedText, int, bool]:
+    """Decode some audio, twice where it seems to be necessary.
+
+    Returns:
+        What was said, without words if that is a hallucination or a mere repetition; how often the model was run, at
+        most `most` times; whether repeated words had to be removed.
+    """
+    duration_s = len(audio) / RATE_HZ
+    context_s = encoder_context_s(len(audio))
+    found = engine.decode(audio, context_s=context_s, beam_size=beam_size, language=language)
+    decodes, looped = 1, is_repetitive(found.text, duration_s)
+    if (looped or may_have_skipped_speech(found)) and context_s < FULL_CONTEXT_S and most > 1 and not is_cancelled():
+        found = engine.decode(audio, context_s=FULL_CONTEXT_S, beam_size=beam_size, language=language)
+        decodes, looped = 2, looped and is_repetitive(found.text, duration_s)
+    if is_hallucinated(found):
+        return replace(found, text="", words=()), decodes, looped
+    return remove_repetition(found) if looped else found, decodes, looped
 
 
 def undecoded_from_s(found: DecodedText, duration_s: float) -> float | None:
@@ -152,14 +167,30 @@ def undecoded_from_s(found: DecodedText, duration_s: float) -> float | None:
 
 
 def append_continuation(found: DecodedText, more: DecodedText, rest_s: float) -> DecodedText:
-    """A result and that of the rest of the audio, from `rest_s` seconds on; confidences are those of the first."""
-    words = tuple(replace(word, start_s=word.start_s + rest_s, end_s=word.end_s + rest_s) for word in more.words)
+    """A result and that of the rest of the audio, from `rest_s` seconds on; confidences are those of the first.
+
+    The model may say that it stopped before words that it wrote: those that are heard again are not repeated.
+    """
+    again = _heard_again(found, more, rest_s)
+    words = tuple(
+        replace(word, start_s=word.start_s + rest_s, end_s=word.end_s + rest_s) for word in more.words[again:]
+    )
+    new = more.text[word_spans(more)[again - 1][1] :] if again else more.text
     return replace(
         found,
-        text=f"{found.text} {more.text}".strip(),
+        text=f"{found.text} {new.strip()}".strip(),
         words=(*found.words, *words),
         stopped_at_s=None if more.stopped_at_s is None else more.stopped_at_s + rest_s,
     )
+
+
+def _heard_again(found: DecodedText, more: DecodedText, rest_s: float) -> int:
+    """How many of the first words of the rest are the last ones before it, which are placed in the rest, too."""
+    before, after = [[comparison_key(word.text) for word in each.words] for each in (found, more)]
+    for count in range(min(len(before), len(after)), 0, -1):
+        if found.words[-count].end_s > rest_s and before[-count:] == after[:count]:
+            return count
+    return 0
 
 
 def may_have_skipped_speech(found: DecodedText) -> bool:
@@ -182,16 +213,22 @@ def remove_repetition(found: DecodedText) -> DecodedText:
     repeated = find_repetition([word.text for word in found.words])
     if repeated is None:
         return found
+    spans = word_spans(found)
+    text = found.text[: spans[repeated.start - 1][1]]
+    if repeated.stop < len(spans):
+        text += found.text[spans[repeated.stop - 1][1] :]
+    return replace(found, text=text, words=found.words[: repeated.start] + found.words[repeated.stop :])
+
+
+def word_spans(found: DecodedText) -> list[tuple[int, int]]:
+    """Where in the text each word is: its start, and the position after its end."""
     spans: list[tuple[int, int]] = []
     length = 0
     for word in found.words:
         start = max(length, found.text.find(word.text, length))
         length = min(len(found.text), start + len(word.text))
         spans.append((start, length))
-    text = found.text[: spans[repeated.start - 1][1]]
-    if repeated.stop < len(spans):
-        text += found.text[spans[repeated.stop - 1][1] :]
-    return replace(found, text=text, words=found.words[: repeated.start] + found.words[repeated.stop :])
+    return spans
 
 
 def join_word_pieces(pieces: Sequence[DecodedWord], *, spaced: bool) -> tuple[DecodedWord, ...]:

@@ -21,14 +21,20 @@ FRAME_SAMPLES = 512
 Probabilities = NDArray[np.float32]
 """Probability of speech of each frame, in [0, 1]; shape `[n]`."""
 Patience = Literal["quick", "normal", "patient"]
-PATIENCE_MS: Mapping[Patience, int] = {"quick": 500, "normal": 900, "patient": 1800}
+PATIENCE_MS: Mapping[Patience, int] = {"quick": 500, "normal": 850, "patient": 1800}
 """Silence that ends an answer, in ms, before the text is taken into account."""
 MAX_UNFINISHED_SILENCE_MS = 3000
 """Most silence that is required after an unfinished sentence, unless the patience itself is longer."""
-UNFINISHED_FACTOR = 2.0
-"""Factor on the silence after an unfinished sentence."""
+UNFINISHED_FACTOR = 1.0
+"""What an unfinished sentence adds to the factor on the silence, which is 1."""
 COMPLETE_FACTOR = 0.85
 """Factor on the silence after a complete sentence that ends a long answer."""
+SOUNDS_UNFINISHED = 0.4
+"""Probability that the speaker has finished below which it sounds unfinished."""
+SOUND_FACTOR = 1.8
+"""What a probability of 0 adds to the factor on the silence; one of SOUNDS_UNFINISHED adds nothing."""
+SOUNDS_SURE = 0.9
+"""Probability from which on a silence may be shortened."""
 LONG_ANSWER_S = 15
 """Seconds of speech from which on an answer is long."""
 WORDLESS_MS = 1500
@@ -112,7 +118,15 @@ def is_complete(text: str, language: str) -> bool:
     return text.rstrip(_CLOSING_QUOTES).endswith(_FULL_STOPS) and not is_unfinished(text, language)
 
 
-def required_silence(patience: Patience, text: str | None, *, language: str, spoken: int, more_ms: int = 0) -> int:
+def required_silence(
+    patience: Patience,
+    text: str | None,
+    *,
+    language: str,
+    spoken: int,
+    more_ms: int = 0,
+    finished: float | None = None,
+) -> int:
     """The silence that ends an answer.
 
     Args:
@@ -121,6 +135,7 @@ def required_silence(patience: Patience, text: str | None, *, language: str, spo
         language: two-letter code.
         spoken: samples of speech in the answer so far.
         more_ms: what is added to the patience, in milliseconds.
+        finished: how likely it sounds that the speaker has finished, in [0, 1]; None where that is not judged.
     Returns:
         Samples of silence, counted from the end of speech.
     """
@@ -129,9 +144,13 @@ def required_silence(patience: Patience, text: str | None, *, language: str, spo
         return samples_of(base_ms)
     if not text:
         return samples_of(min(base_ms, WORDLESS_MS))
-    if is_unfinished(text, language):
-        return samples_of(max(base_ms, min(base_ms * UNFINISHED_FACTOR, MAX_UNFINISHED_SILENCE_MS)))
-    if spoken >= LONG_ANSWER_S * RATE_HZ and is_complete(text, language):
+    doubt = UNFINISHED_FACTOR if is_unfinished(text, language) else 0.0
+    if finished is not None:
+        doubt += SOUND_FACTOR * max(0.0, 1.0 - finished / SOUNDS_UNFINISHED)
+    if doubt:
+        return samples_of(max(base_ms, min(base_ms * (1.0 + doubt), MAX_UNFINISHED_SILENCE_MS)))
+    sure = finished is None or finished >= SOUNDS_SURE
+    if sure and spoken >= LONG_ANSWER_S * RATE_HZ and is_complete(text, language):
         return samples_of(base_ms * COMPLETE_FACTOR)
     return samples_of(base_ms)
 

@@ -4,6 +4,7 @@
     ├── AudioFormat             the bytes are not in a supported audio format
     ├── AudioGap                a part of the audio is missing
     ├── AudioTooLong            more audio than is accepted
+    ├── DetectorFailed          the turn detector failed on some audio
     └── TranscriberUnavailable  nothing can be transcribed at the moment
         ├── ModelMissing        the speech model is not installed; the message says how to install it
         ├── TranscriberDropped  the request was refused or dropped because of the load
@@ -41,6 +42,10 @@ class AudioTooLong(AudioError):
     """More audio than is accepted."""
 
     code = "audio_too_long"
+
+
+class DetectorFailed(AudioError):
+    """The turn detector failed on this audio."""
 
 
 class TranscriberUnavailable(AudioError):

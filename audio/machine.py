@@ -1,10 +1,11 @@
 """The state machine of one spoken answer, without I/O: it turns samples, probabilities and transcripts into events.
 
-Frames are processed one by one. Where a decision depends on words that are not known yet (may this silence end the
-answer?) the machine waits, and later frames and commands are queued. So `SpeechStarted`, `SpeechStopped`,
-`TimeAlmostUp`, `AnswerEnded` and the final text depend on the audio alone, not on the size of its chunks or the time
-that transcriptions take; a command takes effect at the sample before which it was given. Partial transcripts depend on
-that time, and so does whether a provisional transcript is reported before it is void.
+Frames are processed one by one. Where a decision depends on words or a judgement that are not known yet (may this
+silence end the answer?) the machine waits, and later frames and commands are queued. So `SpeechStarted`,
+`SpeechStopped`, `TimeAlmostUp`, `AnswerEnded` and the final text depend on the audio alone, not on the size of its
+chunks or the time that transcriptions take; a command takes effect at the sample before which it was given. Partial
+transcripts depend on that time, and so does whether a provisional transcript or a lengthened silence is reported before
+it is void.
 
 No frames are processed after `AnswerEnded`; the audio after the end is in `leftover`.
 """
@@ -19,6 +20,7 @@ from typing import Literal
 import numpy as np
 
 from audio.assembler import TranscriptAssembler
+from audio.ending_silence import EndingSilence
 from audio.endpoint import (
     FRAME_SAMPLES,
     PAUSE_FRAMES,
@@ -26,12 +28,9 @@ from audio.endpoint import (
     Probabilities,
     SpeechSegmenter,
     last_spoken_end,
-    minimum_silence,
-    required_silence,
 )
 from audio.outputs import MachineOutput
 from audio.overlap import word_middle
-from audio.sound_end import SEARCHED_SAMPLES, find_sound_end
 from audio.types import (
     RATE_HZ,
     AnswerEnded,
@@ -92,6 +91,7 @@ class SpeechMachine:
         more_ms: how much longer than that, in milliseconds.
         max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
         partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
+        by_sound: whether it is judged by the sound, too, that somebody has finished.
     """
 
     def __init__(
@@ -102,10 +102,8 @@ class SpeechMachine:
         more_ms: int = 0,
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
+        by_sound: bool = False,
     ) -> None:
-        self._language = language
-        self._patience: Patience = patience
-        self._more_ms = more_ms
         self._max_samples = None if max_answer_s is None else max(FRAME_SAMPLES, int(max_answer_s * RATE_HZ))
         self._partial_every = samples_of(partial_every_ms)
         self._queue: deque[Frame | _SetPatience | _HoldUntil | _Stop] = deque()
@@ -118,6 +116,9 @@ class SpeechMachine:
         self._segments: deque[tuple[int, int]] = deque(maxlen=MAX_SEGMENTS)
         self._out: list[MachineOutput] = []
         self._assembler = TranscriptAssembler(language=language, out=self._out)
+        self._silence = EndingSilence(
+            language=language, patience=patience, more_ms=more_ms, by_sound=by_sound, out=self._out
+        )
         self._paused = False
         self._since_partial = 0
         self._first_onset: int | None = None
@@ -155,7 +156,22 @@ class SpeechMachine:
     @property
     def held_samples(self) -> int:
         """Samples in memory, including the queue, which bounds the memory that an answer takes."""
-        return self.queued_samples + self._windows.held_samples
+        return self.queued_samples + self._windows.held_samples + self._silence.held_samples
+
+    @property
+    def _spoken(self) -> int:
+        """Samples of speech so far."""
+        return self._speech.speech_frames * FRAME_SAMPLES
+
+    @property
+    def _known(self) -> bool:
+        """Whether all words and the judgement of the pause are known."""
+        return self._assembler.complete and not self._silence.pending
+
+    @property
+    def _known_text(self) -> str | None:
+        """The answer so far, None where it could not be transcribed; only while it is known."""
+        return None if self._assembler.last_failed else self._assembler.text
 
     @property
     def unfinished_windows(self) -> int:
@@ -206,6 +222,11 @@ class SpeechMachine:
             self._assembler.failed(request_id, error)
         return self._process_queue()
 
+    def judged(self, request_id: int, finished: float | None) -> list[MachineOutput]:
+        """A requested judgement: the probability, in [0, 1], that the speaker has finished; None if there is none."""
+        self._silence.judged(request_id, finished)
+        return self._process_queue()
+
     def stop(self) -> list[MachineOutput]:
         """End the answer here, without a silence."""
         if not self.closed:
@@ -236,11 +257,12 @@ class SpeechMachine:
             if isinstance(item, Frame):
                 self._process_frame(item)
             elif isinstance(item, _SetPatience):
-                self._patience = item.patience
+                self._silence.change(item.patience)
             elif isinstance(item, _HoldUntil):
                 self._hold_until = max(self._hold_until, item.until)
             else:
                 self._stop(item.rest)
+        self._tell_lengthened()
         self._finish()
         out = self._out.copy()
         self._out.clear()
@@ -248,6 +270,7 @@ class SpeechMachine:
 
     def _process_frame(self, frame: Frame) -> None:
         self._position = (frame.index + 1) * FRAME_SAMPLES
+        self._silence.hear(frame.samples)
         before = self._speech.end
         change = self._speech.push(frame.probability)
         if change == "onset":
@@ -269,6 +292,7 @@ class SpeechMachine:
         if self._first_onset is None:
             self._first_onset = onset * FRAME_SAMPLES
         self._out.append(SpeechStarted(onset * FRAME_SAMPLES))
+        self._silence.withdraw()
         if not self._paused:
             return
         self._paused = False
@@ -284,10 +308,12 @@ class SpeechMachine:
         self._paused = True
         self._since_partial = 0
         self._windows.note_pause(end + PAUSE_FRAMES // 2)
-        self._segments.append((self._speech.onset * FRAME_SAMPLES, self._sound_end()))
+        sound_end = self._windows.sound_end(self._speech.onset, self._speech.end)
+        self._segments.append((self._speech.onset * FRAME_SAMPLES, sound_end))
         self._out.append(SpeechStopped(self._segments[-1][1]))
         self._assembler.cancel_partial()
         self._assembler.request_last(self._windows.window_audio(), self._position, "guess")
+        self._silence.request()
 
     def _speech_continues(self) -> None:
         if self._windows.is_full:
@@ -324,29 +350,18 @@ class SpeechMachine:
         self._awaiting_words = False
         if not self._paused or self._speech.pending or self._position < self._hold_until:
             return
-        spoken = self._speech.speech_frames * FRAME_SAMPLES
-        if self._position - self._segments[-1][1] < minimum_silence(
-            self._patience, spoken=spoken, more_ms=self._more_ms
-        ):
+        if self._position - self._segments[-1][1] < self._silence.least(self._spoken):
             return
-        if not self._assembler.complete:
+        if not self._known:
             self._awaiting_words = True
             return
-        text = None if self._assembler.last_failed else self._assembler.text
-        needed = required_silence(self._patience, text, language=self._language, spoken=spoken, more_ms=self._more_ms)
-        if self._position - self._speech_end() >= needed:
+        if self._position - self._speech_end() >= self._silence.needed(self._known_text, self._spoken):
             self._close("silence", self._position, self._after_silence())
 
-    def _sound_end(self) -> int:
-        """The position of the last sound of the segment of speech that has just ended."""
-        end = self._speech.end
-        frames = self._windows.frames_since(max(self._speech.onset, end - SEARCHED_SAMPLES // FRAME_SAMPLES))
-        before = [frame.samples for frame in frames if frame.index < end]
-        after = [frame.samples for frame in frames if frame.index >= end]
-        if not before or not after:
-            return end * FRAME_SAMPLES
-        found = find_sound_end(np.concatenate(before), np.concatenate(after))
-        return (end - len(before)) * FRAME_SAMPLES + found
+    def _tell_lengthened(self) -> None:
+        """Report that the pause may be longer than the patience says, if that is known and so."""
+        if self._paused and self._end is None and self._position >= self._hold_until and self._known:
+            self._silence.tell(self._known_text, self._spoken, self._position - self._speech_end())
 
     def _speech_end(self) -> int:
         """The position of the end of the last speech with words, or of any speech where there are no words."""

@@ -1,4 +1,4 @@
-"""What the state machine of an answer returns: speech events, and requests for transcriptions to its driver."""
+"""What the state machine of an answer returns: speech events, and requests to its driver."""
 
 from __future__ import annotations
 
@@ -27,4 +27,15 @@ class TranscriptionCancelled:
     request_id: int
 
 
-MachineOutput = SpeechEvent | TranscriptionRequested | TranscriptionCancelled
+@dataclass(frozen=True, slots=True)
+class JudgementRequested:
+    """Whether the speaker has finished is to be judged by this sound, the last before a silence.
+
+    The driver then calls `judged` with this id.
+    """
+
+    request_id: int
+    samples: Samples
+
+
+MachineOutput = SpeechEvent | TranscriptionRequested | TranscriptionCancelled | JudgementRequested

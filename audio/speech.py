@@ -14,6 +14,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,12 +23,15 @@ import numpy as np
 from audio.endpoint import Patience
 from audio.errors import AudioError, AudioFormat, AudioTooLong
 from audio.machine import SpeechMachine
-from audio.outputs import MachineOutput, TranscriptionCancelled, TranscriptionRequested
+from audio.outputs import JudgementRequested, MachineOutput, TranscriptionCancelled, TranscriptionRequested
+from audio.turn_detector import TurnDetector
 from audio.types import RATE_HZ, AnswerEnded, PartialTranscript, Purpose, Samples, SpeechEvent, Transcriber
 from audio.vad import VoiceActivityDetector
 
 DEADLINES_S: Mapping[Purpose, float] = {"partial": 10.0, "guess": 20.0, "final": 20.0, "recording": 600.0}
 """Time after which a transcription counts as failed."""
+JUDGEMENT_DEADLINE_S = 10.0
+"""Time after which a silence counts without a judgement by the sound."""
 MAX_QUEUED_SAMPLES = 30 * RATE_HZ
 """With more samples in the queue of the state machine, `feed` waits."""
 MAX_UNFINISHED_WINDOWS = 3
@@ -51,7 +55,8 @@ class SpeechStream:
         partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
         is_recording: whether this is an uploaded recording, whose transcriptions yield to those of live speakers.
         speculate: whether every pause is transcribed at once, or only silences that may be the end of the answer.
-        executor: threads for voice activity detection; None for the event loop's own.
+        turns: judges by the sound whether somebody has finished, shared by all streams; None: by silence and text.
+        executor: threads for voice activity and turn detection; None for the event loop's own.
         deadlines_s: how long a transcription of each purpose may take, in seconds, including the wait for a worker.
     """
 
@@ -67,6 +72,7 @@ class SpeechStream:
         partial_every_ms: int = 1000,
         is_recording: bool = False,
         speculate: bool = True,
+        turns: TurnDetector | None = None,
         executor: Executor | None = None,
         deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
     ) -> None:
@@ -75,6 +81,7 @@ class SpeechStream:
         self._language = language
         self._is_recording = is_recording
         self._speculate = speculate
+        self._turns = turns
         self._executor = executor
         self._deadlines_s = deadlines_s
         self._machine = SpeechMachine(
@@ -83,6 +90,7 @@ class SpeechStream:
             more_ms=more_ms,
             max_answer_s=max_answer_s,
             partial_every_ms=partial_every_ms,
+            by_sound=turns is not None,
         )
         self._group = asyncio.TaskGroup()
         self._entered = False
@@ -233,6 +241,8 @@ class SpeechStream:
                 task = self._tasks.pop(output.request_id, None)
                 if task is not None:
                     task.cancel()
+            elif isinstance(output, JudgementRequested):
+                self._group.create_task(self._judge(output))
             else:
                 self._emit(output)
         for request in list(self._deferred.values()):
@@ -266,3 +276,13 @@ class SpeechStream:
             outputs = self._machine.transcribed(request.request_id, transcript)
         self._tasks.pop(request.request_id, None)
         self._apply(outputs)
+
+    async def _judge(self, request: JudgementRequested) -> None:
+        """Judge by the sound whether its speaker has finished; where that fails or takes too long, silence decides."""
+        finished: float | None = None
+        if self._turns is not None:
+            judge = asyncio.get_running_loop().run_in_executor(self._executor, self._turns.finished, request.samples)
+            with suppress(AudioError, TimeoutError):
+                async with asyncio.timeout(JUDGEMENT_DEADLINE_S):
+                    finished = await judge
+        self._apply(self._machine.judged(request.request_id, finished))

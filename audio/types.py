@@ -8,6 +8,7 @@ The events of one answer, in the order in which they may occur:
     SpeechStarted           the respondent has begun, or resumed, to speak
     PartialTranscript       what has been transcribed so far, for live captions
     SpeechStopped           a pause
+    SilenceLengthened       the pause may be longer than usual, because what was said seems unfinished
     ProvisionalTranscript   the whole answer, if the respondent does not resume
     ProvisionalWithdrawn    the respondent has resumed: the last provisional transcript is void
     TimeAlmostUp            the longest answer is nearly reached
@@ -100,6 +101,16 @@ class SpeechStopped:
 
 
 @dataclass(frozen=True, slots=True)
+class SilenceLengthened:
+    """The speech that stopped last seems unfinished: from now on, `left` more samples of silence end the answer.
+
+    Whether and when it is reported depends on the time that transcriptions take.
+    """
+
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
 class PartialTranscript:
     """The answer so far, for live captions; `at` is the position up to which audio was transcribed.
 
@@ -169,6 +180,7 @@ class TranscriptionFailed:
 SpeechEvent = (
     SpeechStarted
     | SpeechStopped
+    | SilenceLengthened
     | PartialTranscript
     | ProvisionalTranscript
     | ProvisionalWithdrawn

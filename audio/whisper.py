@@ -157,12 +157,13 @@ def _stopped_at_s(written: Sequence[int], first_timestamp: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class BeamSizes:
-    """Numbers of hypotheses in beam search: `partial` for partials, `final` for others below the load `final_busy`."""
+    """Numbers of hypotheses in beam search: `partial` for live captions, `final` for whatever may be the answer.
+
+    They don't depend on the load, so that no words do.
+    """
 
     partial: int = 1
     final: int = 5
-    final_busy: float = 0.6
-    """Load, in [0, 1], above which all transcriptions have `partial` hypotheses."""
 
 
 @dataclass(slots=True)
@@ -266,9 +267,7 @@ class WhisperTranscriber:
         if ticket is None:
             raise TranscriberDropped(f"No time for a {purpose}.")
         result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
-        self._jobs[ticket] = _Job(
-            np.array(samples, dtype=np.int16), language, offset, self._beam_size(purpose, now), result
-        )
+        self._jobs[ticket] = _Job(np.array(samples, dtype=np.int16), language, offset, self._beam_size(purpose), result)
         self._start_due(now)
         try:
             return await result
@@ -287,10 +286,8 @@ class WhisperTranscriber:
                     job.result.set_exception(TranscriberUnavailable("The transcriber is closed."))
         await asyncio.to_thread(self._threads.shutdown, wait=True)
 
-    def _beam_size(self, purpose: Purpose, now: float) -> int:
-        if purpose == "partial" or self._admission.load(now).busy > self._beam_sizes.final_busy:
-            return self._beam_sizes.partial
-        return self._beam_sizes.final
+    def _beam_size(self, purpose: Purpose) -> int:
+        return self._beam_sizes.partial if purpose == "partial" else self._beam_sizes.final
 
     def _start_due(self, now: float) -> None:
         """Drop partials that waited too long, and start transcriptions while there are free workers."""

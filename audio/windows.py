@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audio.endpoint import FRAME_SAMPLES
+from audio.sound_end import SEARCHED_SAMPLES, find_sound_end
 from audio.types import RATE_HZ, Samples, Transcript, Word
 
 MAX_WINDOW_FRAMES = 28 * RATE_HZ // FRAME_SAMPLES
@@ -150,6 +151,19 @@ class WindowBuffer:
     def frames_since(self, since: int) -> list[Frame]:
         """The frames from number `since` on that are still in memory."""
         return [frame for frame in (*self._frames, *self._lead_in) if frame.index >= since]
+
+    def sound_end(self, onset: int, end: int) -> int:
+        """The position of the last sound of a segment of speech that has just ended.
+
+        Args:
+            onset, end: its first frame and the one after its last, by voice activity.
+        """
+        frames = self.frames_since(max(onset, end - SEARCHED_SAMPLES // FRAME_SAMPLES))
+        before = [frame.samples for frame in frames if frame.index < end]
+        after = [frame.samples for frame in frames if frame.index >= end]
+        if not before or not after:
+            return end * FRAME_SAMPLES
+        return (end - len(before)) * FRAME_SAMPLES + find_sound_end(np.concatenate(before), np.concatenate(after))
 
     def note_pause(self, at: int) -> None:
         """Frame `at` is in a pause, at which an overlap or a partial transcription may begin."""

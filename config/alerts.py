@@ -23,7 +23,7 @@ class AlertSettings(Group):
         default=300, ge=10, description="A respondent who gives no sign for this long is stuck, in seconds."
     )
     alert_disconnected_s: int = Field(
-        default=60, ge=5, description="A respondent who is away for this long is disconnected, in seconds."
+        default=45, ge=5, description="A respondent who is away for this long is disconnected, in seconds."
     )
     claim_timeout_s: int = Field(
         default=300,

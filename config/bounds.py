@@ -34,9 +34,15 @@ class SessionSettings(Group):
         description="A session whose interview never began is erased this long after it was made, in seconds.",
     )
     idle_release_s: float = Field(
-        default=120.0,
+        default=50.0,
         gt=0,
-        description="A session that nobody is connected to leaves the process's memory after this long, in seconds.",
+        description="A session that nobody is connected to leaves the process's memory after this long, in seconds, "
+        "but not before moderators were told that its respondent is away (`ASKWELL_ALERT_DISCONNECTED_S`).",
+    )
+    rest_after_s: float = Field(
+        default=40.0,
+        gt=0,
+        description="A session that was not used for this long is packed in memory until it is used again, in seconds.",
     )
 
 

@@ -62,6 +62,13 @@ class ServerSettings(Group):
 
     host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    workers: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Processes that serve the port together, one per core at the most; they share what is loaded. "
+        "More than one needs Linux, and no kiosk.",
+    )
     public_url: str | None = Field(
         default=None,
         description="How people reach the server, such as `https://ask.example.org`; made of host and port if not set.",

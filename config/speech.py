@@ -69,8 +69,13 @@ class SpeechSettings(Group):
     )
     patience: Patience = Field(
         default="normal",
-        description="How long a silence ends a spoken answer, where neither session nor concept says: 0.5, 0.9 or 1.8 "
+        description="How long a silence ends a spoken answer, where neither session nor concept says: 0.5, 0.85 or 1.8 "
         "s, longer after an unfinished sentence.",
+    )
+    turn_detector: bool = Field(
+        default=True,
+        description="Whether it is judged by the sound, too, that a speaker has finished, by a small model on this "
+        "machine; a silence after what sounds unfinished is longer. If not, silence and words alone end answers.",
     )
     reopen_s: float = Field(
         default=3.0,

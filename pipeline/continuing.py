@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pipeline.context import TurnContext
 from pipeline.contracts import (
     ContextOutput,
@@ -22,8 +24,15 @@ SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", 
 """The focus of `focus_mode: summary`, by language."""
 
 FOLLOWED_UP_FROM = 6
-"""Words of an answer to the closing question from which on it may be asked about once more."""
-
+"""Words of an answer to the closing question from which on it may be asked about once more, …"""
+ALL_SAID = re.compile(
+    r"^\W*(?:no|nothing|nope|nein)\b"
+    r"|\b(?:that(?:'?s| is| was)(?: really| about| honestly)? (?:all|it|everything|me)|nothing (?:else|more)"
+    r"|(?:is|was) all i (?:have|had|wanted)|i(?:'ve| have) said (?:it all|everything)"
+    r"|das (?:war'?s|ist alles|wäre alles)|sonst nichts|nichts weiter|هذا كل شيء|لا شيء آخر)\b[^.?!]{0,45}[.!]?\s*$",
+    re.IGNORECASE,
+)
+"""… unless it ends with this."""
 
 FLOW = 30
 """Words of an answer from which on, with strong feeling in it, the closing question can wait for another turn."""
@@ -48,6 +57,7 @@ def follows_up(context: TurnContext) -> bool:
         and question.kind == "closing_question"
         and len(context.get(UtteranceOutput).content.split()) >= FOLLOWED_UP_FROM
         and bool(context.get(GraphOutput).gained)
+        and not ALL_SAID.search(context.get(UtteranceOutput).content)
     )
 
 

@@ -9,6 +9,10 @@ from server.sockets.settings import SocketSettings
 from server.speech.settings import ListeningSettings
 from server.transport.limits import ConnectionLimits
 
+TIDY_EVERY_S = 5.0
+TOLD_WITHIN_S = 2.0
+"""From when somebody counts as away to when moderators are told, at the latest."""
+
 
 def hot_settings(settings: Settings) -> HotSettings:
     """Of hot storage."""
@@ -26,7 +30,10 @@ def hub_settings(settings: Settings) -> HubSettings:
     sessions = settings.sessions
     return HubSettings(
         turn_deadline_s=sessions.turn_deadline_s,
-        idle_release_s=sessions.idle_release_s,
+        # Moderators are told first that somebody is away; what nobody has here tells them nothing.
+        idle_release_s=max(sessions.idle_release_s, settings.alerts.alert_disconnected_s + TOLD_WITHIN_S),
+        rest_after_s=sessions.rest_after_s,
+        tidy_every_s=min(TIDY_EVERY_S, sessions.idle_release_s, sessions.rest_after_s),
         abandon_after_s=sessions.abandon_after_s,
         resume_until_s=sessions.resume_until_s,
         unstarted_until_s=sessions.unstarted_until_s,

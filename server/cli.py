@@ -43,6 +43,7 @@ from server.store.errors import StoreError
 from server.sync import SyncError
 from server.sync.plan import add_arguments, transfer_plan
 from server.terminal import HELP, Chat, End
+from server.workers import WorkerFailed, check_workers
 
 USAGE = 2
 """Exit code for errors that the user can correct."""
@@ -67,6 +68,7 @@ _EXPECTED = (
     SyncError,
     SimulationError,
     ComparisonError,
+    WorkerFailed,
     OSError,
 )
 
@@ -118,6 +120,12 @@ def _expected(exc: BaseException) -> BaseException | None:
     return exc if isinstance(exc, (*_EXPECTED, CommandFailed)) else None
 
 
+def _explained(exc: BaseException) -> str | None:
+    """What to tell about an error that the user can correct; None for others."""
+    reason = _expected(exc)
+    return None if reason is None else _shown_message(reason)
+
+
 def _shown_message(exc: BaseException) -> str:
     text = str(exc).strip() or type(exc).__name__
     if isinstance(exc, DataDirInUse):
@@ -145,8 +153,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--data", metavar="DIR", help="data directory (ASKWELL_DATA)")
 
     serve = add("serve", _serve, "Run the server.")
-    serve.add_argument("--host", help="address to listen on (ASKWELL_HOST, 127.0.0.1)")
-    serve.add_argument("--port", help="port to listen on (ASKWELL_PORT, 8080)")
+    _add_serve_arguments(serve)
     add_data(serve)
 
     chat = add("chat", _chat, "Be interviewed in the terminal.")
@@ -204,6 +211,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_serve_arguments(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("--host", help="address to listen on (ASKWELL_HOST, 127.0.0.1)")
+    serve.add_argument("--port", help="port to listen on (ASKWELL_PORT, 8080)")
+    serve.add_argument("--workers", metavar="N", help="processes that serve it together (ASKWELL_WORKERS, 1)")
+
+
 def _add_chat_arguments(chat: argparse.ArgumentParser) -> None:
     chat.epilog = HELP
     chat.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -225,7 +238,7 @@ def _add_export_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _settings(options: argparse.Namespace, *, quiet: bool = False) -> Settings:
-    names = ("host", "port", "data")
+    names = ("host", "port", "data", "workers")
     loaded = load(overrides={name: getattr(options, name, None) for name in names})
     log_settings = loaded.settings.logs
     if quiet and log_settings.log_level == "info":
@@ -252,6 +265,11 @@ def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
     # Nothing of what is loaded now will be garbage; looking for some takes a sixth of the start.
     gc.disable()
+    check_workers(settings)
+    if settings.server.workers > 1:
+        from server import supervisor
+
+        return supervisor.serve(settings, say=_say, show=_show, version=version(), explain=_explained)
     from server import node
 
     code = uvloop.run(node.serve(settings, say=_say, show=_show, version=version()))

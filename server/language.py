@@ -35,6 +35,7 @@ from server.metrics import Circuit
 if TYPE_CHECKING:
     from pipeline.language.clients.base import ChatClient, RoleModel
     from pipeline.language.clients.clients import Clients
+    from pipeline.language.offline import SharedModels
     from pipeline.language.prompted.prompts import Prompts
 
 log = structlog.get_logger("askwell.language")
@@ -50,13 +51,31 @@ SPARE_S = 5.0
 """What a turn takes at the most beside its calls of language models, in seconds."""
 
 
-async def load_providers(settings: Settings, executor: Executor, methodologies: tuple[Methodology, ...]) -> Providers:
+def load_shared_models(settings: Settings) -> SharedModels:
+    """What is loaded once for all workers, before they are forked. Raises ProviderError."""
+    from pipeline.language.offline import load_shared
+
+    language = settings.language
+    return load_shared(
+        spacy_model=language.spacy_model,
+        built_in=language.embedder != "sentence-transformers",
+        reader=language.reader == "trained",
+    )
+
+
+async def load_providers(
+    settings: Settings,
+    executor: Executor,
+    methodologies: tuple[Methodology, ...],
+    shared: SharedModels | None = None,
+) -> Providers:
     """Providers of all roles on this machine.
 
     Args:
         settings: which embedder and parser.
         executor: where parsing and embedding run.
         methodologies: those whose types are to be ready before the first session.
+        shared: what was loaded before this process was forked.
     Raises:
         ProviderError: a model is missing or can't be loaded.
     """
@@ -65,6 +84,7 @@ async def load_providers(settings: Settings, executor: Executor, methodologies: 
 
     language = settings.language
     offline = await load_offline(
+        shared=shared,
         executor=executor,
         spacy_model=language.spacy_model,
         embedding_model=language.embedder_model if language.embedder == "sentence-transformers" else None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
@@ -177,6 +178,15 @@ class Metrics:
             buckets=_MS,
             registry=registry,
         )
+        self.speech_judge_ms = Histogram(
+            "askwell_speech_judge_ms",
+            "Judgements by the sound whether a speaker has finished, one for each pause, in ms.",
+            buckets=_MS,
+            registry=registry,
+        )
+        self.speech_unjudged = Counter(
+            "askwell_speech_unjudged", "Pauses that the turn detector could not judge.", registry=registry
+        )
         self.speech_dropped = Counter(
             "askwell_speech_dropped", "Transcriptions there was no time for.", ["purpose"], registry=registry
         )
@@ -235,3 +245,48 @@ class Metrics:
     def page(self) -> bytes:
         """All metrics in the Prometheus text format."""
         return generate_latest(self.registry)
+
+    def families(self) -> list[dict[str, Any]]:
+        """All metrics as JSON values, for `joint_page` of another process."""
+        return [
+            {
+                "name": family.name,
+                "documentation": family.documentation,
+                "type": family.type,
+                "samples": [[sample.name, sample.labels, sample.value] for sample in family.samples],
+            }
+            for family in self.registry.collect()
+        ]
+
+
+class _Collected(Collector):
+    """Metrics that were collected already."""
+
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._families
+
+
+def joint_page(families: Mapping[int, list[dict[str, Any]]], *, restarts: int) -> bytes:
+    """The metrics of several workers on one page, each sample with the label `worker`.
+
+    Nothing is added up: a counter begins anew with its worker, which Prometheus knows how to add up and a sum would
+    hide.
+
+    Args:
+        families: by the worker's number, from `Metrics.families`.
+        restarts: how many workers were started again.
+    """
+    joint: dict[str, Metric] = {}
+    for number, told in families.items():
+        for family in told:
+            metric = joint.setdefault(family["name"], Metric(family["name"], family["documentation"], family["type"]))
+            for name, labels, value in family["samples"]:
+                metric.add_sample(name, {**labels, "worker": str(number)}, value)
+    answering = GaugeMetricFamily("askwell_workers", "Workers that take part in this page.", value=len(families))
+    again = CounterMetricFamily("askwell_worker_restarts", "Workers that ended and were started again.", value=restarts)
+    registry = CollectorRegistry()
+    registry.register(_Collected([*joint.values(), answering, again]))
+    return generate_latest(registry)

@@ -15,20 +15,30 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from config.loader import Library
 from config.settings import Settings
 from config.speech import NO_MODEL
+from server.api.operations import measured
 from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
 from server.bounds import connection_limits
 from server.errors import ApiError
 from server.export import written
+from server.installation import Installation, Say
 from server.inventory import unverified
-from server.language import cautions, role_lines
+from server.language import cautions, load_providers, role_lines
 from server.parts import Parts
+from server.peers import Peers
 from server.serving import Server, allow_files, bind, serving, url_of
 from server.speech.engine import Speech
-from server.wiring import HUB_DRAIN_S, Overrides, Say, Storage, open_storage, running
+from server.wiring import HUB_DRAIN_S, Overrides, Storage, open_storage, running
+from server.workers import WorkerLink
+
+if TYPE_CHECKING:
+    from pipeline.language.offline import SharedModels
 
 LOOPBACK = "127.0.0.1"
 SAME_SIGNAL_S = 1.0
@@ -53,8 +63,8 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str, overri
     """
     sys.setswitchinterval(SWITCH_S)
     leave = asyncio.Event()
-    host, settings = settings.server.host, _within_files(settings, say)
-    with _signals(leave) as is_up:
+    host, settings = settings.server.host, within_files(settings, say)
+    with _signals(leave, (signal.SIGINT, signal.SIGTERM)) as is_up:
         claim = functools.partial(bind, host, settings.server.port)
         async with running(settings, overrides=overrides, say=say, claim=claim) as (parts, storage):
             sock = storage.claimed_socket()
@@ -66,16 +76,65 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str, overri
                 unchecked = [*await asyncio.to_thread(unverified, settings), *parts.speech.unverified]
                 show(banner(storage, parts.speech, settings.server.public_url or here_url, version, unchecked))
                 await leave.wait()
-                _end_in(END_S)
                 say("finishing running turns")
-                parts.readiness.leaving = True
-                # Whoever comes now is refused at once, so that a proxy passes them to another node.
-                server.close_door()
-                await parts.hub.drain(HUB_DRAIN_S)
+                await _leave(parts, server)
     return AGAIN if parts.leaving.again else 0
 
 
-def _within_files(settings: Settings, say: Say) -> Settings:
+async def _leave(parts: Parts, server: Server) -> None:
+    """Take nobody any more, and let running turns finish."""
+    _end_in(END_S)
+    parts.readiness.leaving = True
+    # Whoever comes now is refused at once, so that a proxy passes them to another node.
+    server.close_door()
+    await parts.hub.drain(HUB_DRAIN_S)
+
+
+async def work(
+    settings: Settings, installation: Installation, library: Library, shared: SharedModels, place: Place
+) -> None:
+    """Serve as one of several workers until SIGTERM, or until the process that keeps them is gone.
+
+    Args:
+        settings: of the worker.
+        installation: of the process that keeps it.
+        library: what new sessions begin with.
+        shared: what was loaded before this process was forked.
+        place: its place among the workers.
+    """
+    leave = asyncio.Event()
+    link, host = place.link, settings.server.host
+    load = functools.partial(load_providers, shared=shared)
+    with link.held(), _signals(leave, (signal.SIGTERM,)) as is_up:
+        async with running(
+            settings,
+            overrides=Overrides(load=load),
+            installation=installation,
+            library=library,
+            peers=place.peers,
+        ) as (parts, storage):
+            sock = storage.claimed_socket()
+            url = settings.server.public_url or url_of(sock, host)
+            unchecked = [*await asyncio.to_thread(unverified, settings), *parts.speech.unverified]
+            link.tell(ready=banner(storage, parts.speech, url, place.version, unchecked))
+            await link.may_begin()
+            async with _serving(parts, sock) as server, place.peers.answering(lambda: measured(parts)):
+                is_up()
+                link.tell(up=True)
+                await leave.wait()
+                await _leave(parts, server)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A worker's place among the workers: its link to who keeps it, its peers, and the version they all have."""
+
+    link: WorkerLink
+    peers: Peers
+    version: str
+
+
+def within_files(settings: Settings, say: Say) -> Settings:
     """The settings with no more connections than the process may have files."""
     wanted = settings.limits.max_connections
     room = allow_files(wanted)
@@ -104,7 +163,7 @@ def _end_in(seconds: float) -> None:
 
 
 @contextlib.contextmanager
-def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
+def _signals(leave: asyncio.Event, numbers: Sequence[signal.Signals]) -> Iterator[Callable[[], None]]:
     """What SIGINT and SIGTERM do: cancel the start before the server is up, then set `leave`, then end the process.
 
     Ending it at once is safe: what was acknowledged is on disk. A signal that comes again within SAME_SIGNAL_S is the
@@ -131,12 +190,12 @@ def _signals(leave: asyncio.Event) -> Iterator[Callable[[], None]]:
         nonlocal up
         up = True
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in numbers:
         loop.add_signal_handler(number, told)
     try:
         yield is_up
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in numbers:
             loop.remove_signal_handler(number)
 
 
@@ -147,9 +206,12 @@ def banner(storage: Storage, speech: Speech, url: str, version: str, unchecked: 
     """
     settings = storage.settings
     server, kept = settings.server, settings.storage
-    embedded = storage.embedded is not None
+    workers = [f"  workers    {server.workers}, each as below"] if server.workers > 1 else []
+    installation = storage.installation
+    embedded = installation.has_embedded
     lines = [
         f"askwell {version} is listening on {url}",
+        *workers,
         f"  data       {storage.data_dir.path}",
         f"  sessions   {'embedded Valkey' if embedded else 'external Redis or Valkey'} {storage.report.version}"
         + (", every write on disk before it is acknowledged" if embedded else ""),
@@ -164,7 +226,7 @@ def banner(storage: Storage, speech: Speech, url: str, version: str, unchecked: 
         lines.append("  careful    one machine: a broken disk loses what is not backed up")
     if not server.loopback and not (server.public_url or "").startswith("https://"):
         lines.append("  careful    no encryption here: put a proxy with HTTPS in front")
-    if storage.token_is_new:
+    if installation.token_is_new:
         lines.append(
             f"  moderator  {storage.moderator_token}  (shown once; kept in {storage.data_dir.path / TOKEN_FILE})"
         )

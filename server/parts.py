@@ -14,6 +14,7 @@ from server.hot.redis import HotStore
 from server.metrics import Metrics
 from server.operator_lock import OperatorLock
 from server.origins import Origins
+from server.peers import Peers
 from server.pipelines import Pipelines
 from server.rate_limits import KeyedBuckets
 from server.reading import SessionReader
@@ -85,5 +86,7 @@ class Parts:
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     started_at: datetime
+    peers: Peers | None = None
+    """The other workers, where this process is one of several."""
     readiness: Readiness = field(default_factory=Readiness)
     leaving: Leaving = field(default_factory=Leaving)

@@ -11,8 +11,8 @@ import asyncio
 import gc
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ from pipeline.calls import Role
 from pipeline.language.support import speaks_offline
 from pipeline.turn import Providers
 from server import measuring
-from server.auth import Authenticator, moderator_token
+from server.auth import Authenticator
 from server.bounds import hot_settings, hub_settings, listening_settings
 from server.database import migrate, open_database
 from server.file_thread import FileThread
@@ -37,17 +37,19 @@ from server.guesses import Guesses
 from server.hot.connection import Connection, open_client
 from server.hot.datadir import DataDir
 from server.hot.embedded import EmbeddedValkey
-from server.hot.errors import DataDirUnusable, HotMisconfigured
+from server.hot.errors import HotMisconfigured
 from server.hot.journal import Journal
 from server.hot.keys import KeySpace
 from server.hot.redis import HotStore
 from server.hot.values import ServerReport
+from server.installation import Claim, Installation, Outage, Say, installed, say_nothing
 from server.language import load_providers
 from server.loop_lag import LoopLag
 from server.metrics import Metrics
 from server.operator_lock import OperatorLock
 from server.origins import Origins
 from server.parts import Parts
+from server.peers import Peers
 from server.pipelines import Load, Pipelines, open_pipelines
 from server.rate_limits import KeyedBuckets
 from server.reading import SessionReader
@@ -75,21 +77,7 @@ log = structlog.get_logger()
 RECORDINGS_NAME = "recordings"
 HUB_DRAIN_S = 3.5
 WRITER_DRAIN_S = 1.5
-VALKEY_STOP_S = 1.0
 CANCEL_AGAIN_S = 0.2
-
-Say = Callable[[str], None]
-Claim = Callable[[], socket.socket]
-Outage = Callable[[], str | None]
-"""Why hot storage is known to be down, None where it is not."""
-
-
-def say_nothing(line: str) -> None:
-    """Keeps progress to itself."""
-
-
-def _no_outage() -> str | None:
-    return None
 
 
 def _same(store: HotStore) -> HotStore:
@@ -118,13 +106,10 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Storage:
-    """Where sessions are kept, open and with a writer at work.
-
-    `report` is what was found out about Redis; `token_is_new` says that the moderator token was made just now.
-    """
+    """Where sessions are kept, open and with a writer at work; `report` is what was found out about Redis."""
 
     settings: Settings
-    data_dir: DataDir
+    installation: Installation
     hot: HotStore
     database: Database
     store: Repository
@@ -133,15 +118,25 @@ class Storage:
     recorder: FileRecorder
     metrics: Metrics
     report: ServerReport
-    embedded: EmbeddedValkey | None
-    moderator_token: str
-    token_is_new: bool
-    claimed: socket.socket | None
+
+    @property
+    def data_dir(self) -> DataDir:
+        """The locked data directory."""
+        return self.installation.data_dir
+
+    @property
+    def embedded(self) -> EmbeddedValkey | None:
+        """The embedded Valkey, where this process started it."""
+        return self.installation.embedded
+
+    @property
+    def moderator_token(self) -> str:
+        """Of the installation."""
+        return self.installation.moderator_token
 
     def claimed_socket(self) -> socket.socket:
         """The socket that was claimed at the start."""
-        assert self.claimed is not None
-        return self.claimed
+        return self.installation.claimed_socket()
 
 
 @asynccontextmanager
@@ -151,6 +146,7 @@ async def open_storage(
     overrides: Overrides | None = None,
     say: Say = say_nothing,
     claim: Claim | None = None,
+    installation: Installation | None = None,
 ) -> AsyncIterator[Storage]:
     """Storage without anybody to interview; must run on the main thread.
 
@@ -159,6 +155,7 @@ async def open_storage(
         overrides: what a test puts between the parts.
         say: told what is being done.
         claim: binds the address once the data directory is ours, before anything slow happens.
+        installation: what is had already; taken for as long as the block runs if not given.
     Raises:
         PortUnusable: from `claim`.
         DataDirInUse, DataDirUnusable: the data directory can't be used.
@@ -166,22 +163,17 @@ async def open_storage(
     """
     overrides = overrides or Overrides()
     metrics = Metrics()
-    with (
-        DataDir(settings.storage.data) as data_dir,
-        _token(settings, data_dir) as (token, is_new),
-        _claimed(claim) as claimed,
-        _embedded(settings, data_dir.path, say) as embedded,
-    ):
-        url = embedded.url if embedded is not None else _secret(settings.storage.redis_url) or ""
-        outage = embedded.outage if embedded is not None else _no_outage
-        async with _connections(settings, url, data_dir.path, metrics, outage) as (hot, journal, database):
-            report = await hot.checks.prepare(embedded=embedded is not None)
+    taken = nullcontext(installation) if installation is not None else installed(settings, say=say, claim=claim)
+    with taken as found:
+        data = found.data_dir.path
+        async with _connections(settings, found.redis_url, data, metrics, found.outage) as (hot, journal, database):
+            report = await hot.checks.prepare(embedded=found.has_embedded)
             say("migrating the store")
             await migrate(database)
-            if embedded is not None:
+            if found.has_embedded and found.is_alone:
                 # No other process has this data directory, so whoever held a lock there is dead.
                 await journal.forget_locks()
-            recorder = FileRecorder(_recordings(settings, data_dir.path), hot.is_erased, metrics)
+            recorder = FileRecorder(_recordings(settings, data), hot.is_erased, metrics)
             hooks = WriterHooks(
                 lag=measuring.lags(metrics), dead_letter=measuring.burials(metrics), erase_files=recorder.erase
             )
@@ -190,11 +182,11 @@ async def open_storage(
             rebuilt = await writer.rebuild()
             if rebuilt is not None:
                 say(str(rebuilt))
-            async with _writing(writer, recorder, embedded, database):
+            async with _writing(writer, recorder, found.embedded, database):
                 used, store = overrides.hot(hot), Repository(database)
                 yield Storage(
                     settings=settings,
-                    data_dir=data_dir,
+                    installation=found,
                     hot=used,
                     database=database,
                     store=store,
@@ -203,51 +195,7 @@ async def open_storage(
                     recorder=recorder,
                     metrics=metrics,
                     report=report,
-                    embedded=embedded,
-                    moderator_token=token,
-                    token_is_new=is_new,
-                    claimed=claimed,
                 )
-
-
-@contextmanager
-def _token(settings: Settings, data_dir: DataDir) -> Iterator[tuple[str, bool]]:
-    """The installation's moderator token, and whether it was made just now. Raises DataDirUnusable."""
-    try:
-        found = moderator_token(data_dir.path, _secret(settings.server.moderator_token))
-    except OSError as exc:
-        raise DataDirUnusable(f"the moderator token can't be kept in {data_dir.path}: {exc.strerror}") from exc
-    yield found
-
-
-@contextmanager
-def _claimed(claim: Claim | None) -> Iterator[socket.socket | None]:
-    """The bound socket, closed at the end."""
-    claimed = claim() if claim is not None else None
-    try:
-        yield claimed
-    finally:
-        if claimed is not None:
-            claimed.close()
-
-
-@contextmanager
-def _embedded(settings: Settings, data: Path, say: Say) -> Iterator[EmbeddedValkey | None]:
-    """The embedded Valkey, unless there is an external one; stopped at the end."""
-    if settings.storage.redis_url is not None:
-        yield None
-        return
-    say("starting the embedded Valkey")
-    embedded = EmbeddedValkey(
-        data,
-        stop_deadline_s=VALKEY_STOP_S,
-        on_restart=lambda status: log.error("valkey.restarted", exit_status=status),
-    )
-    embedded.start()
-    try:
-        yield embedded
-    finally:
-        embedded.stop()
 
 
 @asynccontextmanager
@@ -294,9 +242,20 @@ async def running(
     overrides: Overrides | None = None,
     say: Say = say_nothing,
     claim: Claim | None = None,
+    installation: Installation | None = None,
+    library: Library | None = None,
+    peers: Peers | None = None,
 ) -> AsyncIterator[tuple[Parts, Storage]]:
-    """A process that can take interviews; must run on the main thread. Arguments as of `open_storage`.
+    """A process that can take interviews; must run on the main thread.
 
+    Args:
+        settings: of the process.
+        overrides: as of `open_storage`, like `say`, `claim` and `installation`.
+        say: see there.
+        claim: see there.
+        installation: see there.
+        library: what new sessions begin with, where it is read already.
+        peers: the other workers.
     Raises:
         SettingsError: a role has no model or no key.
         ConfigError: the prices can't be read.
@@ -304,16 +263,16 @@ async def running(
         DataDirInUse, DataDirUnusable, HotError, StoreError: as `open_storage`.
     """
     overrides = overrides or Overrides()
-    library = _library(settings, overrides)
+    library = library or read_library(settings, overrides)
     async with (
-        open_storage(settings, overrides=overrides, say=say, claim=claim) as storage,
+        open_storage(settings, overrides=overrides, say=say, claim=claim, installation=installation) as storage,
         loading_speech(settings, load=overrides.hear, say=say) as loading,
         open_pipelines(
             settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
         ) as pipelines,
         open_speech(settings, storage.metrics, loading=loading, say=say) as speech,
     ):
-        parts = _parts(settings, library, storage, speech, pipelines)
+        parts = _parts(settings, library, storage, speech, pipelines, peers)
         lag = LoopLag(storage.metrics.loop_lag_ms.observe, held_ms=settings.logs.log_loop_held_ms)
         garbage = GarbageCollection(lambda: parts.hub.is_quiet, storage.metrics.garbage_ms.observe)
         with closing(parts.look_up):
@@ -333,8 +292,9 @@ async def running(
                 parts.readiness.leaving = True
 
 
-def _library(settings: Settings, overrides: Overrides) -> Library:
+def read_library(settings: Settings, overrides: Overrides | None = None) -> Library:
     """What new sessions begin with; problems are logged. Raises SettingsError."""
+    overrides = overrides or Overrides()
     models = Models(settings)
     models.check()
     library = Library(
@@ -368,7 +328,9 @@ def _hub(settings: Settings, library: Library, storage: Storage, pipelines: Pipe
     return Hub(services, drain_s=HUB_DRAIN_S)
 
 
-def _parts(settings: Settings, library: Library, storage: Storage, speech: Speech, pipelines: Pipelines) -> Parts:
+def _parts(
+    settings: Settings, library: Library, storage: Storage, speech: Speech, pipelines: Pipelines, peers: Peers | None
+) -> Parts:
     """What answers requests, nothing of it running yet."""
     hub, metrics, recorder = _hub(settings, library, storage, pipelines), storage.metrics, storage.recorder
     heard = measuring.spoken_answers(metrics)
@@ -413,6 +375,7 @@ def _parts(settings: Settings, library: Library, storage: Storage, speech: Speec
         now=_now,
         new_id=_new_id,
         started_at=_now(),
+        peers=peers,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import shutil
@@ -51,6 +52,7 @@ from server.pages import languages_of, routes, web_root
 from server.protocol import inbound, moderator, outbound, watched
 from server.protocol.base import Message
 from server.protocol.schema import CHANNELS, Channel
+from server.realtime import inbound as realtime
 from server.store.engine import Database
 from server.store.rows import changes
 from server.store.tables import METADATA
@@ -250,6 +252,20 @@ def test_message_in_a_union_is_published() -> None:
         added = Channel(channel.file, channel.title, channel.intro, adapter)
         assert added.messages == [*channel.messages, OwnMessage]
         assert "own" in added.schema()["discriminator"]["mapping"]
+
+
+@holds("an event of the Realtime door")
+def test_event_of_the_realtime_door_is_read_and_has_a_case(root: Path) -> None:
+    source = ast.parse((root / "server/sockets/realtime.py").read_text(encoding="utf-8"))
+    cases = {
+        node.cls.id for node in ast.walk(source) if isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name)
+    }
+    own = {one for one in vars(realtime).values() if isinstance(one, type) and issubclass(one, realtime.Event)}
+    models = own - {realtime.Event}
+    assert models == set(get_args(realtime.ApiEvent))
+    assert {model.__name__ for model in models} <= cases
+    page = (root / "docs/realtime.md").read_text(encoding="utf-8")
+    assert [name for name in realtime.API_EVENTS if f"`{name}`" not in page] == []
 
 
 async def own_call(request: Request) -> Response:

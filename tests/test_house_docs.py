@@ -11,7 +11,7 @@ import yaml
 
 from config.settings import catalogue
 from pipeline.concept import Concept
-from server.metrics import Metrics
+from server.metrics import Metrics, joint_page
 
 FOR_TESTS = {"ASKWELL_REQUIRE_ALL", "ASKWELL_CHROMIUM", "ASKWELL_TEST_DATABASE_URL"}
 GENERATED = ("docs/configuration", "docs/protocol", "docs/http.md")
@@ -80,7 +80,7 @@ def test_methodology_page_names_every_node_type(root: Path) -> None:
 
 
 def test_metrics_that_pages_name_exist(root: Path) -> None:
-    page = Metrics().page().decode()
+    page = joint_page({1: Metrics().families()}, restarts=0).decode()
     measured = set(re.findall(r"^# HELP (\w+)", page, re.MULTILINE))
     named = {name for _, text in pages(root) for name in re.findall(r"`(askwell_[a-z_]+[a-z])`", text)}
     assert named

@@ -6,6 +6,7 @@ ModelUnavailable    a model or the package that runs it is missing, or a model f
 from __future__ import annotations
 
 import asyncio
+import copy
 import importlib
 import platform
 from collections import OrderedDict
@@ -196,6 +197,12 @@ class OnnxEmbedder:
         self._cache = VectorCache(cache_size)
         self.version = f"{sha256 or MODEL.files[0].sha256} onnxruntime {onnxruntime.__version__} {platform.machine()}"
         """What vectors depend on besides the text."""
+
+    def on(self, executor: Executor | None) -> OnnxEmbedder:
+        """The same model, with what it has cached, for encoding on other threads."""
+        other = copy.copy(self)
+        other._executor = executor
+        return other
 
     @property
     def model_id(self) -> str:

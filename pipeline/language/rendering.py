@@ -81,6 +81,8 @@ SAYS_NOTHING = words(
     "september october november december spring summer autumn winter christmas pound quid euro dollar pence percent"
 )
 """Nouns that nobody would ask to hear more about by themselves."""
+COMPARES = words("like as if though unless")
+"""What begins a clause that is not so, or not quite."""
 GLUED = words("m ve d ll s re")
 """What was typed without its apostrophe: "im", "ive"."""
 OBJECT_FORMS = {"he": "him", "she": "her", "they": "them", "who": ""}
@@ -491,7 +493,9 @@ def _feeling(verb: Token, finite: Token | None) -> str:
     for head in heads:
         if normalised_text(head.lemma_) not in {"feel", "be", "get", "become", "'m", "'s"}:
             continue
-        if any(child.dep_ == "neg" for child in head.children):
+        if any(child.dep_ == "neg" for each in (head, *head.ancestors) for child in each.children):
+            return ""
+        if any(child.dep_ == "mark" and normalised_text(child.text) in COMPARES for child in head.lefts):
             return ""
         for child in head.rights:
             low = normalised_text(child.text)

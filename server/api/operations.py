@@ -18,7 +18,7 @@ from server.api.replies import ReadinessReply
 from server.auth import token_hash
 from server.descriptions import DescribedRoute, Group, Operation, Reply
 from server.errors import ApiError
-from server.metrics import CONTENT_TYPE
+from server.metrics import CONTENT_TYPE, Metrics
 from server.parts import Parts
 from server.store.errors import StoreError
 
@@ -47,6 +47,8 @@ async def readiness(parts: Parts) -> tuple[bool, dict[str, Any]]:
     }
     if problems:
         checks["configuration"] = problems
+    if parts.speech.turns_missing:
+        checks["turn_detector"] = parts.speech.turns_missing
     ready = parts.readiness.models and redis_ok and database_ok and lost is None and behind is None
     ready = ready and not parts.readiness.leaving
     if parts.readiness.leaving:
@@ -96,6 +98,13 @@ async def metrics(request: Request) -> Response:
     parts = parts_of(request)
     if not (parts.settings.server.metrics_open or _has_metrics_token(parts, request)):
         await moderator(request)
+    own = await measured(parts)
+    page = own.page() if parts.peers is None else await parts.peers.page(own)
+    return Response(page, headers={"cache-control": "no-store"}, media_type=CONTENT_TYPE)
+
+
+async def measured(parts: Parts) -> Metrics:
+    """The metrics of this process, with what is only measured when somebody asks."""
     await readiness(parts)
     parts.metrics.sessions.set(parts.hub.sessions)
     try:
@@ -103,7 +112,7 @@ async def metrics(request: Request) -> Response:
             parts.metrics.dead_letters.set(await parts.store.dead_letter_count())
     except (TimeoutError, StoreError):
         log.warning("metrics.dead_letters_unknown")
-    return Response(parts.metrics.page(), headers={"cache-control": "no-store"}, media_type=CONTENT_TYPE)
+    return parts.metrics
 
 
 def _has_metrics_token(parts: Parts, request: Request) -> bool:

@@ -70,6 +70,11 @@ class Checks(ReplyBody):
     sessions: Count = Field(description="Sessions on this node.")
     configuration: list[str] | None = Field(default=None, description="What is wrong with files; left out if nothing.")
     process: Literal["leaving"] | None = Field(default=None, description="Left out unless it shuts down.")
+    turn_detector: str | None = Field(
+        default=None,
+        description="Why silence and words alone end spoken answers, which is no reason not to be ready; left out if "
+        "nothing is missing.",
+    )
 
 
 class ReadinessReply(ReplyBody):

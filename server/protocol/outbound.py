@@ -215,15 +215,17 @@ class SpeechStarted(Message):
 
 
 class SpeechStopped(Message):
-    """Speech stopped at `at_ms` from the start of the answer, which may go on."""
+    """Speech stopped at `at_ms` from the start of the answer, which may go on.
+
+    Where what was said seems unfinished, it is sent again with the longer silence that ends the answer from then on.
+    """
 
     type: Literal["speech.stopped"] = "speech.stopped"
     at_ms: int = Field(ge=0)
     ends_ms: int | None = Field(
         default=None,
         ge=0,
-        description="Silence after `at_ms` that ends the answer, if its last sentence sounds complete; else it is "
-        "longer.",
+        description="Silence after `at_ms` that ends the answer.",
     )
 
 

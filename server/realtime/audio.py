@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -29,7 +28,7 @@ AUDIO_BURST_S: Final = 60.0
 def decoded(audio: str) -> bytes:
     """The samples of an event. Raises RealtimeProblem for anything but base64 of whole 16-bit samples."""
     try:
-        pcm = base64.b64decode(audio, validate=True)
+        pcm = binascii.a2b_base64(audio, strict_mode=True)
     except (binascii.Error, ValueError) as exc:
         raise RealtimeProblem("invalid_value", "audio: is not valid base64.", param="audio") from exc
     if not pcm:

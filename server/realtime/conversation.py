@@ -199,7 +199,7 @@ class Conversation:
             case SpeechStopped(at_ms=at_ms):
                 hearing.stopped(at_ms)
             case AnswerEnding(turn_key=turn_key):
-                hearing.commit(hearing.by_key(turn_key))
+                hearing.settle(hearing.by_key(turn_key))
             case TranscriptPartial(turn_key=None):
                 hearing.add_words(message.text[: message.stable])
             case TranscriptPartial(turn_key=turn_key) if turn_key is not None:
@@ -275,7 +275,7 @@ class Conversation:
     def _respond(self, turn_key: str | None = None) -> None:
         """A response is being made."""
         if not self.responding:
-            self._hearing.commit_for_question()
+            self._hearing.settle_for_question()
         self._responses.begin(turn_key)
 
     def _begin_turn(self, turn_key: str) -> None:

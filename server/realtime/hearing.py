@@ -90,7 +90,7 @@ class Hearing:
                 "conversation.item.input_audio_transcription.delta", item_id=heard.id, content_index=0, delta=delta
             )
 
-    def commit(self, heard: HeardItem | None) -> None:
+    def settle(self, heard: HeardItem | None) -> None:
         """It is over, unless it is taken up again."""
         if heard is None or heard.committed:
             return
@@ -101,17 +101,17 @@ class Hearing:
         sender.emit("conversation.item.added", previous_item_id=heard.previous, item=item)
         sender.last_item = heard.id
 
-    def commit_for_question(self) -> None:
+    def settle_for_question(self) -> None:
         """A question begins: it may be the one to the answer that is spoken, before that is certain to be over."""
         if self.first is not None and self.first.told:
-            self.commit(self.first)
+            self.settle(self.first)
 
     def end_by_client(self) -> bool:
         """The client says that it is complete; whether there is one."""
         if self.last is None:
             return False
         self.last.ended = True
-        self.commit(self.last)
+        self.settle(self.last)
         return True
 
     def drop(self) -> None:
@@ -126,7 +126,7 @@ class Hearing:
         """It is taken, with this transcript; `data` of the event that says so."""
         key, text = data["turn_key"], data["text"]
         heard = self._heard.get(key) or HeardItem(key, item_of(key), 0)
-        self.commit(heard)
+        self.settle(heard)
         words = data.get("words") or ()
         self._complete(heard, text, max((word["end_ms"] for word in words), default=0) / 1000, review=False)
         item = items.spoken(heard.id, text)
@@ -137,7 +137,7 @@ class Hearing:
         """It counts when the client says so."""
         heard = self._heard.get(turn_key)
         if heard is not None:
-            self.commit(heard)
+            self.settle(heard)
             self._complete(heard, text, 0.0, review=True)
             self._forget(heard)
 

@@ -91,6 +91,11 @@ class SessionRefreshed:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionRests:
+    """Nobody has used the session for a while: what can be had again is to be let go of. Its state is still there."""
+
+
+@dataclass(frozen=True, slots=True)
 class StorageRecovered:
     """Hot storage answers again."""
 
@@ -117,6 +122,7 @@ SessionEvent = (
     | SettingsRequested
     | SessionCommitted
     | SessionRefreshed
+    | SessionRests
     | StorageRecovered
     | InterviewErased
     | SessionReleased

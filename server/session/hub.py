@@ -70,6 +70,7 @@ class Hub:
         self._background = [
             self._tasks.create_task(self._receive_wakes(), name="hub wakes"),
             self._tasks.create_task(self._sweep_for_ever(), name="hub sweeps"),
+            self._tasks.create_task(self._tidy_for_ever(), name="hub tidying"),
         ]
         return self
 
@@ -273,11 +274,22 @@ class Hub:
             await asyncio.sleep(self.settings.sweep_every_s)
             await self._guarded(self.sweep())
 
+    async def _tidy_for_ever(self) -> None:
+        while not cancel_requested():
+            await asyncio.sleep(self.settings.tidy_every_s)
+            await self._guarded(self.tidy())
+
+    async def tidy(self) -> None:
+        """Let go of sessions that nobody is connected to here, and keep little of those that nobody uses."""
+        self._release_idle(self.settings.idle_release_s)
+        for owner in list(self._owners.values()):
+            await owner.rest(self.settings.rest_after_s)
+
     async def sweep(self) -> None:
         """Let go of sessions that nobody uses here, mark those that were left alone as abandoned, erase those that
         never began, and those that were held back for as long as they are kept.
         """
-        self._release_idle(self.settings.idle_release_s)
+        await self.tidy()
         await self._keep_hot()
         for session_id in await self._services.store.held_back(self._services.now(), SWEEP_LIMIT):
             log.info("session.held_too_long", session=session_id)

@@ -19,6 +19,7 @@ from server.hot.redis import HotStore
 from server.hot.values import Accepted, AlreadyCommitted, AlreadyPending, DurableEvent, HotSession, Pending
 from server.protocol.codes import ErrorCode
 from server.session.change import Change, record_json
+from server.session.resting import Resting
 
 T = TypeVar("T")
 PendingAnswer = Literal["clear", "keep", "supersede"]
@@ -53,6 +54,7 @@ class Ledger:
         self.committed_ms: int | None = None
         """When the latest commit was made, in milliseconds since 1970 by the clock of hot storage."""
         self._embeddings: dict[str, Vectors] | None = None
+        self._state: InterviewState | Resting
         self._load(session)
 
     @classmethod
@@ -67,6 +69,36 @@ class Ledger:
         """
         session = await hot.claim(session_id, owner_id)
         return cls(hot, session_id, owner_id, session, journal_wait_s=journal_wait_s)
+
+    @property
+    def state(self) -> InterviewState:
+        """The session after its last commit; looking at it ends its rest."""
+        if isinstance(self._state, Resting):
+            self._state = self._state.state()
+        return self._state
+
+    @state.setter
+    def state(self, state: InterviewState) -> None:
+        self._state = state
+
+    @property
+    def outline(self) -> InterviewState:
+        """The session for alerts and overviews: while it rests, without graphs and histories."""
+        return self._state.outline if isinstance(self._state, Resting) else self._state
+
+    @property
+    def resting(self) -> bool:
+        """Whether the state is packed."""
+        return isinstance(self._state, Resting)
+
+    async def rest(self) -> None:
+        """Keep as little as can be until somebody looks at the state; changes nothing if somebody does meanwhile."""
+        state = self._state
+        if isinstance(state, Resting) or self.stale:
+            return
+        resting = await asyncio.to_thread(Resting.of, state)
+        if self._state is state and not self.stale:
+            self._state, self._embeddings = resting, None
 
     def _load(self, session: HotSession) -> None:
         self.state = InterviewState.load(session.state)

@@ -25,7 +25,7 @@ from server.session.additions import unless_urgent
 from server.session.change import Change
 from server.session.commands import Commands
 from server.session.context import SessionContext, SessionServices, kept_settings
-from server.session.events import ReadyForAnswer, SessionEvent, SessionReleased, StorageRecovered
+from server.session.events import ReadyForAnswer, SessionEvent, SessionReleased, SessionRests, StorageRecovered
 from server.session.ledger import Ledger
 from server.session.naming import SlotNaming
 from server.session.outbox import Outbox
@@ -142,10 +142,22 @@ class SessionOwner:
     def unused_s(self) -> float | None:
         """For how long nobody has used it; None while somebody is connected, something is done, or it is leaving."""
         session = self.context
-        engaged = session.worker.busy or self.naming.busy or self._uses
-        if engaged or session.audience.present or self.leaving is not None:
+        if self._engaged or session.audience.present or self.leaving is not None:
             return None
         return session.services.clock() - session.worker.last_used
+
+    async def rest(self, after_s: float) -> None:
+        """Keep little of the session in memory if it was not used for so long, connected or not."""
+        session = self.context
+        quiet_s = session.services.clock() - session.worker.last_used
+        if self._engaged or quiet_s < after_s or self.leaving is not None or session.ledger.resting:
+            return
+        session.tell(SessionRests())
+        await session.ledger.rest()
+
+    @property
+    def _engaged(self) -> bool:
+        return bool(self.context.worker.busy or self.naming.busy or self._uses)
 
     async def keep_hot(self) -> None:
         """Have hot storage keep the session while a respondent is connected, answering or not."""

@@ -20,10 +20,12 @@ class HubSettings:
         storage_patience_s: how long a commit is tried before the session is given up on this node.
         journal_wait_s: how long an answer waits while the journal is full because the store is behind.
         idle_release_s: after how long without a connection a session leaves this node's memory.
+        rest_after_s: after how long without use the state of a session is packed.
         abandon_after_s: without a sign of life for this long a session becomes `abandoned`.
         resume_until_s: an abandoned session can be resumed this long after the last sign of life.
         unstarted_until_s: after how long a session is erased whose interview never began.
-        sweep_every_s: how often abandoned and idle sessions are looked for.
+        sweep_every_s: how often abandoned sessions are looked for.
+        tidy_every_s: how often unused sessions are looked for.
         command_wait_s: how long a moderator's command waits for the session's owner before this node takes over.
         opening_attempts: how often the opening question is tried before the respondent is told.
         max_sessions: sessions on this node at the same time.
@@ -36,10 +38,12 @@ class HubSettings:
     storage_patience_s: float = 300.0
     journal_wait_s: float = 8.0
     idle_release_s: float = _SESSIONS.idle_release_s
+    rest_after_s: float = _SESSIONS.rest_after_s
     abandon_after_s: float = _SESSIONS.abandon_after_s
     resume_until_s: float = _SESSIONS.resume_until_s
     unstarted_until_s: float = _SESSIONS.unstarted_until_s
     sweep_every_s: float = 30.0
+    tidy_every_s: float = 5.0
     command_wait_s: float = 2.0
     opening_attempts: int = 2
     max_sessions: int = _LIMITS.max_sessions

@@ -169,7 +169,7 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
                 case AppendAudio():
                     await self._spoken.append(received.audio, received.event_id)
                 case CommitAudio():
-                    await self._spoken.commit(received.event_id)
+                    await self._spoken.complete(received.event_id)
                 case ClearAudio():
                     await self._spoken.clear()
                 case SessionUpdate():

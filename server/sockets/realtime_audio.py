@@ -105,7 +105,7 @@ class SpokenInput:
         if not await self._listen(event_id):
             self._changed.set()
 
-    async def commit(self, event_id: str | None) -> None:
+    async def complete(self, event_id: str | None) -> None:
         """The answer is complete.
 
         Raises:

@@ -18,6 +18,7 @@ from audio.types import (
     PartialTranscript,
     ProvisionalTranscript,
     ProvisionalWithdrawn,
+    SilenceLengthened,
     SpeechEvent,
     SpeechStarted,
     SpeechStopped,
@@ -336,8 +337,9 @@ class SpokenAnswer:
                 await broadcast(outbound.SpeechStarted(at_ms=ms(base + event.at)))
             case SpeechStopped():
                 self._speaking = False
-                ends_ms = self.ending.silence_ms(self._timeline.end)
-                await broadcast(outbound.SpeechStopped(at_ms=ms(base + event.at), ends_ms=ends_ms))
+                await broadcast(self.ending.pause(base + event.at, self._timeline.end))
+            case SilenceLengthened():
+                await broadcast(self.ending.pause(base + self._fed, self._timeline.end, left=event.left))
             case PartialTranscript():
                 before = f"{self.transcript.text} " if self.transcript.text else ""
                 stable = len(before) + event.stable

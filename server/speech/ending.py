@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from audio.types import RATE_HZ
+from audio.types import RATE_HZ, ms
+from server.protocol.outbound import SpeechStopped
 from server.speech.spoken_turns import SpokenTurns
 from server.speech.transcript import SpokenTranscript
 
@@ -71,9 +72,15 @@ class Ending:
         self._lingered = -samples
         self._held_until = end + samples
 
-    def silence_ms(self, end: int) -> int | None:
-        """The silence that ends it, at the position `end`; None while none does."""
-        return self._turns.silence_ms if end >= self._held_until else None
+    def pause(self, at: int, end: int, *, left: int | None = None) -> SpeechStopped:
+        """What is told of a pause since the position `at`: the silence that ends it, if any does at the position `end`.
+
+        Args:
+            at, end: samples from its start.
+            left: the silence in samples; None for what the patience says.
+        """
+        silence_ms = self._turns.silence_ms if left is None else ms(left)
+        return SpeechStopped(at_ms=ms(at), ends_ms=silence_ms if end >= self._held_until else None)
 
     @property
     def wait_s(self) -> float:

@@ -16,7 +16,7 @@ import structlog
 
 from audio.admission import TranscriberLoad
 from audio.endpoint import ONSET_FRAMES, SPEECH_ON
-from audio.errors import ModelMissing, TranscriberDropped
+from audio.errors import DetectorFailed, ModelMissing, TranscriberDropped
 from audio.types import Purpose, Samples, Transcriber, Transcript
 from config.settings import Settings
 from config.speech import NO_MODEL
@@ -28,12 +28,14 @@ from server.speech.decoders import Decoders
 
 if TYPE_CHECKING:
     from audio.speech import SpeechStream
+    from audio.turn_detector import TurnDetector
     from audio.vad import VoiceActivityDetector
 
 log = structlog.get_logger("askwell.speech")
 
 MOST_WORKERS: Final = 4
-VAD_THREADS: Final = 2
+VOICE_THREADS: Final = 3
+"""For voice activity, of which a frame takes less than a millisecond, and turn detection, some 50 ms for a pause."""
 DECODINGS: Final = 2
 
 
@@ -65,12 +67,16 @@ class Recogniser(Protocol):
 
 @dataclass(frozen=True)
 class SpeechModels:
-    """The models of a process: for words and for voice activity."""
+    """The models of a process: for words, for voice activity, and for whether somebody has finished."""
 
     recogniser: Recogniser
     activity: VoiceActivityDetector
     unverified: str = ""
     """The speech model, where its files have no digests in the table of artefacts."""
+    turns: TurnDetector | None = None
+    """None: silence and words alone tell when an answer is over."""
+    turns_missing: str = ""
+    """Why there is no turn detector although one is wanted."""
 
 
 Loaded = tuple[SpeechModels | None, str, float]
@@ -104,7 +110,22 @@ def _load(settings: Settings) -> SpeechModels:
     model = find_model(speech.whisper_model, download=speech.whisper_download)
     activity = SileroDetector()
     recogniser = WhisperTranscriber.load(model, workers=workers(settings), compute=speech.whisper_compute)
-    return SpeechModels(recogniser, activity, "" if model.verified else f"the speech model at {model.path}")
+    turns, missing = _turn_detector() if speech.turn_detector else (None, "")
+    unverified = "" if model.verified else f"the speech model at {model.path}"
+    return SpeechModels(recogniser, activity, unverified, turns, missing)
+
+
+def _turn_detector() -> tuple[TurnDetector | None, str]:
+    """The turn detector, warm, or why there is none: speech goes on without it."""
+    from audio.turn_detector import SmartTurn
+
+    try:
+        detector = SmartTurn()
+        detector.finished(np.zeros(0, np.int16))
+    except (ModelMissing, DetectorFailed) as exc:
+        log.warning("speech.turn_detector_missing", reason=str(exc))
+        return None, str(exc)
+    return detector, ""
 
 
 Speculate = Literal["off", "transcript", "turn"]
@@ -173,7 +194,14 @@ class Speech:
         """Which model recognises speech, for the person who started the process."""
         if self._models is None:
             return f"none: answers are typed{f' ({self._missing})' if self._missing else ''}"
-        return f"{self._models.recogniser.model_id}, {workers(self._settings)} at a time, on this machine"
+        line = f"{self._models.recogniser.model_id}, {workers(self._settings)} at a time, on this machine"
+        missing = self._models.turns_missing
+        return f"{line}; silence and words alone end answers: {missing}" if missing else line
+
+    @property
+    def turns_missing(self) -> str:
+        """Why there is no turn detector although one is wanted; empty where nothing is wrong."""
+        return "" if self._models is None else self._models.turns_missing
 
     @property
     def unverified(self) -> tuple[str, ...]:
@@ -215,6 +243,7 @@ class Speech:
 
         if self._models is None:
             raise SessionProblem("transcriber_unavailable")
+        turns = self._models.turns
         transcriber = _MeasuredTranscriber(self._models.recogniser.for_session(options.session_id), self._metrics)
         return CountedStream(
             transcriber,
@@ -226,6 +255,7 @@ class Speech:
             partial_every_ms=self._settings.speech.partial_every_ms if options.live else 0,
             is_recording=not options.live,
             speculate=options.live and self._settings.speech.speculate != "off",
+            turns=_MeasuredDetector(turns, self._metrics) if turns is not None and options.live else None,
             executor=self._executor,
             gauge=self._metrics.speech_streams,
         )
@@ -267,6 +297,25 @@ class _MeasuredTranscriber:
             self._metrics.speech_dropped.labels(purpose).inc()
             raise
         self._metrics.speech_decode_ms.labels(purpose).observe((time.perf_counter() - began) * 1000.0)
+        return found
+
+
+class _MeasuredDetector:
+    """A turn detector whose work is measured, and whose failures are told."""
+
+    def __init__(self, inner: TurnDetector, metrics: Metrics) -> None:
+        self._inner = inner
+        self._metrics = metrics
+
+    def finished(self, samples: Samples) -> float:
+        began = time.perf_counter()
+        try:
+            found = self._inner.finished(samples)
+        except DetectorFailed as exc:
+            self._metrics.speech_unjudged.inc()
+            log.warning("speech.turn_detector_failed", reason=str(exc))
+            raise
+        self._metrics.speech_judge_ms.observe((time.perf_counter() - began) * 1000.0)
         return found
 
 
@@ -312,7 +361,7 @@ async def open_speech(
     if models is not None:
         say(f"the speech model is warm after {took_s:.1f} s")
         metrics.watch_speech(models.recogniser.current_load)
-    with ThreadPoolExecutor(VAD_THREADS, thread_name_prefix="voice") as executor:
+    with ThreadPoolExecutor(VOICE_THREADS, thread_name_prefix="voice") as executor:
         speech = Speech(settings, metrics, models, executor, missing=missing)
         try:
             yield speech

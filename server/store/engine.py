@@ -230,10 +230,14 @@ class Database:
         Raises:
             StoreError: not now; what was stored can still be read.
         """
+        assert self._file is not None, "only a file can be lost"
         self._recovering = self.file_problem()
         try:
-            restored = await self._exchange_file()
-            await fill()
+            with self._file.alone():
+                restored = await self._exchange_file()
+                await fill()
+        except BlockingIOError as exc:
+            raise StoreUnavailable("another process is restoring the database file") from exc
         finally:
             self._recovering = None
         return restored

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 Identity = tuple[int, int]
@@ -66,6 +68,19 @@ class StoreFile:
             return self.path.stat().st_size == 0
         except FileNotFoundError:
             return True
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from giving the database another file meanwhile. Raises BlockingIOError if one is at it.
+
+        One after another they find the file that the first one put there, and lose nothing.
+        """
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        finally:
+            os.close(folder)
 
     def copy(self) -> Path | None:
         """Write everything that is in the open file into a new one beside the path; None where it can't be read.

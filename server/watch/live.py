@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections import deque
 from datetime import datetime
 from typing import Any
@@ -45,7 +47,7 @@ class LiveSession:
         """Whether a respondent is connected."""
         self.activity: Activity = "idle"
         """What the respondent is doing, or the interviewer."""
-        self.changed_at: datetime = ledger.state.updated_at
+        self.changed_at: datetime = ledger.outline.updated_at
         """When one of the two last changed."""
         self.waits_since: datetime | None = None
         """Since when an answer waits for a moderator; None if none does."""
@@ -53,8 +55,9 @@ class LiveSession:
         """Whether a model failed in the latest turn."""
         self.kiosk_offline = False
         """Whether the session's device is not heard of."""
-        self.record: TurnRecord | None = None
-        """Of the latest turn."""
+        self._record: TurnRecord | None = None
+        self._packed: bytes | None = None
+        """The frames with the latest decision while the session rests: a record is half a megabyte of objects."""
         self.question: RunningQuestion | None = None
         """The question that is being made."""
         self.caption: TranscriptPartial | None = None
@@ -74,12 +77,31 @@ class LiveSession:
     @property
     def rev(self) -> int:
         """Its revision."""
-        return self.ledger.state.rev
+        return self.ledger.outline.rev
 
     @property
     def state(self) -> InterviewState:
-        """The session after its last commit."""
-        return self.ledger.state
+        """The session after its last commit, without graphs and histories while it rests."""
+        return self.ledger.outline
+
+    def decided(self, record: TurnRecord) -> None:
+        """There is a record of the latest turn."""
+        self._record, self._packed = record, None
+
+    def rest(self) -> None:
+        """Keep little until the next turn."""
+        if self._record is not None:
+            self._packed = zlib.compress(json.dumps(self._decision()).encode())
+            self._record = None
+
+    def _decision(self) -> list[str]:
+        """Frames with the latest decision."""
+        if self._packed is not None:
+            kept: list[str] = json.loads(zlib.decompress(self._packed))
+            return kept
+        if self._record is None:
+            return []
+        return [encode(one) for one in frames.of_record(self.ledger.state, self._record, self.ledger.committed_ms)]
 
     @property
     def at_rest(self) -> Activity:
@@ -144,7 +166,5 @@ class LiveSession:
                 found.append(
                     WatchedQuestionDelta(session_id=session_id, turn_number=number, attempt=attempt, text=text)
                 )
-        if self.record is not None:
-            found += frames.of_record(self.state, self.record, self.ledger.committed_ms)
-        found += self.actions
-        return [encode(message) for message in found]
+        shown = [encode(message) for message in found]
+        return [*shown, *self._decision(), *(encode(action) for action in self.actions)]

@@ -36,6 +36,7 @@ from server.session.events import (
     SessionCommitted,
     SessionEvent,
     SessionReleased,
+    SessionRests,
 )
 from server.watch import frames
 from server.watch.alerts import codes_of
@@ -120,6 +121,8 @@ class Reporter:
                 self._become("typing")
             case AnswerHeld(answer=held):
                 self._become("held" if held is not None else "working")
+            case SessionRests():
+                live.rest()
             case InterviewErased():
                 self._exchange.publish_gone(self.session_id)
             case SessionReleased():
@@ -172,7 +175,7 @@ class Reporter:
     def _follow_commit(self, event: SessionCommitted) -> None:
         live, before, after, record = self.live, event.before, event.after, event.record.turn
         if record is not None:
-            live.record = record
+            live.decided(record)
             live.failing = record.fallback or bool(record.fallbacks)
             live.answer = None
         if rules.is_over(after):

@@ -12,6 +12,7 @@ import pytest
 
 from artefacts.table import Artefact, named, package_folder
 from audio.errors import ModelMissing
+from audio.turn_detector import SmartTurn, packaged_turn_model
 from audio.vad import SileroDetector, packaged_vad_model
 from config.settings import load
 from pipeline.language.embedder import ModelUnavailable, build_tokenizer
@@ -111,6 +112,17 @@ def test_voice_activity_model_that_is_another_file_is_refused(tmp_path: Path) ->
     change(copy)
     with pytest.raises(ModelMissing, match=r"silero_vad_v6\.onnx is not the file"):
         SileroDetector(copy)
+
+
+def test_turn_detector_that_is_another_file_is_refused(tmp_path: Path) -> None:
+    copy = tmp_path / "smart-turn-v3.2-cpu.onnx"
+    shutil.copy(packaged_turn_model(), copy)
+    SmartTurn(copy)
+    change(copy)
+    with pytest.raises(ModelMissing, match=r"smart-turn-v3\.2-cpu\.onnx is not the file"):
+        SmartTurn(copy)
+    with pytest.raises(ModelMissing, match=r"nowhere\.onnx can't be read.*Install askwell again"):
+        SmartTurn(tmp_path / "nowhere.onnx")
 
 
 def test_vocabulary_that_is_another_file_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from audio.endpoint import FRAME_SAMPLES, Probabilities
 from audio.errors import TranscriberFailed
 from audio.machine import SpeechMachine
-from audio.outputs import MachineOutput, TranscriptionCancelled, TranscriptionRequested
+from audio.outputs import JudgementRequested, MachineOutput, TranscriptionCancelled, TranscriptionRequested
 from audio.types import (
     AnswerEnded,
     PartialTranscript,
@@ -25,6 +25,7 @@ from audio.types import (
     ProvisionalWithdrawn,
     Purpose,
     Samples,
+    SilenceLengthened,
     SpeechEvent,
     Transcript,
     Word,
@@ -179,6 +180,8 @@ class Performance:
 
     events: list[SpeechEvent] = field(default_factory=list)
     reads: list[tuple[Purpose, list[int]]] = field(default_factory=list)
+    judged: list[list[int]] = field(default_factory=list)
+    """The frames of each sound that was to be judged."""
     left: list[int] = field(default_factory=list)
     most_held: int = 0
 
@@ -194,7 +197,9 @@ class Performance:
         return [
             event
             for event in self.events
-            if not isinstance(event, PartialTranscript | ProvisionalTranscript | ProvisionalWithdrawn)
+            if not isinstance(
+                event, PartialTranscript | ProvisionalTranscript | ProvisionalWithdrawn | SilenceLengthened
+            )
         ]
 
     def of(self, *kinds: type[SpeechEvent]) -> list[SpeechEvent]:
@@ -209,6 +214,7 @@ def perform(
     commands: Mapping[int, Command] | None = None,
     failures: Sequence[int] = (),
     stop: bool = True,
+    finished: Sequence[float | None] = (),
     **settings: Any,
 ) -> Performance:
     """Play a script to a machine.
@@ -220,9 +226,12 @@ def perform(
         commands: what is done before which sample.
         failures: which readings fail, by the order in which they are asked for.
         stop: whether the answer is done after the last sample.
+        finished: how finished it sounds at one pause after another, over and over; without any, nothing is judged.
         settings: of the machine.
     """
-    machine = SpeechMachine(**settings)
+    machine = SpeechMachine(by_sound=bool(finished), **settings)
+    judgements = cycle(finished)
+    unjudged: list[tuple[int, JudgementRequested, float | None]] = []
     reader = ScriptedTranscriber(answer)
     stream = ScriptedStream(answer)
     done = Performance()
@@ -238,10 +247,16 @@ def perform(
                 done.reads.append((output.purpose, marks(output.samples)))
             elif isinstance(output, TranscriptionCancelled):
                 due[:] = [item for item in due if item[1].request_id != output.request_id]
+            elif isinstance(output, JudgementRequested):
+                done.judged.append(marks(output.samples))
+                unjudged.append((position + next(late), output, next(judgements)))
             else:
                 done.events.append(output)
 
     def deliver(until: float) -> None:
+        for known in [item for item in unjudged if item[0] <= until]:
+            unjudged.remove(known)
+            apply(machine.judged(known[1].request_id, known[2]))
         while ready := sorted((item for item in due if item[0] <= until), key=lambda item: item[0]):
             due.remove(ready[0])
             _, wanted, fails = ready[0]

@@ -199,6 +199,41 @@ def test_decoding_that_stopped_in_the_last_silence_is_complete() -> None:
     assert len(engine.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("rest", "text"),
+    [
+        ("like it. And buy it", "I like it And buy it"),
+        ("it and buy it", "I like it and buy it"),
+        ("and it", "I like it and it"),
+        ("like it", "I like it"),
+    ],
+)
+def test_words_that_the_rest_has_again_are_there_once(rest: str, text: str) -> None:
+    class Mistaken(HastyEngine):
+        """Says that it stopped before the last words that it wrote."""
+
+        def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:
+            found = super().decode(audio, context_s=context_s, beam_size=beam_size, language=language)
+            return replace(found, stopped_at_s=3.2 if len(self.asked) == 1 else None)
+
+    found = decode(Mistaken(["I like it", rest], stopped_at_s=[9.0, None]), 12.0)
+    assert found.text == text
+    assert [word.text for word in found.words] == text.split()
+
+
+def test_words_that_are_said_again_in_the_rest_are_there_twice() -> None:
+    engine = HastyEngine(["I like it", "like it and buy it"], stopped_at_s=[9.5, None])
+    assert decode(engine, 12.0).text == "I like it like it and buy it"
+
+
+def test_rest_that_becomes_a_loop_is_decoded_again_and_kept_up_to_the_loop() -> None:
+    engine = HastyEngine(["I like it", "and buy " + "er, " * 20], stopped_at_s=[6.0, None, None])
+    assert decode(engine, 12.0).text == "I like it and buy er,"
+    assert engine.asked == [(15, 5), (10, 5), (30, 5)]
+    engine = HastyEngine(["I like it", "and buy " + "er, " * 20, "and buy it"], stopped_at_s=[6.0, None, None])
+    assert decode(engine, 12.0).text == "I like it and buy it"
+
+
 def test_rest_without_speech_adds_no_words() -> None:
     class Doubtful(HastyEngine):
         def decode(self, audio: NDArray[np.float32], *, context_s: int, beam_size: int, language: str) -> DecodedText:

@@ -83,7 +83,7 @@ def test_required_silence_follows_the_patience_and_the_sentence(patience: Patien
         text: ms(required_silence(patience, text, language="en", spoken=RATE_HZ)) for text in (None, "Yes.", "and", "")
     }
     assert needed == {None: base, "Yes.": base, "and": min(2 * base, MAX_UNFINISHED_SILENCE_MS), "": min(base, 1500)}
-    assert ms(required_silence(patience, "It was fine.", language="en", spoken=LONG)) == base * COMPLETE_FACTOR
+    assert ms(required_silence(patience, "It was fine.", language="en", spoken=LONG)) == int(base * COMPLETE_FACTOR)
     assert ms(required_silence(patience, "It was fine", language="en", spoken=LONG)) == base
 
 

@@ -42,7 +42,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray[tuple[int], np
 async def transcriber(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[WhisperTranscriber]:
     """The built-in model, with as many hypotheses however busy the machine is."""
     engine = await asyncio.to_thread(lambda: FasterWhisper(find_model(store=tmp_path_factory.mktemp("s")), workers=1))
-    whisper = WhisperTranscriber(engine, beam_sizes=BeamSizes(final_busy=1.0))
+    whisper = WhisperTranscriber(engine, beam_sizes=BeamSizes())
     yield whisper
     await whisper.aclose()
 

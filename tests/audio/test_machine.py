@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from audio.endpoint import FRAME_SAMPLES, LONG_ANSWER_S, PATIENCE_MS, Patience
+from audio.endpoint import COMPLETE_FACTOR, FRAME_SAMPLES, LONG_ANSWER_S, PATIENCE_MS, Patience
 from audio.machine import SpeechMachine
 from audio.types import (
     RATE_HZ,
@@ -27,6 +27,7 @@ from audio.types import (
 from tests.audio.scripted_speech import Command, Performance, Script, perform, script
 
 FRAME_MS = FRAME_SAMPLES * 1000 / RATE_HZ
+NORMAL_MS = PATIENCE_MS["normal"]
 PATIENCES: tuple[Patience, ...] = get_args(Patience)
 LATE = 3 * RATE_HZ
 
@@ -94,13 +95,14 @@ def test_silence_that_ends_an_answer_is_that_of_the_patience(patience: Patience,
 
 
 def test_silence_after_an_unfinished_sentence_is_longer() -> None:
-    assert 1800 <= silence_applied(perform(script("I bought it because"))) < 1800 + FRAME_MS
+    assert 2 * NORMAL_MS <= silence_applied(perform(script("I bought it because"))) < 2 * NORMAL_MS + FRAME_MS
 
 
 def test_silence_after_a_long_answer_that_is_complete_is_shorter() -> None:
     words = int(LONG_ANSWER_S / 0.32) + 1
-    assert 765 <= silence_applied(perform(script(many(words) + " done."))) < 765 + FRAME_MS
-    assert 900 <= silence_applied(perform(script(many(words) + " done"))) < 900 + FRAME_MS
+    shorter = NORMAL_MS * COMPLETE_FACTOR
+    assert shorter - 1 <= silence_applied(perform(script(many(words) + " done."))) < shorter + FRAME_MS
+    assert NORMAL_MS <= silence_applied(perform(script(many(words) + " done"))) < NORMAL_MS + FRAME_MS
 
 
 @pytest.mark.parametrize("patience", PATIENCES)
@@ -134,7 +136,7 @@ def test_hold_keeps_the_answer_open_and_then_lets_it_end() -> None:
 def test_hold_that_is_over_leaves_the_patience_as_it_was() -> None:
     said = script("one.", 0.2, "two.")
     done = perform(said, commands={0: lambda machine: machine.hold(RATE_HZ // 2)})
-    assert 900 <= silence_applied(done) < 900 + FRAME_MS
+    assert NORMAL_MS <= silence_applied(done) < NORMAL_MS + FRAME_MS
 
 
 @pytest.mark.parametrize("late", [0, LATE])
@@ -163,7 +165,7 @@ def test_click_in_the_silence_does_not_make_it_longer() -> None:
 
 
 def test_click_at_the_end_of_the_silence_is_waited_for() -> None:
-    said = script("one.", 0.85, "two.")
+    said = script("one.", NORMAL_MS / 1000 - 0.05, "two.")
     assert perform(said).ended.text == "one. two."
 
 
@@ -174,7 +176,7 @@ def test_cough_after_the_last_word_does_not_count_as_speech(late: int) -> None:
     assert done.ended.text == "It was fine."
     assert done.ended.speech_end == said.words[-1].end * FRAME_SAMPLES
     cough_end = said.words[-1].end + round(0.7 * RATE_HZ / FRAME_SAMPLES) + 12
-    assert ms(done.ended.at - cough_end * FRAME_SAMPLES) <= 900 + FRAME_MS
+    assert ms(done.ended.at - cough_end * FRAME_SAMPLES) <= NORMAL_MS + FRAME_MS
 
 
 @pytest.mark.parametrize("patience", PATIENCES)

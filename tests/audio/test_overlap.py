@@ -68,6 +68,71 @@ def test_join_where_the_right_transcription_left_its_overlap_out_keeps_all_it_ha
     assert joined(LEFT, right, window(10, 8.1)) == "he was not ill. She is fine."
 
 
+SENTENCE = "he was not an ill disposed young man".split()
+
+
+def spread(texts: Sequence[str], start_s: float, word_s: float) -> list[Word]:
+    return words(*((text, start_s + n * word_s, start_s + (n + 1) * word_s) for n, text in enumerate(texts)))
+
+
+def test_join_with_an_overlap_that_is_placed_seconds_late_has_its_sentence_once() -> None:
+    right = spread([*SENTENCE, "unless", "to"], 11.5, 0.3)
+    found = joined(spread(SENTENCE, 8.0, 0.25), right, window(10.3, 8))
+    assert found == "he was not an ill disposed young man unless to"
+
+
+def test_join_with_an_overlap_that_is_stretched_and_heard_differently_has_its_sentence_once() -> None:
+    right = spread([*SENTENCE[:3], "a", *SENTENCE[4:], "unless", "to"], 8.0, 0.9)
+    found = joined(spread(SENTENCE, 8.0, 0.25), right, window(10.3, 8))
+    assert found == "he was not an ill disposed young man unless to"
+    left = spread([*SENTENCE, "un"], 8.0, 0.25)
+    assert joined(left, right, window(10.2, 8, in_speech=True)) == "he was not an ill disposed young man unless to"
+
+
+def test_join_does_not_repeat_the_end_where_the_overlap_before_it_was_left_out() -> None:
+    left = [*spread(["she", "said", "so", "and", "then"], 3.0, 0.25), *spread(SENTENCE[-3:], 8.0, 0.25)]
+    right = spread([*SENTENCE[-3:], "unless"], 3.5, 0.3)
+    assert joined(left, right, window(10.3, 3)) == "she said so and then disposed young man unless"
+
+
+def test_join_knows_the_last_word_that_was_placed_behind_the_cut() -> None:
+    left = words(("has", 37.3, 37.8), ("left", 37.8, 38.0), ("the", 38.0, 38.4), ("conference", 38.4, 38.7))
+    right = words(
+        ("has", 37.3, 37.8),
+        ("left", 37.8, 38.0),
+        ("the", 38.0, 39.8),
+        ("conference.", 39.8, 39.9),
+        ("This", 41.1, 41.3),
+    )
+    assert joined(left, right, window(39.17, 37.2)) == "has left the conference This"
+
+
+def test_join_in_a_pause_takes_a_word_of_which_only_the_beginning_was_heard_before_the_cut() -> None:
+    left = words(("one", 64.2, 64.5), ("other", 64.5, 64.7), ("part-", 64.7, 65.0))
+    right = words(("one", 64.2, 64.5), ("other", 64.5, 64.7), ("participant", 64.7, 66.0), ("in", 66.0, 66.7))
+    assert joined(left, right, window(65.4, 64)) == "one other participant in"
+    assert joined(left[-1:], right[-2:], window(65.4, 64.7)) == "participant in"
+
+
+def test_join_in_a_pause_keeps_a_stutter() -> None:
+    left = words(("one", 64.2, 64.5), ("other", 64.5, 64.7), ("part-", 64.7, 65.0))
+    right = words(("other", 64.5, 64.7), ("part", 64.7, 65.0), ("participant", 65.8, 66.4), ("in", 66.4, 66.7))
+    assert joined(left, right, window(65.4, 64)) == "one other part- participant in"
+
+
+def test_join_keeps_an_ending_that_is_said_again_in_the_overlap_where_nothing_was_heard_before() -> None:
+    left = spread(["to", "decrease", *SENTENCE[-3:]], 6.0, 0.25)
+    right = spread([*SENTENCE[-3:], "has", "joined"], 8.8, 0.3)
+    assert joined(left, right, window(10.3, 8.7)) == "to decrease disposed young man disposed young man has joined"
+
+
+def test_join_keeps_a_sentence_that_is_said_again_after_the_cut() -> None:
+    left = spread(SENTENCE, 8.0, 0.25)
+    right = [*spread(SENTENCE[-4:], 9.0, 0.25), *spread(SENTENCE, 11.0, 0.25)]
+    assert joined(left, right, window(10.5, 9.0)) == " ".join([*SENTENCE, *SENTENCE])
+    assert joined(left, spread(SENTENCE, 11.0, 0.25), window(10.5, 10.4)) == " ".join([*SENTENCE, *SENTENCE])
+
+
 def test_join_within_speech_hears_the_split_word_whole() -> None:
     left = words(("a", 8.0, 8.2), ("very", 8.2, 8.5), ("good", 8.5, 9.0), ("S", 9.0, 9.2))
     right = words(("very", 8.2, 8.5), ("good", 8.5, 9.0), ("S-not", 9.0, 9.6), ("idea", 9.6, 9.9))

@@ -237,16 +237,18 @@ async def test_failing_model_fails_its_call_only() -> None:
         assert (await transcriber.transcribe(clip(2), language="en", purpose="final")).text == "answer 2"
 
 
-async def test_captions_follow_one_hypothesis_and_finals_several_until_the_workers_are_busy() -> None:
+async def test_captions_follow_one_hypothesis_and_all_else_several_however_busy_the_workers_are() -> None:
     engine = GatedEngine()
-    engine.let(1, 2)
-    async with pool(engine, beam_sizes=BeamSizes(partial=1, final=4, final_busy=1.0)) as transcriber:
-        await transcriber.transcribe(clip(1), language="en", purpose="partial")
-        await transcriber.transcribe(clip(2), language="en", purpose="final")
-    engine.let(3)
-    async with pool(engine, beam_sizes=BeamSizes(partial=1, final=4, final_busy=-1.0)) as transcriber:
-        await transcriber.transcribe(clip(3), language="en", purpose="final")
-    assert engine.beam_sizes == [1, 4, 1]
+    async with pool(engine, beam_sizes=BeamSizes(partial=1, final=4)) as transcriber, asyncio.TaskGroup() as group:
+        purposes: list[Purpose] = ["final", "guess", "recording", "final", "guess", "final"]
+        for number, purpose in enumerate(purposes, start=1):
+            group.create_task(transcriber.transcribe(clip(number), language="en", purpose=purpose))
+        await asyncio.sleep(0)
+        engine.let(*range(1, len(purposes) + 1))
+    async with pool(engine, beam_sizes=BeamSizes(partial=1, final=4)) as transcriber:
+        engine.let(7)
+        await transcriber.transcribe(clip(7), language="en", purpose="partial")
+    assert engine.beam_sizes == [4] * len(purposes) + [1]
 
 
 async def test_unknown_language_and_too_long_audio_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|…-short|connections …|costs …]`.
+"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|workers|…-short|connections …|costs …]`.
 
 Without an argument all but the short ones and those that take options of their own (`connections --help`,
 `costs --help`).
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from config.loader import Library
 from config.settings import Settings
 from server.language import load_providers
-from tests.benchmarks import attacks, connections, costs, language_models, latency, turns, watchers
+from tests.benchmarks import attacks, connections, costs, language_models, latency, turns, watchers, workers
 
 
 async def main(wanted: list[str]) -> None:
@@ -45,6 +45,8 @@ async def main(wanted: list[str]) -> None:
         await watchers.run()
     if not wanted or "attacks" in wanted:
         await attacks.run()
+    if not wanted or "workers" in wanted:
+        await workers.run()
     if "watchers-short" in wanted:
         await watchers.run(short=True)
     if "models-short" in wanted:

@@ -26,7 +26,15 @@ from config.settings import Settings
 from pipeline.concept import SessionConfiguration
 from pipeline.language.acts.reading import RuleReader
 from pipeline.methodology import Methodology
-from pipeline.ports import ExtractedConcept, ExtractedRelationship, Extraction, ExtractionRequest, QuestionRequest
+from pipeline.ports import (
+    ExtractedConcept,
+    ExtractedRelationship,
+    Extraction,
+    ExtractionRequest,
+    QuestionRequest,
+    Rating,
+    RatingRequest,
+)
 from pipeline.turn import Providers
 from server.app import build_app
 from server.hot.journal import JournalRecord
@@ -157,6 +165,14 @@ class PairExtractor:
         return Extraction(concepts=found, relationships=(link,))
 
 
+class ForgetfulRater(FixedRater):
+    """Keeps nothing of what it was asked: this server's memory is measured."""
+
+    async def rate(self, request: RatingRequest) -> Rating:
+        self.requests.clear()
+        return await super().rate(request)
+
+
 class MortalWriter(PlainWriter):
     """Writes plain questions; may end the process in the middle of one."""
 
@@ -192,7 +208,7 @@ def overrides(plan: Plan, hear: LoadSpeech = deaf) -> Overrides:
         configuration = Library(settings.pipeline).configuration("coffee_mec")
         return Providers(
             PairExtractor(plan, configuration),
-            FixedRater(4),
+            ForgetfulRater(4),
             OwnSlots(),
             MortalWriter(plan),
             TableEmbedder(),

@@ -140,6 +140,40 @@ async def test_who_was_not_finished_adds_to_the_answer_that_was_taken(
     assert speaking.errors == []
 
 
+@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "ar"), ("light", "de")])
+async def test_who_simply_went_on_speaking_puts_it_behind_the_answer_before(
+    speaker: Browser, double: VoiceDouble, shots: Path | None, scheme: Literal["light", "dark"], language: str
+) -> None:
+    title, opening, said, asked, more = WORDS[language]
+    double.speak(language, title, opening)
+    context = await speaker.new_context(color_scheme=scheme, locale=language, **PHONE)  # type: ignore[arg-type]
+    speaking = SpeakingPage(await context.new_page(), shots, f"voice-join-{scheme}-{language}")
+    page = speaking.page
+    await page.goto(double.page)
+    await speaking.speak()
+    await double.take((await double.expect("audio.start"))["turn_key"], said, 1, asked)
+    second = (await double.expect("audio.start"))["turn_key"]
+    await double.say("speech.started", at_ms=0)
+    await double.say("transcript.partial", text=more, stable=len(more))
+    move = page.locator("#voice-move")
+    await move.wait_for()
+    await on_one_row(page, 3)
+    await speaking.sound("join")
+    await in_language(page, language, "join")
+    await move.click()
+    await expect(page.locator("#caption")).to_have_text(f"{said} {more}")
+    await speaking.sound("part")
+    await in_language(page, language, "part")
+    await move.click()
+    await expect(page.locator("#caption")).to_have_text(more)
+    await move.click()
+    await page.locator("#voice-done").click()
+    await double.expect("audio.stop")
+    await double.say("transcript.partial", text=more, stable=len(more), turn_key=second)
+    assert (await double.expect("correct"))["text"] == f"{said} {more}"
+    assert speaking.errors == []
+
+
 async def test_space_bar_stops_the_reading_and_goes_on_with_the_answer(speaker: Browser, double: VoiceDouble) -> None:
     _, opening, said, asked, more = WORDS["en"]
     double.speak("en", "Your coffee", opening)

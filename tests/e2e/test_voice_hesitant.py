@@ -21,8 +21,9 @@ pytestmark = [
     pytest.mark.timeout(300),
 ]
 
-HEARD = 0.8
-"""Share of the words that a small model must have understood of a synthetic voice; lost audio would cost more."""
+HEARD = 0.5
+"""Share of the words of a piece that a small model must have understood of a synthetic voice that stops in
+mid-sentence; of a piece that was lost, no more than its small words are found in the others."""
 LONG_S = 20.0
 """Longer than a slow machine takes to hear an answer to its end and to ask on."""
 HELLO = "Hello, this is a test of the microphone."
@@ -38,10 +39,6 @@ async def listening_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIte
     """A server that listens."""
     async with ServerProcess(tmp_path_factory.mktemp("hesitant") / "data") as process:
         yield process
-
-
-def said(parts: list[str | float]) -> str:
-    return " ".join(part for part in parts if isinstance(part, str))
 
 
 async def begun(
@@ -82,7 +79,7 @@ async def test_hesitant_speaker_is_neither_cut_off_nor_asked_in_the_middle(
         answers = [(text, kind) for speaker, text, kind in rows if speaker == "respondent"]
         assert [kind for _, kind in answers] == ["answer", "answer"], answers
         for wanted, (text, _) in zip((FIRST, SECOND), answers, strict=True):
-            assert heard_share(said(wanted), text) >= HEARD, answers
+            assert all(heard_share(piece, text) >= HEARD for piece in wanted if isinstance(piece, str)), answers
         read = " ".join(await page.evaluate("window.readAloud"))
         assert read.startswith(f"{opening} {asked}"), "no question that was withdrawn was read"
         assert speaking.errors == []
@@ -116,4 +113,30 @@ async def test_who_was_not_finished_when_the_next_question_came_has_one_answer(
         assert answers[1][0].startswith(answers[0][0])
         assert heard_share(more, answers[1][0].removeprefix(answers[0][0])) >= HEARD
         await speaking.sound("added")
+        assert speaking.errors == []
+
+
+async def test_ending_that_is_taken_back_leaves_the_answer_open_for_as_long_as_it_takes(
+    listening_server: ServerProcess, tmp_path: Path
+) -> None:
+    first, more = "I like the strong taste of my coffee.", "And in the morning it wakes me up."
+    async with microphone(await spoken(tmp_path / "open.wav", [1.0, first, LONG_S, more, LONG_S])) as browser:
+        speaking, respondent = await begun(browser, listening_server.url, None, "open")
+        page = speaking.page
+        opening = await respondent.question()
+        await speaking.speak()
+        await speaking.mood("over")
+        await page.locator("#voice-wait").click()
+        await speaking.mood("patient")
+        await expect(page.locator("#question")).to_have_text(opening)
+        await expect(page.locator("#caption")).to_contain_text(
+            re.compile("morning", re.IGNORECASE), timeout=PATIENCE_MS
+        )
+        await expect(page.locator("#log .respondent")).to_have_count(0)
+        await page.locator("#voice-done").click()
+        assert await respondent.next_question(1)
+        rows = await stored(listening_server, respondent.session_id, "speaker, text, kind", enough=3)
+        answers = [(text, kind) for speaker, text, kind in rows if speaker == "respondent"]
+        assert [kind for _, kind in answers] == ["answer"], answers
+        assert all(heard_share(piece, answers[0][0]) >= HEARD for piece in (first, more)), answers
         assert speaking.errors == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.concept import PipelineSettings
+from pipeline.continuing import ALL_SAID
 from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.stages.continuation import saturation_reason
 from pipeline.state import SaturationMetrics
@@ -201,3 +202,19 @@ async def test_depth_plateau_counts_turns_without_yield_and_survives_a_yield_at_
         await interview.say(f"more {turn}", concepts((f"item {turn} x", "attribute")))
         counts.append(interview.state.saturation.consecutive_depth_plateau)
     assert counts == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("answer", "over"),
+    [
+        ("No, I think that's really all. Thank you.", True),
+        ("The girl used a kind word and it was the wrong one. That is all I have.", True),
+        ("Only that the firm was very good. That's it, really.", True),
+        ("Nothing else.", True),
+        ("Nein, das war's.", True),
+        ("That's all I ever wanted from a firm, that they come when they said.", False),
+        ("I nearly walked out the first night, and Bernd stopped me.", False),
+    ],
+)
+def test_answer_to_the_closing_question_says_whether_all_is_said(answer: str, over: bool) -> None:
+    assert bool(ALL_SAID.search(answer)) == over

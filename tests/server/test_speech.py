@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from audio.errors import ModelMissing, TranscriberDropped
+from audio.errors import DetectorFailed, ModelMissing, TranscriberDropped
+from audio.types import AnswerEnded, Samples
 from config.settings import Settings, load
 from server.metrics import Metrics
 from server.session.problems import SessionProblem
@@ -157,3 +159,54 @@ def test_workers_are_one_for_each_core_and_four_at_most(monkeypatch: pytest.Monk
         monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
         assert workers(settings()) == expected
     assert workers(settings(whisper_workers="7")) == 7
+
+
+async def test_damaged_turn_detector_leaves_silence_and_words_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.onnx").write_bytes(b"no model")
+    monkeypatch.setattr("audio.turn_detector.packaged_turn_model", lambda: tmp_path / "broken.onnx")
+    models = await load_models(settings())
+    assert models is not None
+    assert models.turns is None
+    found = Speech(settings(), Metrics(), models)
+    assert "broken.onnx is not the file" in found.turns_missing
+    assert "silence and words alone end answers" in found.line
+    assert found.unavailable("en") is None
+    await models.recogniser.aclose()
+
+
+async def test_turn_detector_is_loaded_unless_it_is_not_wanted() -> None:
+    with_it = await load_models(settings())
+    without = await load_models(settings(turn_detector="false"))
+    assert with_it is not None
+    assert without is not None
+    assert with_it.turns is not None
+    assert without.turns is None
+    assert without.turns_missing == with_it.turns_missing == ""
+    for models in (with_it, without):
+        await models.recogniser.aclose()
+
+
+class FailingDetector:
+    def finished(self, samples: Samples) -> float:
+        raise DetectorFailed("out of order")
+
+
+async def test_turn_detector_that_fails_is_counted_and_the_silence_ends_the_answer() -> None:
+    metrics = Metrics()
+    models = SpeechModels(ToneRecogniser(), ToneActivity(), turns=FailingDetector())
+    async with Speech(settings(), metrics, models).open(HOW) as stream:
+        await stream.feed(speech("hello") + silence(2))
+        assert [event.text async for event in stream.events() if isinstance(event, AnswerEnded)] == ["hello"]
+    assert "askwell_speech_unjudged_total 1.0" in metrics.page().decode()
+
+
+async def test_uploaded_recording_is_not_judged() -> None:
+    models = SpeechModels(ToneRecogniser(), ToneActivity(), turns=FailingDetector())
+    metrics = Metrics()
+    async with Speech(settings(), metrics, models).open(replace(HOW, live=False)) as stream:
+        await stream.feed(speech("hello") + silence(2))
+        await stream.stop()
+        assert [event.text async for event in stream.events() if isinstance(event, AnswerEnded)] == ["hello"]
+    assert "askwell_speech_unjudged_total 0.0" in metrics.page().decode()

@@ -108,6 +108,16 @@ class ServerProcess:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def returncode(self) -> int | None:
+        """How it ended, None while it runs."""
+        assert self._process is not None
+        return self._process.returncode
+
+    def log(self) -> str:
+        """All that it has printed so far."""
+        return self._log_path.read_text(errors="replace")
+
     async def kill(self) -> None:
         """End it without a goodbye."""
         await self._end(signal.SIGKILL)
@@ -135,7 +145,7 @@ class ServerProcess:
     def _read(self) -> None:
         """What the process has printed so far."""
         self.lines = self._log_path.read_text(errors="replace").splitlines()
-        found = re.search(r"is listening on (http://[\w.\[\]:]+:\d+)", "\n".join(self.lines))
+        found = re.search(r"(?:is listening on|^READY) (http://[\w.\[\]:]+:\d+)", "\n".join(self.lines), re.MULTILINE)
         if found and not self.url:
             self.url = found[1]
 

@@ -21,9 +21,10 @@ from pipeline.language.acts.reading import RuleReader
 from pipeline.methodology import Methodology
 from pipeline.turn import Providers
 from server.app import build_app
+from server.installation import Say, say_nothing
 from server.parts import Parts
 from server.speech.engine import LoadSpeech
-from server.wiring import Overrides, Say, Storage, running, say_nothing
+from server.wiring import Overrides, Storage, running
 from tests.support.interview import (
     FixedRater,
     LineElements,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collecting, timeGiven, timeMeans } from "../static/voice/state.js";
+import { belongs, collecting, timeGiven, timeMeans } from "../static/voice/state.js";
 import { interviewOf } from "../static/voice/interview.js";
 import { Page } from "./driver.js";
 import { Speaker } from "./speaker.js";
@@ -74,6 +74,28 @@ test("what_is_said_after_the_answer_was_taken_is_put_behind_it", () => {
   assert.deepEqual(speaker.effect("over"), { type: "over", next: null });
   assert.equal(speaker.sent("set").at(-1).review_transcript, false);
   assert.deepEqual([speaker.state.adding, speaker.state.patient, speaker.current], [null, false, null]);
+});
+
+test("who_simply_went_on_speaking_says_that_it_belongs_to_the_answer_before", () => {
+  const speaker = asked();
+  assert.equal(speaker.all.some((effect) => effect.type === "timer" && effect.name === "fresh"), true);
+  assert.equal(belongs(speaker.state), "");
+  const key = speaker.current;
+  speaker.hear({ type: "transcript.partial", text: "And the quiet", stable: 3 });
+  assert.equal(belongs(speaker.state), "join");
+  speaker.do({ type: "moved", key: "x" });
+  assert.deepEqual(speaker.state.adding, { text: FIRST });
+  assert.equal(speaker.state.caption.whole, "And the quiet");
+  assert.equal(belongs(speaker.state), "part");
+  speaker.do({ type: "moved", key: "x" });
+  assert.equal(speaker.state.adding, null);
+  speaker.do({ type: "timer", name: "fresh", key: "x" });
+  assert.equal(belongs(speaker.state), "join", "it is the words that came soon");
+  speaker.do({ type: "moved", key: "x" }).do({ type: "done" }).hear({ type: "transcript.partial", text: "And the quiet.", stable: 14, turn_key: key });
+  assert.deepEqual(speaker.effect("add"), { type: "add", text: "And the quiet.", key });
+  const late = asked().do({ type: "timer", name: "fresh", key: "x" }).hear({ type: "transcript.partial", text: "Because", stable: 3 });
+  assert.equal(belongs(late.state), "", "an answer that took its time is one");
+  assert.deepEqual(late.do({ type: "moved", key: "x" }).effects, []);
 });
 
 test("addition_can_be_given_up_before_it_has_words", () => {

@@ -250,9 +250,13 @@ test("ring_fills_while_a_silence_may_end_the_answer", () => {
 
 test("page_says_the_silence_that_ends_an_answer_as_it_is_now", () => {
   const speaker = Speaker.listening();
-  assert.equal(pauseOf(speaker.state), 0.9);
+  assert.equal(pauseOf(speaker.state), 0.85);
+  speaker.hear({ type: "speech.started", at_ms: 100 });
   speaker.hear({ type: "speech.stopped", at_ms: 900, ends_ms: 1_340 });
   assert.equal(pauseOf(speaker.state), 1.3, "it has grown with who needs longer pauses");
+  speaker.hear({ type: "speech.stopped", at_ms: 1200, ends_ms: 2_400 });
+  assert.equal(pauseOf(speaker.state), 1.3, "this one pause may be longer");
+  assert.deepEqual(speaker.state.ring, { ms: 2_400, over: false });
   speaker.hear({ type: "speech.stopped", at_ms: 1900, ends_ms: null });
   assert.equal(pauseOf(speaker.state), 1.3);
   speaker.do({ type: "settings", settings: { ...speaker.state.settings, patience: "patient" }, key: "k" });

@@ -71,6 +71,7 @@ LIFE = re.compile(
     r"\btr(?:y|ied|ying)(?: so| really)?(?: hard)? to (?:stop|quit) (?!answering|talking|this|here|now)"
     r"|\benough (?!for|of|now|today|thanks|thank|please|questions?|talk|talking|said|then|already|is|and|i|so|on)\w+"
     r"|\bthat'?s the end of (?:it|that|this|that one|this one|the story|that story)$"
+    r"|\bthat'?s all (?:i'?m|i was|i did|i do|i wanted?|i need(?:ed)?|i ask(?:ed)?|we|he|she|they|it) (?!to say\b)\w+"
     r"|\blet'?s go on\b|\bwe can go on\b|\b(?:don'?t|do not) need a break\b"
     r"|\bthat was (?:enough|it|that) for me$|\b(?:that'?s|it'?s) the day\b"
     r"|\b(?:stop|stopped|stopping|quit) (?:doing (?:that|so)|being|feeling|thinking|worrying|putting|buying|eating"
@@ -98,11 +99,16 @@ LEAST_ALONE: dict[Act, float] = {
 """Probabilities below which the reader alone was more often wrong on content than its own thresholds say."""
 IN_A_STORY = 20
 """Words from which on a message tells a story, in which …"""
-LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.8, "minor": 0.7, "distress": 0.8, "wants_stop": 0.85}
+LEAST_IN_A_STORY: dict[Act, float] = {"risk": 0.7, "minor": 0.5, "distress": 0.7, "wants_stop": 0.5}
 """… the reader alone needs these, and …"""
+DOUBTS_HARM = 0.9
+"""Probability that a clause only tells from which a rule that hears danger in it is no longer sure, if …"""
 UNSHARED = 0.005
 """… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
 SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
+    "wants_withdrawal": re.compile(
+        r"\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b", re.IGNORECASE
+    ),
     "minor": re.compile(
         r"\b(?:i'?m|i am)(?: only| just| already| now| still| nearly)? (?:1[89]|[2-9]\d)\b", re.IGNORECASE
     ),
@@ -214,9 +220,12 @@ class ActHearing:
             agrees = chance >= threshold.agrees
             if heard.about == "plainly" and heard.sure:
                 return heard
+            if heard.about == "ambiguous":
+                return heard.model_copy(update={"sure": False, "about": ""})
             if heard.act in BOTH:
                 return heard.model_copy(update={"sure": agrees and (heard.sure or chance >= CONFIRMS)})
-            return heard.model_copy(update={"sure": heard.sure or agrees})
+            doubted = heard.act == "risk" and chances[TELLS] >= DOUBTS_HARM and chance < UNSHARED
+            return heard.model_copy(update={"sure": (heard.sure and not doubted) or agrees})
         if clause.filler:
             return None
         short = len(clause.text.split()) <= FEW_WORDS

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from spacy.language import Language
+
 from pipeline.language.acts.hearing import ActHearing
 from pipeline.language.acts.reading import RuleReader
 from pipeline.language.embedder import OnnxEmbedder, SentenceTransformerEmbedder
@@ -22,7 +24,7 @@ from pipeline.language.offline.rating import OfflineRater
 from pipeline.language.offline.slots import OfflineSlotProposer
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.understanding import Reader
-from pipeline.language.srl import SpacyParser
+from pipeline.language.srl import SpacyParser, load_model
 from pipeline.methodology import Methodology
 from pipeline.ports import ActReader, QuestionWriter, RatingRequest
 
@@ -49,8 +51,38 @@ class OfflineProvider:
             await self.extractor.warm(methodology)
 
 
+@dataclass(frozen=True)
+class SharedModels:
+    """What a process loads before it is forked, for all of its children: nothing in it has threads.
+
+    Without `embedder` each child loads a model of sentence-transformers: torch can't be forked once it has run.
+    """
+
+    nlp: Language
+    embedder: OnnxEmbedder | None
+    reader: Reader | None
+
+
+def load_shared(*, spacy_model: str | None = None, built_in: bool = True, reader: bool = True) -> SharedModels:
+    """Load on this thread what children can go on with.
+
+    Args:
+        spacy_model: as of `load_offline`.
+        built_in: whether the built-in embedding model is used.
+        reader: as of `load_offline`.
+    Raises:
+        ModelUnavailable: as of `load_offline`.
+    """
+    return SharedModels(
+        load_model(spacy_model),
+        OnnxEmbedder() if built_in else None,
+        load_reader() if reader else None,
+    )
+
+
 async def load_offline(
     *,
+    shared: SharedModels | None = None,
     executor: Executor | None = None,
     spacy_model: str | None = None,
     embedding_model: str | None = None,
@@ -61,6 +93,7 @@ async def load_offline(
     """Load models off the event loop and run each once.
 
     Args:
+        shared: what this process found loaded when it was forked; it is used in place of the same models.
         executor: threads for parsing, embedding and everything that counts; None for the loop's default threads.
         spacy_model: package name; None for the best one installed.
         embedding_model: a model of sentence-transformers by name or path; None for the built-in one.
@@ -72,9 +105,12 @@ async def load_offline(
     """
     run = asyncio.get_running_loop().run_in_executor
     parser, embedder, judge = await asyncio.gather(
-        run(executor, partial(SpacyParser, executor=executor, model=spacy_model)),
-        run(executor, _load_embedder, executor, embedding_model),
-        run(executor, load_reader if reader else _no_reader),
+        run(
+            executor,
+            partial(SpacyParser, executor=executor, model=spacy_model, nlp=shared.nlp if shared is not None else None),
+        ),
+        run(executor, _load_embedder, executor, embedding_model, shared),
+        run(executor, _load_reader, reader, shared),
     )
     provider = _provider(parser, embedder, judge, executor, kept)
     await provider.rater.rate(RatingRequest(text="It is quick, so I save time.", question="Why?", language="en"))
@@ -83,12 +119,18 @@ async def load_offline(
     return provider
 
 
-def _load_embedder(executor: Executor | None, model: str | None) -> LocalEmbedder:
-    return SentenceTransformerEmbedder(model, executor=executor) if model else OnnxEmbedder(executor=executor)
+def _load_embedder(executor: Executor | None, model: str | None, shared: SharedModels | None) -> LocalEmbedder:
+    if model:
+        return SentenceTransformerEmbedder(model, executor=executor)
+    if shared is not None and shared.embedder is not None:
+        return shared.embedder.on(executor)
+    return OnnxEmbedder(executor=executor)
 
 
-def _no_reader() -> None:
-    return None
+def _load_reader(wanted: bool, shared: SharedModels | None) -> Reader | None:
+    if not wanted:
+        return None
+    return shared.reader if shared is not None and shared.reader is not None else load_reader()
 
 
 def _provider(

@@ -53,6 +53,8 @@ COMMON = frozenset(
     ).split()
 )
 """Words that come back in anybody's answers."""
+NEWCOMER = 0.4
+"""What asking who somebody is gains over the plainest probe."""
 SPOKEN_OF = 2
 """Answers with something, or sentences of the last one with somebody, from which on a question may name just that."""
 FELT = 0.15
@@ -96,7 +98,7 @@ class OfflineQuestionWriter:
         if shipped() is None:
             return 0
         told = _telling(choices[0])
-        away = AWAY if _leaves(choices[0]) and not (told.felt or told.peak) else 0.0
+        away = (-AWAY if told.felt or told.peak else AWAY) if _leaves(choices[0]) else 0.0
         least = _promise(choices[0], told) + _weight(choices[0]) + away + LEAST_GAIN
         taken = 0
         for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
@@ -269,12 +271,18 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         before = _fresh_acknowledgement(request, speaking)
     ranking = _best(request, speaking, about, _telling(request))
     best = [text for _, text in ranking]
-    if request.complained and (not ranking or ranking[0][0] < LEFT):
+    told_more = len((answer or "").split()) >= MUCH
+    if request.complained and told_more:
+        best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
+    elif request.complained and (not ranking or ranking[0][0] < LEFT):
         best = [*_asked(_turned(speaking.any_topic, request, "any"), request, speaking, None), *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     if _closes(request) and len((answer or "").split()) >= MUCH and not plain and not request.complained:
         before = _pick(speaking.thanks, request, "thanks")
+    if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
+        best = [*_asked(_turned(speaking.hesitating, request, "hesitating"), request, speaking, None), *best]
+        before = ""
     if answer and _tells_of_loss(request, answer) and before:
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     if before:
@@ -304,7 +312,8 @@ def _rephrased(request: QuestionRequest, speaking: LanguagePhrasing, about: Phra
         plainest = [f"{{mention}} {probe}" for probe in _turned(speaking.probes, request, "probe")]
         yield from _different(_asked(plainest, request, speaking, about), original)
     if request.strategy is not None:
-        pool = [form for form in _forms(request, speaking, about) if not was_asked(form.ask, original)]
+        forms = _forms(request, speaking, about)
+        pool = [form for form in forms if not was_asked(form.ask, original) and not asks_story(form.ask)]
         ranking = _ranked(pool, request, speaking, about, _telling(request))
         yield from _different((text for _, text in ranking), original)
     else:
@@ -367,28 +376,49 @@ def _best(
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
             plainest.append((value, probe))
-    if (part := _part(request)) and told.several:
+    if (part := _part(request)) and told.several and not (told.peak or told.felt):
         asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
         naming = [probe.replace("{x}", part) for probe in _turned(speaking.naming_probes, request, "naming")]
         worths = (
             FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
         )
         plainest += zip(worths, naming, strict=True)
+    if name := _newcomer(request):
+        plainest += [(FLOOR + NEWCOMER, probe.replace("{x}", name)) for probe in speaking.newcomers]
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
 
 
 def _part(request: QuestionRequest) -> str:
     """Somebody or something in what is asked about that came up in several sentences and in no question yet."""
     part = request.focus_rendering.part
-    if not part:
+    if not part or part[:1].isupper():
         return ""
+    head = words(part)[-1]
+    asked = any(head in words(text.casefold()) for text in (*request.all_questions, request.topic))
+    return part if _came_up(request, part) and not asked else ""
+
+
+def _came_up(request: QuestionRequest, part: str) -> bool:
+    """Whether something came up in several answers, or somebody in several sentences of the last one."""
     head = words(part)[-1]
     answers = [line.text.casefold() for line in request.lines if line.speaker == "respondent"]
     everywhere = sum(head in words(answer) for answer in answers) >= SPOKEN_OF
     lately = sum(head in words(sentence) for answer in answers[-1:] for sentence in sentences(answer)) >= SPOKEN_OF
-    asked = any(head in words(text.casefold()) for text in (*request.all_questions, request.topic))
     somebody = words(part)[0] == "your" or head in PERSON_NOUNS | KIN_NOUNS
-    return part if (everywhere or (lately and somebody)) and not asked else ""
+    return everywhere or (lately and somebody)
+
+
+def _newcomer(request: QuestionRequest) -> str:
+    """Somebody in what is asked about who was named there for the first time and not introduced; else nothing."""
+    name = request.focus_rendering.part
+    if not name[:1].isupper() or len(name.split()) > 1:
+        return ""
+    *before, last = [line.text for line in request.lines if line.speaker == "respondent"] or [""]
+    known = any(name.casefold() in words(text.casefold()) for text in (*before, *request.all_questions, request.topic))
+    introduced = re.search(
+        phrasing(request.language).introduces.replace("{x}", re.escape(name.casefold())), last.casefold()
+    )
+    return "" if known or introduced else name
 
 
 def _telling(request: QuestionRequest) -> Telling:
@@ -421,10 +451,14 @@ def _worded(
 ) -> list[Wording]:
     """Every wording of the forms that fit."""
     label = request.focus_label or ""
-    return [
+    found = [
         Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
         for wording in worded(fitting(forms, request, _stance(request)), request, speaking, about)
     ]
+    thing = request.focus_rendering.thing
+    if not thing or _came_up(request, thing):
+        return found
+    return [wording for wording in found if "about {thing}." not in wording.form.ask] or found
 
 
 def _stance(request: QuestionRequest) -> Stance:
@@ -480,6 +514,7 @@ def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
     """Whether somebody's death was told of at the end of an answer, or for the first time."""
     loss, relief = _loss(request.language), _relief(request.language)
     said = sentences(answer.casefold())
+    said = [sentence for sentence in said if not re.search(phrasing(request.language).supposes, sentence)]
     if any(loss.search(sentence) and not relief.search(sentence) for sentence in said[-LOSS_IN:]):
         return True
     before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]

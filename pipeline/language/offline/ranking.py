@@ -54,7 +54,8 @@ asked again and again."""
 TOLD = 0.8
 """What a wording loses that asks for what the answer says by itself."""
 ONCE, ROOTS = re.compile(r"\bcome from\b", re.I), 3.0
-"""What is asked once in an interview, and what it loses after that."""
+MEANS, MEANT = re.compile(r"\bmean (?:to|for) you\b", re.I), 0.6
+"""What is asked once in an interview, and what it loses after that; and for each time that it was asked."""
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
 MIMICRY = 1.0
@@ -70,6 +71,8 @@ WORN_OUT = tuple(
         (r"\bcome from\b", 0.5),
         (r"\bis that like for\b", 0.4),
         (r"\bso much to you\b", 0.4),
+        (r"\bn't right about\b", 0.8),
+        (r"\bwhen (?:you|he|she|they|your|his|her|the|my|our)\b", 0.4),
         (r"\belse did you think\b|\bdifferently since\b", 0.5),
     )
 )
@@ -246,6 +249,9 @@ def _worn(wording: Wording, moment: Moment) -> float:
     answered = any(told.search(moment.answer) for _, told in stems)
     roots = ROOTS * (ONCE.search(wording.form.ask) is not None and any(ONCE.search(q) for q in moment.recent))
     roots += TOLD * (ONCE.search(wording.form.ask) is not None and moment.told.origins)
+    roots += (
+        MEANT * sum(MEANS.search(q) is not None for q in moment.recent) * (MEANS.search(wording.form.ask) is not None)
+    )
     again = moment.complained and any(asks.search(question) for asks, _ in stems for question in moment.recent[-AGAIN:])
     return (
         TOLD * answered

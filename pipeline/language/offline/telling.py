@@ -67,7 +67,7 @@ TOLD_FEELING = 0.5
 """What asking for a feeling loses where it was just told."""
 FACTS = 1.0
 """What a question loses about figures that asks for more than how it went on."""
-PASSES_PEAK = 0.9
+PASSES_PEAK = 1.2
 """What asking how it went on loses after what weighs most."""
 LASTS = 1.0
 """What asking how it went on loses after how things are."""
@@ -199,6 +199,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
     value -= WHY_NOT * (named and WHY.search(text) is not None and DENIED.search(text) is not None)
     if INSIGHT.search(text) is not None:
         value -= TOO_SOON if told.happening else 0.0 if told.over else TOO_SOON / 2
+        value -= PASSES_PEAK * (told.peak or told.felt)
     value -= CLOSED * (told.closed and not story)
     value -= FACTS * (told.figures and not story and MORE.search(text) is None)
     if ASKS_FEELING.search(text):

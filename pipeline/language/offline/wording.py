@@ -11,6 +11,7 @@ from pipeline.language.offline.phrasings import LanguagePhrasing
 from pipeline.methodology import STANCES, Form, Stance
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import bridge_for
+from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
 from pipeline.question.phrases import Phrase
 from pipeline.question.templates import WAYS, fill, placeholders, stable_hash, suits
 
@@ -98,11 +99,21 @@ def _of_form(
         sentence = mention(request, speaking, about, number)
         yield Wording(fill(form.ask, topic=request.topic, phrase=about, mention=sentence), form, "sentence")
     elif slots & (WAYS | {"focus"}):
-        if suits(form.ask, about) and not request.focus_is_jump:
+        if suits(form.ask, about) and not request.focus_is_jump and not (_bothers(form) and _is_somebody(about)):
             naming: Naming = "woven" if slots & WAYS else "inside"
             yield Wording(fill(form.ask, topic=request.topic, phrase=about), form, naming)
     else:
         yield from _anaphoric(form, request, speaking, about, number)
+
+
+def _bothers(form: Form) -> bool:
+    return "bother" in form.ask
+
+
+def _is_somebody(about: Phrase) -> bool:
+    """Whether what is asked about is a person."""
+    said = (about.rendering.thing or about.text).split()
+    return bool(said) and (said[0][:1].isupper() or said[-1].casefold() in KIN_NOUNS | PERSON_NOUNS)
 
 
 def _anaphoric(

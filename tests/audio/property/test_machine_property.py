@@ -37,6 +37,7 @@ breathless = st.builds(
 chunkings = st.lists(st.integers(100, 5000), min_size=1, max_size=5)
 limits = st.sampled_from([None, 2.0, 7.0, 12.0])
 delays = st.lists(st.integers(0, 3 * RATE_HZ), min_size=1, max_size=5)
+judgements = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=4)
 EXAMPLES = int(os.environ.get("ASKWELL_TEST_EXAMPLES", "30"))
 lenient = settings(
     max_examples=EXAMPLES,
@@ -66,12 +67,14 @@ def test_events_are_the_same_for_any_chunks_delays_and_orders(
     data: st.DataObject, answer: Script, patience: Patience, limit: float | None
 ) -> None:
     commands = data.draw(commanded(answer))
-    plain = perform(answer, commands=commands, patience=patience, max_answer_s=limit)
+    finished = data.draw(judgements)
+    plain = perform(answer, commands=commands, finished=finished, patience=patience, max_answer_s=limit)
     other = perform(
         answer,
         chunks=data.draw(chunkings),
         delays=data.draw(delays),
         commands=commands,
+        finished=finished,
         patience=patience,
         max_answer_s=limit,
         partial_every_ms=data.draw(st.sampled_from([0, 200, 1000])),

@@ -17,6 +17,7 @@ from audio.admission import AdmissionLimits
 from audio.endpoint import Patience
 from audio.models import find_model
 from audio.speech import SpeechStream
+from audio.turn_detector import TurnDetector
 from audio.types import (
     RATE_HZ,
     AnswerEnded,
@@ -90,13 +91,13 @@ def model_name() -> str:
 
 @asynccontextmanager
 async def open_models(*, workers: int = 2, final_beam: int | None = None) -> AsyncIterator[SpeechModels]:
-    """Load the models; the number of hypotheses is not reduced under load.
+    """Load the models.
 
     Args:
         workers: transcriptions at once.
         final_beam: hypotheses of all transcriptions but partials; None for the product's number.
     """
-    beam_sizes = BeamSizes(final_busy=2.0) if final_beam is None else BeamSizes(final=final_beam, final_busy=2.0)
+    beam_sizes = BeamSizes() if final_beam is None else BeamSizes(final=final_beam)
     load = partial(
         WhisperTranscriber.load,
         find_model(model_name()),
@@ -119,6 +120,7 @@ async def transcribe_recording(
     patience: Patience = "normal",
     captions: bool = False,
     real_time: bool = False,
+    turns: TurnDetector | None = None,
 ) -> RecordingResult:
     """Transcribe a whole recording, answer by answer.
 
@@ -129,6 +131,7 @@ async def transcribe_recording(
         patience: as in the product.
         captions: whether partial transcripts are made, one per second.
         real_time: whether frames are fed at the time at which they would be spoken, in the size that a page sends.
+        turns: turn detection; None: silence and words alone end answers.
     """
     result = RecordingResult()
     size = int((FRAME_S if real_time else CHUNK_S) * RATE_HZ)
@@ -141,6 +144,7 @@ async def transcribe_recording(
             max_answer_s=None,
             partial_every_ms=1000 if captions else 0,
             deadlines_s=PATIENT_DEADLINES_S,
+            turns=turns,
         ) as stream:
             async with asyncio.TaskGroup() as group:
                 reader = group.create_task(_read(stream, result, first))

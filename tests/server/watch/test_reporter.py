@@ -184,3 +184,24 @@ async def test_kiosk_that_is_not_heard_of_is_told(here: Place) -> None:
 def _offline(device_id: str, at_ms: int) -> list[dict[str, Any]]:
     seen = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat()
     return [{"id": device_id, "name": "Hall", "online": False, "last_seen": seen}]
+
+
+async def test_frames_of_a_session_at_rest_are_those_from_before(here: Place) -> None:
+    session_id, token = await here.begin()
+    async with here.respondent(token) as respondent:
+        await respondent.hello()
+        await respondent.until("question.completed")
+        await respondent.turn("I like the taste.")
+        owner = here.parts.hub.owner(session_id)
+        assert owner is not None
+        live = reporter(here, session_id).live
+        await owner.context.worker.settled()
+        before, row = live.frames(), live.row()
+        assert any('"scores"' in frame for frame in before)
+        await owner.rest(0.0)
+        assert owner.context.ledger.resting
+        assert (live.frames(), live.row()) == (before, row)
+        reporter(here, session_id).tick(here.parts.now())
+        assert owner.context.ledger.resting, "the time that passes wakes nobody"
+        await respondent.turn("It wakes me up.")
+        assert live.frames() != before

@@ -7,6 +7,8 @@ export default {
   "voice.done": "انتهيت",
   "voice.wait": "ما زلت أفكر",
   "voice.unfinished": "لم أُكمل بعد",
+  "voice.join": "هذا من إجابتي السابقة",
+  "voice.part": "هذه إجابة جديدة",
   "voice.mute": "كتم الصوت",
   "voice.unmute": "إلغاء الكتم",
   "voice.hold": "اضغط باستمرار لتتكلم",

@@ -7,6 +7,8 @@ export default {
   "voice.done": "Fertig",
   "voice.wait": "Ich überlege noch",
   "voice.unfinished": "Ich war nicht fertig",
+  "voice.join": "Das gehört zu meiner letzten Antwort",
+  "voice.part": "Das ist eine neue Antwort",
   "voice.mute": "Stumm",
   "voice.unmute": "Ton an",
   "voice.hold": "Zum Sprechen gedrückt halten",

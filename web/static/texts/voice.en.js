@@ -7,6 +7,8 @@ export default {
   "voice.done": "Done",
   "voice.wait": "I’m still thinking",
   "voice.unfinished": "I wasn’t finished",
+  "voice.join": "This belongs to my last answer",
+  "voice.part": "This is a new answer",
   "voice.mute": "Mute",
   "voice.unmute": "Unmute",
   "voice.hold": "Hold to talk",

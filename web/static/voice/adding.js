@@ -2,7 +2,7 @@
 
 import { begun, holding, wait } from "./answering.js";
 import { NO_CAPTION } from "./captions.js";
-import { mayAdd, wished } from "./state.js";
+import { belongs, mayAdd, wished } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -30,7 +30,7 @@ export function unfinished(voice, key) {
 
 /**
  * What is said from now on is put behind that answer. No silence ends it, as the last one did.
- * @param {VoiceState} voice with no answer, or one that has no words. @param {{text: string}} last
+ * @param {VoiceState} voice @param {{text: string}} last
  * @param {string} key @param {VoiceEffect[]} [before] @returns {VoiceStep}
  */
 export function addTo(voice, last, key, before = []) {
@@ -41,6 +41,12 @@ export function addTo(voice, last, key, before = []) {
   if (voice.reading) effects.push({ type: "hush" });
   if (next.answer) return [next, [...effects, ...holding(next)]];
   return begun(next, key, effects, true);
+}
+
+/** The words that are being said belong to the answer before, or do not. @param {VoiceState} voice @param {string} key @returns {VoiceStep} */
+export function moved(voice, key) {
+  if (belongs(voice) === "part") return without(voice);
+  return belongs(voice) === "join" && voice.interview.last ? addTo(voice, voice.interview.last, key) : [voice, []];
 }
 
 /** What is said answers the question after all. @param {VoiceState} voice @returns {VoiceStep} */

@@ -64,7 +64,7 @@ export function leave(voice) {
   return [
     {
       ...next, stage: "off", obstacle: null, check: null, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "",
-      notice: "", push: "up", patient: false, adding: null, disputed: "", muted: false, asleep: false, reading: false,
+      notice: "", push: "up", patient: false, adding: null, disputed: "", fresh: false, muted: false, asleep: false, reading: false,
     },
     [...effects, ...more],
   ];

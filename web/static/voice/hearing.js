@@ -17,6 +17,8 @@ import { interruptible } from "./state.js";
 const MOST_GAPS = 5;
 const AGAIN_MS = 1_000;
 const BUSY_MS = 4_000;
+/** Words that come so soon after an answer was taken may be part of it. */
+const FRESH_MS = 4_000;
 
 /** @param {VoiceState} voice @param {ServerMessage} message @param {string} key @returns {VoiceStep} */
 export function hear(voice, message, key) {
@@ -29,7 +31,9 @@ export function hear(voice, message, key) {
     case "speech.stopped": {
       const news = newsOf(voice.told, voice.caption.firm);
       const quiet = voice.settings.mode === "hands" || news === "";
-      const pauseMs = typeof message.ends_ms === "number" && voice.settings.mode === "hands" ? message.ends_ms : voice.pauseMs;
+      // What comes again in the same pause is the rest of a longer silence, and no other pause than usual.
+      const usual = voice.hearing && voice.settings.mode === "hands";
+      const pauseMs = usual && typeof message.ends_ms === "number" ? message.ends_ms : voice.pauseMs;
       return [{ ...voice, hearing: false, pauseMs, ring: ringOf(voice, message.ends_ms), told: quiet ? voice.told : voice.caption.firm }, quiet ? [] : [{ type: "announce", text: news }]];
     }
     case "answer.ending":
@@ -59,7 +63,7 @@ function partial(voice, message) {
   /** @type {VoiceEffect[]} */
   const effects = worded && !voice.answer.worded ? [{ type: "heard" }] : [];
   /** @type {VoiceState} */
-  const next = { ...voice, caption: steady(voice.caption, captionOf(message.text, message.stable)), answer: { ...voice.answer, worded }, gaps: 0 };
+  const next = { ...voice, caption: steady(voice.caption, captionOf(message.text, message.stable)), answer: { ...voice.answer, worded, close: voice.answer.close || (worded && voice.fresh) }, gaps: 0 };
   if (voice.reading && interruptible(voice) && !isEcho(message.text, voice.interview.question?.text ?? "")) {
     effects.push({ type: "hush" });
   }
@@ -86,12 +90,12 @@ function understood(voice, key, text) {
 function taken(voice, message, key) {
   if (voice.answer?.key !== message.turn_key) return [voice, []];
   /** @type {VoiceEffect[]} */
-  const effects = [{ type: "over", next: typeof message.last_seq === "number" ? message.last_seq + 1 : null }, { type: "untimer", name: "stalled" }, { type: "cue", name: "taken" }];
+  const effects = [{ type: "over", next: typeof message.last_seq === "number" ? message.last_seq + 1 : null }, { type: "untimer", name: "stalled" }, { type: "cue", name: "taken" }, { type: "timer", name: "fresh", delayMs: FRESH_MS }];
   if (message.text) effects.push({ type: "tell", what: "understood", text: message.text });
   const [plain, more] = without(voice);
   /** @type {VoiceState} */
   const next = {
-    ...plain, check: null, disputed: "", answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "", push: "up", notice: "",
+    ...plain, check: null, disputed: "", fresh: true, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "", push: "up", notice: "",
     stage: voice.stage === "kept" ? "off" : voice.stage, gaps: 0,
   };
   const text = message.text ?? captionText(voice.caption);

@@ -1,6 +1,6 @@
 /** Speaking as one function: an event comes in, the next state and what to do about it come out. */
 
-import { addOn, unfinished, without } from "./adding.js";
+import { addOn, moved, unfinished, without } from "./adding.js";
 import { again, announced, begun, done, holding, leave, resumed, stalling, tooLong, wait } from "./answering.js";
 import { NO_CAPTION, cameBack, captionText } from "./captions.js";
 import { hear } from "./hearing.js";
@@ -19,7 +19,7 @@ import { wished } from "./state.js";
  * @typedef {{type: "choose", check?: boolean} | {type: "check_over", key: string} | {type: "check_kept"} | {type: "kept", key: string} | {type: "opened", key: string}
  *   | {type: "refused", obstacle: Obstacle} | {type: "leave"}
  *   | {type: "interview", interview: Interview, key: string} | {type: "message", message: ServerMessage, key: string}
- *   | {type: "done"} | {type: "wait"} | {type: "unfinished", key: string} | {type: "mute", key: string}
+ *   | {type: "done"} | {type: "wait"} | {type: "unfinished", key: string} | {type: "moved", key: string} | {type: "mute", key: string}
  *   | {type: "press", latch: boolean, key: string} | {type: "release"}
  *   | {type: "review", text: string} | {type: "review_send"} | {type: "review_again", key: string}
  *   | {type: "settings", settings: import("./settings.js").Settings, key: string}
@@ -49,6 +49,7 @@ export function voiceReduce(voice, event) {
     case "done": return done(voice);
     case "wait": return wait(voice);
     case "unfinished": return unfinished(voice, event.key);
+    case "moved": return moved(voice, event.key);
     case "mute": return begun({ ...voice, muted: !voice.muted, hearing: false }, event.key, [{ type: "enable", on: voice.muted }]);
     case "press": return press(voice, event.latch, event.key);
     case "release": return release(voice);
@@ -166,6 +167,7 @@ function skipped(voice) {
 
 /** @param {VoiceState} voice @param {import("./state.js").Timer} name @param {string} key @returns {VoiceStep} */
 function timer(voice, name, key) {
+  if (name === "fresh") return [{ ...voice, fresh: false }, []];
   if (name === "disputed") return [voice.answer?.stopping ? voice : { ...voice, disputed: "" }, []];
   if (name === "stalled") return voice.answer?.stopping ? [{ ...voice, notice: "stalled" }, [{ type: "tell", what: "stalled" }]] : [voice, []];
   return name === "hold" ? [voice, holding(voice)] : resumed(voice, key, []);

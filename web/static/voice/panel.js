@@ -8,7 +8,7 @@ import { browserOf, canRetry } from "./obstacles.js";
 import { TalkButton, takesKeys } from "./push.js";
 import { Ring } from "./ring.js";
 import { checkWords } from "./soundcheck.js";
-import { canEnd, interruptible, pauseOf, timeGiven, timeMeans, voiceMood } from "./state.js";
+import { belongs, canEnd, interruptible, pauseOf, timeGiven, timeMeans, voiceMood } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -133,11 +133,12 @@ export class Panel {
     this.drop = this.#button("voice-drop", "quiet", t("voice.kept.drop"), hands.drop);
     this.wait.setAttribute("aria-keyshortcuts", "Space");
     document.addEventListener("keydown", (event) => this.#key(event));
+    this.move = this.#button("voice-move", "link voice-move", "", () => act({ type: "moved", key: hands.key() }));
     const row = make("div", "voice-row");
     row.append(this.mute, this.wait, this.resay, this.drop, this.sendKept, this.talk.element, this.hush, this.wake, this.again, this.goOn, this.send, this.done);
 
     const card = make("div", "voice-card");
-    card.append(top, this.hint, this.empty, this.caption, this.review, this.obstacle, row);
+    card.append(top, this.hint, this.empty, this.caption, this.review, this.obstacle, this.move, row);
     this.card = card;
 
     this.skip = this.#button("voice-skip", "quiet", "", hands.skip);
@@ -293,6 +294,9 @@ export class Panel {
     write(/** @type {HTMLElement} */ (wait.querySelector(".button-word")), t(more ? "voice.unfinished" : "voice.wait"));
     wait.setAttribute("aria-pressed", String(timeGiven(voice)));
     enable(wait, more || canEnd(voice));
+    const other = belongs(voice);
+    show(this.move, other !== "" && !quiet);
+    if (other) write(/** @type {HTMLElement} */ (this.move.querySelector(".button-word")), t(`voice.${other}`));
     show(this.talk.element, on && !quiet && push);
     this.talk.render(voice.push, voice.interview.floor === "free" && !voice.answer?.stopping);
     show(done, on && !quiet && !push);

@@ -18,8 +18,9 @@ import { interruptOf, patienceOf, wishes } from "./settings.js";
  *   question: {key: string, text: string} | null, last: {text: string} | null, language: string}} Interview
  *
  * `open`: announced over the present connection. `stopping`: its speaker is done. `worded`: words have come of it.
- * `replayed`: it was sent a second time from its start, because the server failed.
- * @typedef {{key: string, open: boolean, stopping: boolean, worded: boolean, replayed?: boolean}} Answer
+ * `replayed`: it was sent a second time from its start, because the server failed. `close`: its first words came so soon
+ * after the answer before that they may be part of that.
+ * @typedef {{key: string, open: boolean, stopping: boolean, worded: boolean, replayed?: boolean, close?: boolean}} Answer
  *
  * How an answer comes to its end: within `ms` of silence it is over; or it is `over` and may be gone on with for `ms`.
  * @typedef {{ms: number, over: boolean}} Ring
@@ -27,7 +28,7 @@ import { interruptOf, patienceOf, wishes } from "./settings.js";
  * Trying whether one is heard, before the first answer: what was understood so far, and the turn key of the last of it.
  * @typedef {{words: string, key: string}} Check
  *
- * @typedef {"stalled" | "again" | "hold" | "disputed"} Timer
+ * @typedef {"stalled" | "again" | "hold" | "disputed" | "fresh"} Timer
  *
  * @typedef {object} VoiceState
  * @property {"off" | "kept" | "asking" | "blocked" | "on"} stage `kept`: speech of before a reload waits for a word.
@@ -53,6 +54,7 @@ import { interruptOf, patienceOf, wishes } from "./settings.js";
  * @property {boolean} patient "take your time" is in force.
  * @property {number | null} pauseMs the silence that ends an answer, as the server said last; it grows with who needs it.
  * @property {{text: string} | null} adding the answer before, while what is said is going to be put behind it.
+ * @property {boolean} fresh an answer was taken just now.
  * @property {string} disputed turn key of an answer whose end its speaker does not agree to; "" for none.
  * @property {Verdict} verdict
  * @property {number} gaps parts that did not arrive, in a row.
@@ -79,7 +81,7 @@ export function initialVoice(settings, offer) {
   return {
     stage: "off", obstacle: null, check: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
     push: "up", answer: null, hearing: false, ring: null, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", notice: "",
-    patient: false, pauseMs: null, verdict: "ok", gaps: 0, told: "", drafted: null, adding: null, disputed: "",
+    patient: false, pauseMs: null, verdict: "ok", gaps: 0, told: "", drafted: null, adding: null, fresh: false, disputed: "",
   };
 }
 
@@ -113,6 +115,16 @@ export function mayAdd(voice) {
   const { stage, interview, answer, adding, review, check } = voice;
   const waiting = stage === "on" && interview.online && !interview.paused && interview.floor !== "closed";
   return waiting && interview.last !== null && !adding && !review && !check && !answer?.worded && !answer?.stopping;
+}
+
+/**
+ * Whether the words that are being said may belong to another answer than they are taken for.
+ * @param {VoiceState} voice @returns {"" | "join" | "part"} they may belong to the answer before; they may answer the question.
+ */
+export function belongs(voice) {
+  const { answer, adding, review, check, interview } = voice;
+  if (voice.stage !== "on" || !answer?.worded || answer.stopping || review || check) return "";
+  return adding ? "part" : answer.close === true && interview.last !== null ? "join" : "";
 }
 
 /**

@@ -52,9 +52,14 @@ class LanguagePhrasing(BaseModel):
     burden: str = "(?!)"
     relief: str = "(?!)"
     loss: str = "(?!)"
+    supposes: str = "(?!)"
+    introduces: str = "(?!)"
     turning: str = "(?!)"
     contradicts: str = "(?!)"
     naming_probes: tuple[str, ...] = ()
+    newcomers: tuple[str, ...] = ()
+    hesitating: tuple[str, ...] = ()
+    hesitates: str = "(?!)"
     story_probes: tuple[str, ...] = ()
     past: str = ""
     present: str = "(?!)"

@@ -242,3 +242,42 @@ def test_what_is_said_of_the_thing_itself_is_told(trained: ActHearing, text: str
 def test_statement_without_a_word_that_asks_is_no_question_to_the_interviewer(trained: ActHearing, text: str) -> None:
     question = "Take an app on your phone, a book and a friend. How are two of these alike, and the third different?"
     assert trained.read_sync(text, question, "en") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (
+            "Then it was Christmas. I'm getting a bit tired now, I have to say, it takes it out of me, all this.",
+            "And then?",
+        ),
+        ("You felt you counted for something. I think that's all I'm doing up there, with my knife.", "Why is that?"),
+    ],
+)
+def test_tiredness_and_all_that_one_does_are_no_wish(trained: ActHearing, text: str, question: str) -> None:
+    found = {act.act: act for act in trained.read_sync(text, question, "en")}
+    assert "wants_withdrawal" not in found
+    assert "wants_stop" not in found or "tired" in text
+
+
+def test_words_that_may_mean_the_thing_are_asked_back_and_a_garden_that_must_be_here_is_no_danger(
+    trained: ActHearing,
+) -> None:
+    text = "A voice in the place that doesn't want anything back. That'll do me."
+    found = {act.act: act.sure for act in trained.read_sync(text, "What does that mean to you?", "en")}
+    assert found["wants_stop"] is False
+    text = "There is no garden in Poland to go back to, so if I want one it must be here."
+    assert "risk" not in {act.act for act in trained.read_sync(text, "What difference does that make?", "en")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You can't knock on a heat pump, I don't know. But we had something as long as the boiler was there.",
+        "He'd known the whole time, I don't know how, I think my wife told him and he never said a word.",
+        "We don't talk much, him and me, we sort of fix things. He'd hear me in the cellar at one in the morning.",
+    ],
+)
+def test_who_tells_something_neither_knows_nothing_nor_declines(trained: ActHearing, text: str) -> None:
+    found = heeded(text, trained.read_sync(text, "What happened then?", "en"))
+    assert not {act.act for act in found} & {"dont_know", "declines"}

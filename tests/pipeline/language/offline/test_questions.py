@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.language.offline import questions
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know, wordings
-from pipeline.methodology import Methodology, Strategy
+from pipeline.methodology import Form, Methodology, Strategy
 from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter, Rendering
 from pipeline.question.checker import check
 from pipeline.question.templates import was_asked
@@ -507,12 +507,12 @@ def test_sympathy_is_for_what_is_hard_at_the_end(answer: str, hard: bool) -> Non
     ("answers", "part", "named"),
     [
         (
-            ("My dad had a bad back.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            ("My dad had a bad back.", "It was all he ever did, and my dad was known for it. Then it went. I was ten."),
             "your dad",
             True,
         ),
         (
-            ("I drive.", "It was all he ever did, and my dad was proud of it. Then it went. I was ten."),
+            ("I drive.", "It was all he ever did, and my dad was known for it. Then it went. I was ten."),
             "your dad",
             False,
         ),
@@ -538,3 +538,71 @@ def test_question_may_name_what_came_up_again_and_again(answers: tuple[str, ...]
     assert any(text in (f"Tell me a bit more about {part}.", f"Tell me more about {part}.") for text in texts) == named
     again = asked.model_copy(update={"all_questions": (f"Tell me more about {part}.",)})
     assert not any(text == f"Tell me a bit more about {part}." for text in questions.wordings(again, plain=True))
+
+
+def told(answers: tuple[str, ...], **fields: Any) -> QuestionRequest:
+    lines = tuple(Line(speaker="respondent", text=text) for text in answers)
+    return deepening(**fields).model_copy(update={"lines": lines})
+
+
+@pytest.mark.parametrize(
+    ("answers", "asks"),
+    [
+        (("I row now.", "Don't run any more. Bernd showed me."), True),
+        (("Bernd is there every day.", "Don't run any more. Bernd showed me."), False),
+        (("I row now.", "My friend Bernd showed me how to row."), False),
+        (("I row now.", "Bernd is my neighbour, and he showed me."), False),
+    ],
+)
+def test_somebody_who_is_named_and_not_introduced_is_asked_about(answers: tuple[str, ...], asks: bool) -> None:
+    asked = told(answers, label="Bernd showed me", focus_rendering=Rendering(part="Bernd"))
+    assert ("Who is Bernd?" in list(wordings(asked, plain=True))[:2]) == asks
+
+
+@pytest.mark.parametrize(
+    ("answer", "waits"),
+    [
+        ("It was the sitting there before. That was, um... I don't know how to put it.", True),
+        ("It was the sitting there, um.", True),
+        ("I didn't know how to put it, so I wrote four drafts of it.", False),
+    ],
+)
+def test_somebody_who_looks_for_words_is_given_time(answer: str, waits: bool) -> None:
+    assert compose(told((answer,), label="sitting there")).startswith("Take your time.") == waits
+
+
+@pytest.mark.parametrize(
+    ("answer", "sorry"),
+    [
+        ("Drove on for weeks. Then Darek died.", True),
+        ("I came back to it when Margaret did die, in the same hospital.", True),
+        ("He was my friend. He's dead.", True),
+        ("I took it that she had died. I sat down on the chair beside the bed.", False),
+        ("Then the battery died and I went home on foot.", False),
+        ("We waited until it died down and went home on foot.", False),
+    ],
+)
+def test_death_is_answered_for_where_somebody_died(answer: str, sorry: bool) -> None:
+    assert compose(told((answer,), label="went home")).startswith("I'm sorry.") == sorry
+
+
+def test_nobody_is_asked_what_bothers_them_about_a_person() -> None:
+    form = Form(ask="What is it about {thing} that bothers you most?")
+    for thing, asked in (("Darek", False), ("your friend", False), ("that noise", True)):
+        request = deepening(label=thing, focus_rendering=Rendering(thing=thing)).model_copy(update={"forms": (form,)})
+        assert any("bothers" in text for text in wordings(request, plain=True)) == asked
+
+
+def test_thing_that_was_spoken_of_once_is_not_asked_about_by_itself() -> None:
+    form = Form(ask="Tell me about {thing}.")
+    once = told(
+        ("I cried on the bus. A girl gave me a tissue.",), label="A girl", focus_rendering=Rendering(thing="that girl")
+    )
+    again = told(
+        ("There was a girl on the bus.", "I cried on the bus. A girl gave me a tissue."),
+        label="A girl",
+        focus_rendering=Rendering(thing="that girl"),
+    )
+    for request, asked in ((once, False), (again, True)):
+        more = request.model_copy(update={"forms": (form, Form(ask="What was that like for you?"))})
+        assert ("Tell me about that girl." in wordings(more, plain=True)) == asked

@@ -139,3 +139,15 @@ def test_part_is_somebody_or_something_that_a_question_can_name(
     parser: SpacyParser, answer: str, quote: str, part: str
 ) -> None:
     assert ways(parser, answer, quote).part == part
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "feeling"),
+    [
+        ("I felt alone at the wheel.", "felt alone", "alone"),
+        ("It wasn't like I was alone at the wheel.", "I was alone", ""),
+        ("It was as if I was free again.", "I was free", ""),
+    ],
+)
+def test_feeling_is_one_that_somebody_had(parser: SpacyParser, answer: str, quote: str, feeling: str) -> None:
+    assert ways(parser, answer, quote).feeling == feeling
