@@ -18,13 +18,13 @@ from tests.support.process import ServerProcess
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(7200)]
 
-SESSIONS = int(os.environ.get("ASKWELL_SOAK_SESSIONS", "3000"))
+SESSIONS = int(os.environ.get("SOAK_SESSIONS", "3000"))
 """10 000 in a day's rehearsal."""
 WARM = SESSIONS // 3
 MEASURED = max(1, SESSIONS // 12)
 AT_ONCE = 10
 MOST_KB_PER_SESSION = 1.0
-CONNECTED = int(os.environ.get("ASKWELL_SOAK_CONNECTED", "120"))
+CONNECTED = int(os.environ.get("SOAK_CONNECTED", "120"))
 TURNS = 30
 MOST_KB_CONNECTED = 60.0
 DEADLINE_S = 120.0
