@@ -86,7 +86,7 @@ class EndingSilence:
         )
 
     def tell(self, text: str | None, spoken: int, *, since: int, at: int) -> None:
-        """Report at a position, once for each pause, that it may be longer than the patience says; it began at `since`."""
+        """Report, once for each pause, that it may be longer than the patience says; it lasts from `since` to `at`."""
         if self._told:
             return
         self._told = True
