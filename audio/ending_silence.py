@@ -85,11 +85,11 @@ class EndingSilence:
             finished=self._finished,
         )
 
-    def tell(self, text: str | None, spoken: int, silent: int) -> None:
-        """Report, once for each pause, that it may be longer than the patience says; it has lasted `silent` samples."""
+    def tell(self, text: str | None, spoken: int, *, since: int, at: int) -> None:
+        """Report, once for each pause, that it may be longer than the patience says; it lasts from `since` to `at`."""
         if self._told:
             return
         self._told = True
         needed = self.needed(text, spoken)
         if needed > samples_of(PATIENCE_MS[self._patience] + self._more_ms):
-            self._out.append(SilenceLengthened(max(0, needed - silent)))
+            self._out.append(SilenceLengthened(max(0, needed - (at - since)), at))

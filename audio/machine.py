@@ -361,7 +361,7 @@ class SpeechMachine:
     def _tell_lengthened(self) -> None:
         """Report that the pause may be longer than the patience says, if that is known and so."""
         if self._paused and self._end is None and self._position >= self._hold_until and self._known:
-            self._silence.tell(self._known_text, self._spoken, self._position - self._speech_end())
+            self._silence.tell(self._known_text, self._spoken, since=self._speech_end(), at=self._position)
 
     def _speech_end(self) -> int:
         """The position of the end of the last speech with words, or of any speech where there are no words."""

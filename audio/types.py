@@ -102,12 +102,13 @@ class SpeechStopped:
 
 @dataclass(frozen=True, slots=True)
 class SilenceLengthened:
-    """The speech that stopped last seems unfinished: from now on, `left` more samples of silence end the answer.
+    """The speech that stopped last seems unfinished: `left` samples of silence from position `at` on end the answer.
 
     Whether and when it is reported depends on the time that transcriptions take.
     """
 
     left: int
+    at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,8 @@ UNWILLED = words(
 )
 """Verbs of what nobody decides to do, at least not each time."""
 STATIVE = words("be have do get go doubt wonder know say tell ask owe feel")
+LIGHT = words("go come try get sit stand stop run")
+"""Verbs that only lead to what is done: “go and stand”."""
 SLANG = words(
     "dinnae wasnae cannae ken hev wi gon wan na gotta ta ai y'all ya ye me'self fuck fucking fucked shit damn crap"
 )
@@ -218,9 +220,19 @@ def _clause(verb: Token, subject: Token, root: Token) -> str:
         return ""
     tail = _before_another(tail)
     tokens = [*front, *between, verb, *tail]
+    if _goes_on_with_a_deed(tokens[-1]):
+        return ""  # “you had to go” of “I had to go and stand in the corridor”
     if root not in tokens or verb.tag_ == "MD" or not 2 <= len(_spoken(tokens)) <= MAX_CLAUSE_WORDS:
         return ""
     return _second_person(tokens, own=normalised_text(subject.text) in {"i", "we"})
+
+
+def _goes_on_with_a_deed(last: Token) -> bool:
+    """Whether a verb of going or trying stands last whose deed follows with “and” or “to”."""
+    doc = last.doc
+    if last.pos_ not in VERBS or normalised_text(last.lemma_) not in LIGHT or last.i + 2 >= len(doc):
+        return False
+    return normalised_text(doc[last.i + 1].text) in {"and", "to"} and doc[last.i + 2].pos_ in VERBS
 
 
 def _before_another(tail: list[Token]) -> list[Token]:

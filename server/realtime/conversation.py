@@ -114,6 +114,8 @@ class Conversation:
         """An answer whose turn failed; it is kept."""
         self.unclaimed = False
         """Whether a response has come, or will, that the client has not asked for."""
+        self.heard_until: int | None = None
+        """Number of the last audio frame of the latest spoken answer, where it is known."""
         self._snapshot = snapshot
         self._on_change = on_change
         self._sender = Sender(vocabulary)
@@ -239,6 +241,7 @@ class Conversation:
                 responses.fail(data)
             case "transcript.final":
                 self._hearing.transcribe(data)
+                self.heard_until = data.get("last_seq")
                 self.unclaimed = True
                 answer = SendAnswer(type="answer", text=data["text"], turn_key=data["turn_key"])
                 self._remember_answer(answer, None)
@@ -324,6 +327,8 @@ class Conversation:
             self.unclaimed = self.responding
         if error.code in BREAKING:
             self._hearing.break_off(ref, error.code, error.message)
+        if error.code == "audio_too_long":
+            self._hearing.end_by_length(ref)
         self._sender.emit("error", error=error_fields(error, self._refs.get(ref)))
 
 

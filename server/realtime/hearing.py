@@ -32,6 +32,8 @@ class HeardItem:
     """Whether the client has said that it is over."""
     failing: bool = False
     """Whether it may have come to nothing without another word."""
+    unsure: bool = False
+    """Whether it may be over, which shows when the next one begins."""
     told: str = ""
     """Of its transcript, what was sent as deltas."""
 
@@ -65,7 +67,7 @@ class Hearing:
 
     def begin(self, turn_key: str, offset_ms: int) -> None:
         """The client speaks."""
-        self._heard = {key: heard for key, heard in self._heard.items() if not heard.failing}
+        self._heard = {key: heard for key, heard in self._heard.items() if not (heard.failing or heard.unsure)}
         self._heard[turn_key] = HeardItem(turn_key, item_of(turn_key), offset_ms)
 
     def started(self, at_ms: int) -> None:
@@ -142,13 +144,22 @@ class Hearing:
             self._forget(heard)
 
     def miss(self, code: str, text: str) -> bool:
-        """Nothing was heard; whether there was something to hear."""
+        """Nothing was heard; whether that was the end of an answer. Without the client's word it may go on."""
         heard = self.first
         if heard is None:
+            return False
+        if not heard.ended:
+            heard.unsure = True
             return False
         self._fail(heard, code, text)
         self._forget(heard)
         return True
+
+    def end_by_length(self, turn_key: str) -> None:
+        """It is as long as an answer may be; what it says follows, if it says anything."""
+        heard = self._heard.get(turn_key)
+        if heard is not None:
+            heard.unsure = True
 
     def break_off(self, turn_key: str, code: str, text: str) -> None:
         """It can't be heard any more, and may come to nothing without another word."""

@@ -32,6 +32,8 @@ TRY_AGAIN_S: Final = 5.0
 """Audio after which it is tried again to listen, where that was refused."""
 RENEW_S: Final = 1.0
 """Audio after which silences are let pass anew, where the client says when an answer is complete."""
+REMEMBERED_FRAMES: Final = 512
+"""More than is kept after an answer for the next one."""
 TOO_MUCH: Final = "That was too much audio at once. Send it as it is spoken."
 
 
@@ -69,6 +71,8 @@ class SpokenInput:
         self._converter = RateConverter(self._rate_hz)
         self._next = self._session.audience.first_unreceived_seq
         self._samples = 0
+        self._frames: deque[tuple[int, int]] = deque(maxlen=REMEMBERED_FRAMES)
+        """Numbers of the latest frames, and where they begin in all audio, in samples."""
         self._renewed_at = 0
         self._held: deque[bytes | None] = deque()
         """Audio that waits, in order; None: the client has said that an answer is complete."""
@@ -120,8 +124,7 @@ class SpokenInput:
             raise RealtimeProblem("input_audio_buffer_commit_empty", told)
         self._put(rest)
         self._held.append(None)
-        if not await self._listen(event_id):
-            self._changed.set()
+        await self._listen(event_id)
 
     async def clear(self) -> None:
         """Discard the answer."""
@@ -175,7 +178,7 @@ class SpokenInput:
                 if heard is not None and not heard.ended:
                     await self._end()
                 continue
-            may_begin = heard is None or heard.ended or heard.failing
+            may_begin = heard is None or heard.ended or heard.failing or heard.unsure
             if may_begin and not await self._begin(event_id) and (heard is None or heard.ended):
                 return False
             if self._held and self._held[0] is item:
@@ -196,7 +199,10 @@ class SpokenInput:
         try:
             self._listening().start(wish)
         except SessionProblem as problem:
-            if problem.code == "turn_in_progress" and self._talk.heard is not None:
+            heard = self._talk.heard
+            if problem.code == "turn_in_progress" and heard is not None:
+                # It goes on.
+                heard.unsure = False
                 return False
             self._forget()
             if problem.code != self._refused:
@@ -204,9 +210,16 @@ class SpokenInput:
                 await self._refuse(error_frame(problem, ref=ref))
             return False
         self._refused, self._refused_bytes = "", 0
-        self._talk.begin_hearing(turn_key, position_ms(self._samples))
+        self._talk.begin_hearing(turn_key, position_ms(self._first_sample()))
         self._let_silences_pass()
         return True
+
+    def _first_sample(self) -> int:
+        """Where an answer begins that begins now: with what came after the end of the last one."""
+        until, self._talk.heard_until = self._talk.heard_until, None
+        if until is None:
+            return self._samples
+        return next((start for number, start in self._frames if number > until), self._samples)
 
     def _forget(self) -> None:
         """Nobody listens: audio up to the next word of the client that an answer is complete goes nowhere."""
@@ -231,6 +244,7 @@ class SpokenInput:
             if audience.first_unreceived_seq <= self._next:
                 # It was not taken: its number goes to the next one.
                 return
+            self._frames.append((self._next, self._samples))
             self._next += 1
             self._samples += len(piece) // SAMPLE_BYTES
         if self._samples - self._renewed_at >= RENEW_S * RATE_HZ:

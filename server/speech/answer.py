@@ -339,7 +339,7 @@ class SpokenAnswer:
                 self._speaking = False
                 await broadcast(self.ending.pause(base + event.at, self._timeline.end))
             case SilenceLengthened():
-                await broadcast(self.ending.pause(base + self._fed, self._timeline.end, left=event.left))
+                await broadcast(self.ending.pause(base + event.at, self._timeline.end, left=event.left))
             case PartialTranscript():
                 before = f"{self.transcript.text} " if self.transcript.text else ""
                 stable = len(before) + event.stable

@@ -114,9 +114,65 @@ async def test_broken_model_is_told_and_a_typed_answer_counts(node: Node, voice:
     assert heard["transcript"] == "but this"
 
 
+async def test_broken_model_does_not_keep_what_follows_from_being_heard(node: Node, voice: ToneSpeech) -> None:
+    async with speaking(node) as client:
+        voice.transcriber.failing = True
+        await client.say(speech("nobody hears this") + PAUSE)
+        await client.until("conversation.item.input_audio_transcription.failed")
+        await client.refused("transcriber_unavailable")
+        voice.transcriber.failing = False
+        await client.say(speech("but this") + PAUSE)
+        heard = await client.until("conversation.item.input_audio_transcription.completed")
+        # A part of the answer may be missing: the respondent has a look at it.
+        assert (heard["transcript"], heard["askwell"]) == ("but this", {"review": True})
+        await client.send("response.create")
+        await client.response()
+        await client.say(speech("and that") + PAUSE)
+        await client.response()
+    assert answers(node) == ["but this", "and that"]
+
+
+async def test_noise_that_ends_by_silence_is_noticed_and_what_follows_is_heard(node: Node) -> None:
+    async with speaking(node) as client:
+        for _ in range(2):
+            await client.say(noise(1.0) + PAUSE)
+            assert (await client.until("askwell.notice"))["code"] == "didnt_catch"
+        await client.say(speech("now in words") + PAUSE)
+        heard = await client.until("conversation.item.input_audio_transcription.completed")
+        await client.response()
+        await client.say(noise(0.5) + PAUSE + speech("and more") + PAUSE)
+        await client.response()
+    assert heard["transcript"] == "now in words"
+    assert answers(node) == ["now in words", "and more"]
+
+
+async def test_longest_answer_ends_and_the_next_one_is_heard(hot: HotStore, voice: ToneSpeech) -> None:
+    listening = ListeningSettings(reopen_s=0.0, max_answer_s=10.0)
+    async with (
+        running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=voice, listening=listening) as node,
+        speaking(node) as client,
+    ):
+        words = [f"word{number}" for number in range(28)]
+        await client.say(speech(" ".join(words)))
+        await client.refused("audio_too_long")
+        first = await client.until("conversation.item.input_audio_transcription.completed")
+        await client.say(silence(8))
+        started = await client.until("input_audio_buffer.speech_started")
+        second = await client.next()
+        while second["type"] != "conversation.item.input_audio_transcription.completed":
+            # The silence after it may make the second one too long, too.
+            second = await client.next()
+        while len(answers(node)) < 2:
+            await client.response()
+    said = f"{first['transcript']} {second['transcript']}".replace("-", "").split()
+    assert list(dict.fromkeys(said)) == words
+    # It begins where the first one ended, long before the audio that came last.
+    assert len(first["transcript"].split()) * 384 - 500 <= started["audio_start_ms"] <= 10_500
+
+
 async def test_server_without_speech_says_so_once(hot: HotStore) -> None:
     async with running_node(TroubledHot(hot), MemoryStore(), Providing()) as node, speaking(node) as client:
-        await client.say(silence(3), event_id="first")
+        await client.say(silence(12), event_id="first")
         await client.refused("transcriber_unavailable", event_id="first")
         await client.answer("In writing, then.")
         assert (await client.response())["askwell"]["turn_number"] == 1

@@ -107,7 +107,10 @@ UNSHARED = 0.005
 """… a rule that hears distress, however sure, needs as much from the reader: people tell of tears long dried."""
 SAID_OTHERWISE: dict[Act, re.Pattern[str]] = {
     "wants_withdrawal": re.compile(
-        r"\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b", re.IGNORECASE
+        r"\b(?:takes?|took|taken|taking) (?:it|a lot|so much|everything) out of\b|\b(?:you|please) keep what i\b"
+        r"|\b(?:don'?t|do not|never) (?:delete|erase|remove) (?:any|it|that|what|my)"
+        r"|\btake (?:that|the|this) warning off\b",
+        re.IGNORECASE,
     ),
     "minor": re.compile(
         r"\b(?:i'?m|i am)(?: only| just| already| now| still| nearly)? (?:1[89]|[2-9]\d)\b", re.IGNORECASE
@@ -123,6 +126,7 @@ GOES_ON = re.compile(
     r"\b(?:we|i|you|u) (?:can|could|will|'ll)(?: still| just| happily| gladly)? (?:go|carry|keep)(?: going)? on\b"
     r"|\b(?:we|i) can (?:keep going|continue)\b|\blet'?s (?:go|carry) on\b"
     r"|[,.;] (?:so )?(?:carry|go) on\b[\w ,.]{0,10}$"
+    r"|\b(?:i'?m|it'?s) (?:all ?right|ok(?:ay)?|fine),? (?:do )?(?:carry|go) on\b"
     r"|\bi(?:'?d| would)? (?:like|want) to (?:go|carry|keep) (?:on|going)\b"
     r"|\bi'?m (?:all ?right|ok(?:ay)?|fine)(?: now| again)\b"
     r"|^(?:\W|\w+ ){0,3}(?:all right|ok|okay|yes),? i'?m (?:all ?right|ok(?:ay)?|fine)\b"
@@ -178,6 +182,8 @@ class ActHearing:
         if goes_on:
             denied |= ENDS
             by_rule = [None if one and not one.sure and one.act in ENDS else one for one in by_rule]
+        if "wants_withdrawal" in denied:
+            by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
         found = [
             self._judged(clause, heard, own, story=story, denied=denied)
             for clause, heard, own in zip(clauses, by_rule, chances, strict=True)

@@ -376,7 +376,7 @@ def _best(
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
             plainest.append((value, probe))
-    if (part := _part(request)) and told.several and not (told.peak or told.felt):
+    if told.several and not (told.peak or told.felt) and _has_stories(request) and (part := _part(request)):
         asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
         naming = [probe.replace("{x}", part) for probe in _turned(speaking.naming_probes, request, "naming")]
         worths = (
@@ -389,13 +389,20 @@ def _best(
 
 
 def _part(request: QuestionRequest) -> str:
-    """Somebody or something in what is asked about that came up in several sentences and in no question yet."""
+    """Somebody in what is asked about who came up more than once and in no question yet; else nothing.
+
+    Things are left alone: people were asked about a cupboard, a van and the wagons while they told of something else.
+    """
     part = request.focus_rendering.part
-    if not part or part[:1].isupper():
+    if not part or part[:1].isupper() or not _is_somebody(part):
         return ""
     head = words(part)[-1]
     asked = any(head in words(text.casefold()) for text in (*request.all_questions, request.topic))
     return part if _came_up(request, part) and not asked else ""
+
+
+def _is_somebody(part: str) -> bool:
+    return words(part)[-1] in PERSON_NOUNS | KIN_NOUNS
 
 
 def _came_up(request: QuestionRequest, part: str) -> bool:
@@ -404,8 +411,7 @@ def _came_up(request: QuestionRequest, part: str) -> bool:
     answers = [line.text.casefold() for line in request.lines if line.speaker == "respondent"]
     everywhere = sum(head in words(answer) for answer in answers) >= SPOKEN_OF
     lately = sum(head in words(sentence) for answer in answers[-1:] for sentence in sentences(answer)) >= SPOKEN_OF
-    somebody = words(part)[0] == "your" or head in PERSON_NOUNS | KIN_NOUNS
-    return everywhere or (lately and somebody)
+    return everywhere or (lately and _is_somebody(part))
 
 
 def _newcomer(request: QuestionRequest) -> str:
@@ -456,7 +462,7 @@ def _worded(
         for wording in worded(fitting(forms, request, _stance(request)), request, speaking, about)
     ]
     thing = request.focus_rendering.thing
-    if not thing or _came_up(request, thing):
+    if not thing or (_is_somebody(thing) and _came_up(request, thing)):
         return found
     return [wording for wording in found if "about {thing}." not in wording.form.ask] or found
 

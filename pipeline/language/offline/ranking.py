@@ -72,6 +72,8 @@ WORN_OUT = tuple(
         (r"\bis that like for\b", 0.4),
         (r"\bso much to you\b", 0.4),
         (r"\bn't right about\b", 0.8),
+        (r"\bmake you feel\?", 0.5),
+        (r"\bwhat is it about that\b", 0.5),
         (r"\bwhen (?:you|he|she|they|your|his|her|the|my|our)\b", 0.4),
         (r"\belse did you think\b|\bdifferently since\b", 0.5),
     )

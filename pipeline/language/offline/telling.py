@@ -71,6 +71,10 @@ PASSES_PEAK = 1.2
 """What asking how it went on loses after what weighs most."""
 LASTS = 1.0
 """What asking how it went on loses after how things are."""
+RETOLD = 1.0
+"""What asking how it went on loses where what went on was told before."""
+NO_MOMENT = 0.8
+"""What asking about "that moment" loses where the answer does not end with one."""
 WHY_DEED = 0.5
 """What asking what something is good for loses where the answer ends with something that happened."""
 WHY_NOT = 1.0
@@ -101,6 +105,7 @@ class Telling:
         peak: it says something that weighs more than how it went on.
         origins: somebody or something that it comes from was told of lately.
         learning: the respondent seems to be learning the language.
+        retold: it says that something in it was told before.
     """
 
     several: bool = False
@@ -114,6 +119,7 @@ class Telling:
     peak: bool = False
     learning: bool = False
     origins: bool = False
+    retold: bool = False
 
 
 NOTHING = Telling()
@@ -154,6 +160,7 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         peak=re.search(speaking.peak, " ".join(said[-PEAK_IN:])) is not None,
         origins=any(re.search(speaking.origins, answer.casefold()) for answer in answers[-UNCLEAR_FOR:]),
         learning=_slips(answers, speaking) >= SLIPS,
+        retold=re.search(speaking.retells, last) is not None,
     )
 
 
@@ -188,6 +195,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
     value = -QUOTES * quoted
     story, bare = asks_story(text), not named and BARE.search(text) is not None
     if story:
+        value -= RETOLD * told.retold
         value += GOES_ON * told.happening - IS_OVER * told.over - LASTS * told.lasting
         value -= PAST_FEELING * told.felt + PASSES_PEAK * (told.peak and not told.felt)
     elif bare:
@@ -195,6 +203,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
         value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
     elif named:
         value += NAMED * (told.several or told.unclear) * (not quoted)
+    value -= NO_MOMENT * (not told.happening and "at that moment" in text)
     value -= WHY_DEED * (told.happening and WHY.search(text) is not None)
     value -= WHY_NOT * (named and WHY.search(text) is not None and DENIED.search(text) is not None)
     if INSIGHT.search(text) is not None:

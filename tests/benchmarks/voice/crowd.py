@@ -149,7 +149,7 @@ def _print(crowds: Sequence[Crowd]) -> None:
     print(
         f"Everybody speaks {TALKING:.0%} of the time, answers of {', '.join(f'{each:.0f}' for each in LENGTHS_S)} s;"
         " server and load generator share the machine. Text: from the true end of speech, beyond the silence applied"
-        " (900 ms, 765 after a long finished answer, 1800 after an unfinished one).\n"
+        " (the patience, less after a long finished answer, more after what seems unfinished).\n"
     )
     print(
         "| speakers | answers | text: median / p95 / worst, ms | next question: median / p95, ms | captions per minute"

@@ -160,11 +160,21 @@ class Speaker:
             final_s=known[0] - end if final and known else None,
             question_s=delta[0] - end if final and delta else None,
             committed_s=final[0] - end if final else None,
-            silence_s=ms(required_silence(self._patience, text, language="en", spoken=speech)) / 1000,
+            silence_s=self._silence_s(text, speech, [frame for _, frame in received.frames]),
             captions=sum(frame["type"] == "transcript.partial" for _, frame in received.frames),
             heard=tuple(frame["text"] for _, frame in received.frames if frame["type"].startswith("transcript.")),
             refused=error[1]["code"] if error else None,
         )
+
+    def _silence_s(self, text: str, spoken: int, frames: list[Frame]) -> float:
+        """The silence that the rules ask for after that text, or the longer one that was told of the last pause."""
+        needed_ms = ms(required_silence(self._patience, text, language="en", spoken=spoken))
+        kinds = [frame["type"] for frame in frames]
+        last = max((n for n, kind in enumerate(kinds) if kind == "speech.started"), default=-1)
+        told = [frame for frame in frames[last + 1 :] if frame["type"] == "speech.stopped" and frame["ends_ms"]]
+        if len(told) > 1:
+            needed_ms = max(needed_ms, told[-1]["at_ms"] + told[-1]["ends_ms"] - told[0]["at_ms"])
+        return needed_ms / 1000
 
     async def _until(self, true: Callable[[], bool]) -> None:
         try:

@@ -248,7 +248,7 @@ def test_answer_that_is_taken_while_the_next_is_spoken_leaves_that_one_alone() -
     talk.talk.begin_hearing(other, 1000)
     talk.event("transcript.final", turn_key=KEY, text="One.", words=None)
     assert talk.talk.heard is not None and talk.talk.heard.turn_key == other
-    talk(Notice.of("didnt_catch"))
+    talk(HearingEnded(), Notice.of("didnt_catch"))
     assert talk.talk.heard is None
 
 
@@ -257,9 +257,31 @@ def test_nothing_heard_and_a_broken_model_are_failed_transcriptions() -> None:
         talk = Talk()
         talk(READY)
         talk.talk.begin_hearing(KEY, 0)
+        talk(HearingEnded())
         assert "conversation.item.input_audio_transcription.failed" in talk(message)
         heard = talk.talk.heard
         assert heard is None or heard.failing
+
+
+def test_noise_in_an_answer_that_goes_on_is_a_notice() -> None:
+    talk = Talk()
+    talk(READY)
+    talk.talk.begin_hearing(KEY, 0)
+    assert talk(Notice.of("didnt_catch")) == ["askwell.notice"]
+    assert talk.talk.heard is not None and talk.talk.heard.unsure
+
+
+def test_answer_that_a_broken_model_ended_is_forgotten_with_the_next_one() -> None:
+    talk = Talk()
+    talk(READY)
+    talk.talk.begin_hearing(KEY, 0)
+    talk(Error.of("transcriber_unavailable", ref=KEY))
+    other = KEY.replace("1", "2")
+    talk.talk.begin_hearing(other, 0)
+    talk(HearingEnded(), Notice.of("didnt_catch"))
+    failed = [event["item_id"] for event in talk.seen if event["type"].endswith("transcription.failed")]
+    assert [item[-4:] for item in failed] == ["1111", "2222"]
+    assert talk.talk.heard is None
 
 
 def test_answer_that_is_discarded_after_its_item_was_added_is_deleted() -> None:

@@ -52,6 +52,7 @@ class LanguagePhrasing(BaseModel):
     burden: str = "(?!)"
     relief: str = "(?!)"
     loss: str = "(?!)"
+    retells: str = "(?!)"
     supposes: str = "(?!)"
     introduces: str = "(?!)"
     turning: str = "(?!)"

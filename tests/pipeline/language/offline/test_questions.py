@@ -517,23 +517,19 @@ def test_sympathy_is_for_what_is_hard_at_the_end(answer: str, hard: bool) -> Non
             False,
         ),
         (
-            (
-                "The door was shut.",
-                "I went up to it and the door was shut again. Then I went home. It was late by now.",
-            ),
-            "the door",
-            True,
-        ),
-        (
-            ("I drive.", "The door was shut. I went up to the door again. Then I went home. It was late by now."),
+            ("The door was shut.", "I went up to it and the door was shut. Then I went home. It was late by now."),
             "the door",
             False,
         ),
     ],
 )
-def test_question_may_name_what_came_up_again_and_again(answers: tuple[str, ...], part: str, named: bool) -> None:
+def test_question_in_a_story_may_name_somebody_who_came_up_again_and_again(
+    answers: tuple[str, ...], part: str, named: bool
+) -> None:
     lines = tuple(Line(speaker="respondent", text=text) for text in answers)
-    asked = deepening(label=part, focus_rendering=Rendering(part=part)).model_copy(update={"lines": lines})
+    happening = next(one for one in METHODS["critical_incident"].strategies if one.node_binding == "required")
+    fields: dict[str, Any] = {"label": part, "focus_is_last_said": True, "focus_rendering": Rendering(part=part)}
+    asked = request("critical_incident", happening, **fields).model_copy(update={"lines": lines})
     texts = list(questions.wordings(asked, plain=True))
     assert any(text in (f"Tell me a bit more about {part}.", f"Tell me more about {part}.") for text in texts) == named
     again = asked.model_copy(update={"all_questions": (f"Tell me more about {part}.",)})
@@ -593,16 +589,18 @@ def test_nobody_is_asked_what_bothers_them_about_a_person() -> None:
         assert any("bothers" in text for text in wordings(request, plain=True)) == asked
 
 
-def test_thing_that_was_spoken_of_once_is_not_asked_about_by_itself() -> None:
-    form = Form(ask="Tell me about {thing}.")
-    once = told(
-        ("I cried on the bus. A girl gave me a tissue.",), label="A girl", focus_rendering=Rendering(thing="that girl")
-    )
-    again = told(
-        ("There was a girl on the bus.", "I cried on the bus. A girl gave me a tissue."),
-        label="A girl",
-        focus_rendering=Rendering(thing="that girl"),
-    )
-    for request, asked in ((once, False), (again, True)):
-        more = request.model_copy(update={"forms": (form, Form(ask="What was that like for you?"))})
-        assert ("Tell me about that girl." in wordings(more, plain=True)) == asked
+@pytest.mark.parametrize(
+    ("answers", "thing", "asked"),
+    [
+        (("I cried on the bus.", "My brother came and sat there."), "your brother", False),
+        (("I cried in front of my brother.", "My brother came and sat there."), "your brother", True),
+        (("I was alone in the van.", "I ate in the van and sat there."), "the van", False),
+    ],
+)
+def test_only_somebody_who_came_up_again_is_asked_about_by_themselves(
+    answers: tuple[str, ...], thing: str, asked: bool
+) -> None:
+    forms = (Form(ask="Tell me about {thing}."), Form(ask="What was that like for you?"))
+    request = told(answers, label="sat there", focus_rendering=Rendering(thing=thing))
+    more = request.model_copy(update={"forms": forms})
+    assert (f"Tell me about {thing}." in wordings(more, plain=True)) == asked
