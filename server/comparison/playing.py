@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from pydantic import ValidationError
 
+from config.fitting import engine_refused
 from config.settings import ROLES, Settings
 from pipeline.concept import SessionConfiguration
 from pipeline.context import Answer
@@ -96,6 +97,8 @@ def with_engine(
     if name := _unknown_signal(configuration.methodology):
         method = configuration.methodology.name
         raise Unplayable(f"{method} is of another version of askwell: this one has no signal for `{name}`")
+    if refused := engine_refused(configuration.methodology, engine):
+        raise Unplayable(refused)
     kept = configuration.concept.engine == engine and configuration.engine_file
     changed = configuration.model_copy(
         update={

@@ -288,6 +288,15 @@ async def test_engine_that_can_not_serve_is_left_out_or_refused_where_it_was_nam
         chosen(broken, Wanted(engines=("two_tier",)))
 
 
+async def test_engine_that_the_methodology_does_not_admit_is_refused_as_at_the_start_of_a_session() -> None:
+    source = await stored("signal_pools", ("sweet",))
+    assert source.configuration is not None
+    method = source.configuration.methodology.model_copy(update={"engines": ("signal_pools",)})
+    pinned = replace(source, configuration=source.configuration.model_copy(update={"methodology": method}))
+    with pytest.raises(Unplayable, match="`two_tier` can't hold interviews by `small`; take `signal_pools`"):
+        chosen(pinned, Wanted(engines=("two_tier",)))
+
+
 async def test_engine_or_method_of_another_version_is_named(tmp_path: Path) -> None:
     source = await stored("two_tier", ("sweet",))
     assert source.configuration is not None
