@@ -85,7 +85,7 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
         words: those of the act.
         after: words that follow it.
     """
-    if heard.act == "dont_know" and telling >= STORY_WORDS:
+    if (heard.act == "dont_know" or heard.about == "enough") and telling >= STORY_WORDS:
         return True  # it leaves something to ask after
     if heard.heard_by == "reader":
         return not heard.sure and heard.act not in ASKED_BACK

@@ -13,7 +13,7 @@ from itertools import islice
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.ranking import LATELY, THIRD, Moment, bare, in_a_run, ranked, shipped
 from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of
-from pipeline.language.offline.wording import Wording, fitting, stance_of, worded
+from pipeline.language.offline.wording import Wording, fitting, stance_of, stands_in_much, worded
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
 from pipeline.question.checker import check, compared_with
@@ -366,7 +366,7 @@ def _best(
     goes_on = told.happening and not told.felt and not told.peak
     lately = (request.all_questions or request.recent_questions)[-LATELY:]
     plainest = []
-    probes = speaking.probes if request.focus_is_last_said else ()
+    probes = speaking.probes if request.focus_is_last_said or stands_in_much(request) else ()
     for kind, texts in (("probe", probes), ("story probe", speaking.story_probes if goes_on else ())):
         asked = sum(any(was_asked(probe, question) for probe in texts) for question in lately)
         asked = asked if kind == "probe" else sum(was_asked(probe, lately[-1]) for probe in texts) if lately else 0

@@ -103,7 +103,7 @@ class Telling:
         figures: it ends with nothing but figures, or is asked about them.
         closed: it closes the subject.
         peak: it says something that weighs more than how it went on.
-        origins: somebody or something that it comes from was told of lately.
+        origins: somebody or something that it comes from was told of.
         learning: the respondent seems to be learning the language.
         retold: it says that something in it was told before.
     """
@@ -158,7 +158,7 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         figures=not felt and re.search(speaking.figures, said[-1]) is not None,
         closed=len(last.split()) <= CLOSING_WORDS and re.search(speaking.closed, last) is not None,
         peak=re.search(speaking.peak, " ".join(said[-PEAK_IN:])) is not None,
-        origins=any(re.search(speaking.origins, answer.casefold()) for answer in answers[-UNCLEAR_FOR:]),
+        origins=any(re.search(speaking.origins, answer.casefold()) for answer in answers),
         learning=_slips(answers, speaking) >= SLIPS,
         retold=re.search(speaking.retells, last) is not None,
     )

@@ -26,6 +26,8 @@ _INSIDE = re.compile(
     r"(?: i| he| she| it| we| they| you| the \w+| my \w+)?[\s,]*$"
 )
 """Ends of a clause; and what comes before one that is a part of another."""
+MUCH = 20
+"""Words of a long answer."""
 SHORT_ECHO = 5
 """Words of a clause that is said back although it was said last: “They climb on you. What does that mean to you?”"""
 
@@ -120,6 +122,8 @@ def _anaphoric(
     form: Form, request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase, number: int
 ) -> Iterator[Wording]:
     """The wordings of a form whose “that” stands for what was said."""
+    if not request.focus_is_last_said and stands_in_much(request):
+        yield Wording(fill(form.ask, topic=request.topic), form)
     if request.focus_is_last_said and not request.focus_is_jump:
         yield Wording(fill(form.ask, topic=request.topic), form)
         short = about.rendering.clause and 0 < len(about.said_back.split()) <= SHORT_ECHO
@@ -132,6 +136,16 @@ def _anaphoric(
         return
     text = fill(f"{{mention}} {form.ask}", topic=request.topic, phrase=about, mention=sentence)
     yield Wording(text, form, naming)
+
+
+def stands_in_much(request: QuestionRequest) -> bool:
+    """Whether what is asked about stands in a long last answer, before its end.
+
+    “That” is then taken for all of it; said back, what is asked about is a piece of something more often than not.
+    """
+    said = next((line.text for line in reversed(request.lines) if line.speaker == "respondent"), "").casefold()
+    wanted = (request.focus_quote or request.focus_label or "").casefold().strip(" .,;!?")
+    return not request.focus_is_jump and len(said.split()) >= MUCH and bool(wanted) and wanted in said
 
 
 def _ends(request: QuestionRequest) -> bool:

@@ -275,9 +275,20 @@ def test_words_that_may_mean_the_thing_are_asked_back_and_a_garden_that_must_be_
     [
         "You can't knock on a heat pump, I don't know. But we had something as long as the boiler was there.",
         "He'd known the whole time, I don't know how, I think my wife told him and he never said a word.",
+        "Not much to tell, that's sort of the thing. She cooks, I eat, she asks am I on nights this week.",
         "We don't talk much, him and me, we sort of fix things. He'd hear me in the cellar at one in the morning.",
     ],
 )
 def test_who_tells_something_neither_knows_nothing_nor_declines(trained: ActHearing, text: str) -> None:
     found = heeded(text, trained.read_sync(text, "What happened then?", "en"))
-    assert not {act.act for act in found} & {"dont_know", "declines"}
+    assert not {act.act for act in found} & {"dont_know", "declines", "complains"}
+
+
+def test_question_what_the_interviewer_is_after_is_heard_and_what_was_left_unsaid_is_no_correction(
+    trained: ActHearing,
+) -> None:
+    text = "It was one night by the coast, on my own. Can I ask, is it the camping you're interested in?"
+    found = {act.act: act.about for act in trained.read_sync(text, "How did it go on from there?", "en")}
+    assert found["asks_interviewer"] == "why_ask"
+    text = "I suppose what I didn't say is there was a one-man version, and it was in the basket first."
+    assert "corrects" not in {act.act for act in trained.read_sync(text, "And what happened next?", "en")}

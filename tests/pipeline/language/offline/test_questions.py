@@ -604,3 +604,13 @@ def test_only_somebody_who_came_up_again_is_asked_about_by_themselves(
     request = told(answers, label="sat there", focus_rendering=Rendering(thing=thing))
     more = request.model_copy(update={"forms": forms})
     assert (f"Tell me about {thing}." in wordings(more, plain=True)) == asked
+
+
+def test_piece_of_a_long_answer_is_not_said_back() -> None:
+    long = (
+        "I had to pick the fruit and keep out of the way, it was my wife who made the jam for forty-four years. Then I "
+        "stood there with her notebook, sugar as always, and it ran down my face."
+    )
+    for answer, named in ((long, False), ("I had to pick the fruit.", True)):
+        asked = told((answer,), label="had to pick the fruit", focus_is_last_said=False)
+        assert ("pick" in compose(asked)) == named
