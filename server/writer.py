@@ -49,7 +49,7 @@ class WriterSettings:
     """
 
     batch: int = 64
-    gather_s: float = 0.5
+    gather_s: float = 0.05
     wait_ms: int = 4_000
     lock_ttl_s: float = 10.0
     lock_retry_s: float = 2.0
