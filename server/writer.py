@@ -34,7 +34,7 @@ class WriterSettings:
 
     Args:
         batch: records per transaction at most.
-        gather_s: how long a record waits at least, so that an answer is mostly written with its turn; all partitions
+        gather_s: how long a record waits at least, so that what happens at once shares a transaction; all partitions
             write at the same moments, twice in that time.
         wait_ms: how long to wait for a record before the lock is looked at again.
         lock_ttl_s: how long a partition stays locked by a writer that no longer renews its lock, which it does after a
