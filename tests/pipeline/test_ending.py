@@ -89,6 +89,15 @@ async def test_thanks_follow_a_closing_answer_that_brings_nothing_new() -> None:
     assert interview.state.status == "completed"
 
 
+async def test_who_says_that_this_is_all_is_thanked_though_something_new_was_said() -> None:
+    interview = await closing_interview()
+    await interview.say(
+        "Only that the second firm was very good. That's all, love, thank you for listening.",
+        concepts(("second firm", "attribute")),
+    )
+    assert interview.state.status == "completed"
+
+
 async def test_saturation_before_the_end_asks_the_closing_question_first() -> None:
     interview = Interview()
     found = concepts(("taste", "attribute"))

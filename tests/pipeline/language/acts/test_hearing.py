@@ -292,3 +292,11 @@ def test_question_what_the_interviewer_is_after_is_heard_and_what_was_left_unsai
     assert found["asks_interviewer"] == "why_ask"
     text = "I suppose what I didn't say is there was a one-man version, and it was in the basket first."
     assert "corrects" not in {act.act for act in trained.read_sync(text, "And what happened next?", "en")}
+
+
+def test_plea_to_keep_what_was_said_is_no_wish_to_delete_it(trained: ActHearing) -> None:
+    question = "Do you want everything you told me to be deleted? That can't be undone."
+    text = "No, no, don't delete anything, I never said that. You keep what I told you."
+    assert "wants_withdrawal" not in {act.act for act in trained.read_sync(text, question, "en")}
+    text = "Take that sentence off my file, please, I do not want it kept."
+    assert "wants_withdrawal" in {act.act for act in trained.read_sync(text, question, "en")}

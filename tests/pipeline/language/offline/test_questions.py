@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pipeline.language.offline import questions
 from pipeline.language.offline.phrasings import LANGUAGES, phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose, is_dont_know, wordings
+from pipeline.language.offline.telling import asks_story
 from pipeline.methodology import Form, Methodology, Strategy
 from pipeline.ports import Line, QuestionKind, QuestionRequest, QuestionWriter, Rendering
 from pipeline.question.checker import check
@@ -614,3 +615,29 @@ def test_piece_of_a_long_answer_is_not_said_back() -> None:
     for answer, named in ((long, False), ("I had to pick the fruit.", True)):
         asked = told((answer,), label="had to pick the fruit", focus_is_last_said=False)
         assert ("pick" in compose(asked)) == named
+
+
+def test_topic_is_not_turned_to_past_what_moves_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "_promise", lambda choice, told: 1.0)
+    monkeypatch.setattr(questions, "_weight", lambda choice: 0.0)
+    for answer, turned in (("I was so ashamed of that, standing there.", 1), ("We took the bus, standing there.", 0)):
+        lines = {"lines": (Line(speaker="respondent", text=answer),)}
+        choices = [leaving().model_copy(update=lines), deepening(label="standing there").model_copy(update=lines)]
+        assert OfflineQuestionWriter().preferred(choices, [0.0, 0.0]) == turned
+
+
+def test_complaint_with_something_new_in_it_is_asked_on_about() -> None:
+    short = "I told you that already."
+    long = f"{short} When I got in I put the shirt in his drawer, which I had emptied the week before, and it is there."
+    probes = tuple(phrasing("en").probes)
+    assert compose(told((long,), label="the shirt", complained=True, follows_reply=True)).startswith(probes)
+    assert not compose(told((short,), label="already", complained=True, follows_reply=True)).startswith(probes)
+
+
+def test_question_is_not_rephrased_as_what_came_next() -> None:
+    own = METHODS["critical_incident"].strategies
+    strategy = next(one for one in own if any(asks_story(form.ask) for form in one.templates["en"]))
+    original = "What was it like for you when he behaved?"
+    asked = request("critical_incident", strategy, kind="rephrase", label="he behaved", original=original)
+    texts = list(wordings(asked, plain=True))
+    assert texts and not any(asks_story(text) for text in texts)

@@ -147,3 +147,23 @@ def test_clause_said_back_of_what_was_said_just_now_loses_and_more_so_after_a_re
     assert replied[echo] < back[0]
     led_back = {wording: value for value, wording in ranked([echo], replace(MOMENT, jump=True), [0.0])}
     assert led_back[echo] > back[0]
+
+
+def score_of(ask: str, moment: Moment = MOMENT) -> float:
+    return ranked([Wording(ask, Form(ask=ask))], moment, [0.0])[0][0]
+
+
+def test_forms_that_moderators_hardly_ever_called_good_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    worn, plain = "What does that do for you?", "Tell me a bit more about that."
+    before, plain_before = score_of(worn), score_of(plain)
+    monkeypatch.setattr(ranking, "WORN_OUT", ())
+    assert score_of(worn) == pytest.approx(before + 0.6)
+    assert score_of(plain) == plain_before
+
+
+def test_meaning_is_asked_for_less_with_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = replace(MOMENT, recent=("What did that mean to you?", *("What happened then?",) * 9))
+    once, never = score_of("And what does that mean for you?", asked), score_of("And what does that mean for you?")
+    monkeypatch.setattr(ranking, "MEANT", 0.0)
+    assert score_of("And what does that mean for you?", asked) == pytest.approx(once + 0.6)
+    assert once < never

@@ -107,3 +107,17 @@ def test_figures_are_told_by_what_is_asked_about_too() -> None:
     plain = told("We signed there and then. Small place by the river.")
     assert not plain.figures and about_focus(plain, "forty-five a month", ENGLISH).figures
     assert not about_focus(plain, "small place", ENGLISH).figures
+
+
+def test_what_was_told_before_is_not_asked_for_as_what_came_next() -> None:
+    again = told("Like I said, we sat in the corridor until six. Then my aunt came up the stairs with the keys.")
+    assert again.retold and not told("We sat in the corridor. Then my aunt came up the stairs.").retold
+    then = "What happened then?"
+    assert fit(then, named=False, told=again) < 0 < fit(then, named=False, told=Telling(happening=True))
+
+
+def test_a_moment_and_a_reason_are_asked_for_where_they_fit() -> None:
+    moment, why = "What went through your mind at that moment?", "Why does that matter to you?"
+    happening, lasting = Telling(happening=True), Telling(lasting=True)
+    assert fit(moment, named=False, told=lasting) < fit(moment, named=False, told=happening)
+    assert fit(why, named=False, told=happening) < fit(why, named=False, told=lasting)
