@@ -300,3 +300,28 @@ def test_plea_to_keep_what_was_said_is_no_wish_to_delete_it(trained: ActHearing)
     assert "wants_withdrawal" not in {act.act for act in trained.read_sync(text, question, "en")}
     text = "Take that sentence off my file, please, I do not want it kept."
     assert "wants_withdrawal" in {act.act for act in trained.read_sync(text, question, "en")}
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "How did that evening end?",
+            "He's still out there in the yard. Next time I see him at the gate I'm taking the spade to "
+            "his head and I mean it.",
+        ),
+        (
+            "How safe is the kitchen?",
+            "it's not the kitchen it's going home after he said if i'm late again he'll break my hands and "
+            "i'm late now",
+        ),
+    ],
+)
+def test_danger_that_no_rule_knows_is_asked_about_in_a_story(trained: ActHearing, question: str, text: str) -> None:
+    assert "risk" in {act.act for act in trained.read_sync(text, question, "en")}
+
+
+def test_danger_that_only_a_rule_hears_is_asked_about_and_not_taken_for_sure(trained: ActHearing) -> None:
+    text = "Weight. I cut myself the first day, deep, blood up the tiles, six stitches. Best knives I've ever owned."
+    heard = [act for act in trained.read_sync(text, "Why that set and not another?", "en") if act.act == "risk"]
+    assert heard and not heard[0].sure
