@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import aiosqlite
 from sqlalchemy import Connection, Engine, Select, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -54,6 +55,33 @@ class _ConnectionToFile(sqlite3.Connection):
         super().close()
 
 
+class _DriverConnection(aiosqlite.Connection):
+    """Can be stopped while it is being closed.
+
+    SQLAlchemy stops a connection whose closing was cancelled. The driver would then wait for the answer to a second
+    order to stop, which its thread, gone with the first, never gives: a task that never ends.
+    """
+
+    _stopped: asyncio.Future[Any] | None = None
+
+    def stop(self) -> asyncio.Future[Any] | None:
+        """Close and end the thread; the future of the first time every time."""
+        if self._stopped is None:
+            self._stopped = super().stop()
+        return self._stopped
+
+
+def _driver_connection(path: str, **options: Any) -> _DriverConnection:
+    """A connection to be opened, whose thread ends with the process."""
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(path, factory=_ConnectionToFile, **options)
+
+    connection = _DriverConnection(connect, iter_chunk_size=64)
+    connection._thread.daemon = True
+    return connection
+
+
 class Database:
     """One database with its connections; one per process.
 
@@ -76,7 +104,7 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         options: dict[str, Any] = {"json_serializer": json_text}
         if self.is_sqlite:
-            options["connect_args"] = {"factory": _ConnectionToFile}
+            options["connect_args"] = {"async_creator_fn": _driver_connection}
         else:
             # A server that vanished without closing its connections would be waited for without end.
             deadlines = {"timeout": CONNECT_S, "command_timeout": statement_s}

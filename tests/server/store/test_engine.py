@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,48 @@ async def test_connection_closed_with_rows_unread_lets_others_write(database: Da
     other.execute("BEGIN IMMEDIATE")
     other.close()
     del unread
+
+
+async def test_connection_whose_closing_is_cancelled_ends_with_nothing_left(database: Database) -> None:
+    answering = threading.Event()
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow() -> int:
+        loop.call_soon_threadsafe(begun.set)
+        answering.wait()
+        return 1
+
+    async def ask() -> None:
+        async with database.read() as connection:
+            driver = (await connection.get_raw_connection()).driver_connection
+            assert driver is not None
+            await driver.create_function("slow", 0, slow)
+            await connection.execute(text("SELECT slow()"))
+
+    before = asyncio.all_tasks()
+    asking = asyncio.create_task(ask())
+    await begun.wait()
+    asking.cancel()  # the connection is closed, for which its query is waited for
+    closing = await until_task("_terminate_graceful_close")
+    asking.cancel()  # nothing is waited for any more: it is stopped
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert not closing.done()
+    answering.set()
+    async with asyncio.timeout(PATIENCE_S):
+        await closing
+    assert asyncio.all_tasks() == before
+
+
+async def until_task(name: str) -> asyncio.Task[Any]:
+    """The task that runs a function of that name, once there is one."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            for task in asyncio.all_tasks():
+                if getattr(task.get_coro(), "__qualname__", "").endswith(name):
+                    return task
+            await asyncio.sleep(0)
 
 
 async def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
