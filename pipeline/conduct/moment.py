@@ -30,6 +30,7 @@ def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None
         spoken=context.answer.spoken,
         closing=context.state.status == "closing",
         comparing=_compares(context),
+        shown=bool(concept.stimulus or context.configuration.stimulus_image is not None),
     )
 
 

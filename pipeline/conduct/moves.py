@@ -86,7 +86,8 @@ class Moment:
     `said` is the message, `acts` what was heard in it, `turn_number` the turn it would be. `questions_left` are those
     that may follow at most; `spoken` says that it was transcribed from speech; `kiosk` that the interview runs on a
     device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
-    `comparing` that the question is a step of a repertory grid, which no easier one can stand for.
+    `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that the
+    respondent was shown an idea, so that a question about anything else is about that.
     """
 
     said: str
@@ -103,6 +104,7 @@ class Moment:
     spoken: bool = False
     closing: bool = False
     comparing: bool = False
+    shown: bool = False
 
     @property
     def texts(self) -> ConductTexts:
@@ -543,6 +545,9 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
     asked = [one.about for one in moment.acts if one.act == "asks_interviewer" and one.sure]
     facts = {**moment.texts.facts, **moment.facts}
     subjects = list(dict.fromkeys(about if about in facts else "other" for about in asked))
+    if moment.shown and subjects == ["other"] and moment.texts.idea_silent:
+        # Nobody knows more of the idea than its description says; what they would expect is asked instead.
+        return Move("asks_interviewer", moment.variant(moment.texts.idea_silent), "engine", counts=True)
     known = [about for about in subjects if about != "other"] or subjects
     told_facts = [facts[about] for about in known]
     text = _sentences(*told_facts[:2]).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)

@@ -8,9 +8,11 @@ from functools import cached_property
 
 from pipeline.coverage import share
 from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile
+from pipeline.engines.arbitration.leading import Followed, leads_in
 from pipeline.engines.shared.moment import TurnView
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
+from pipeline.leads import tells_past
 from pipeline.question.text import words
 from pipeline.subjects import NodeFacts, about, language_of
 
@@ -130,6 +132,32 @@ class Moment(TurnView):
             for tension in reversed(self.inputs.tensions)
             if len(tension.node_ids) > 1 and set(tension.node_ids) <= there and tension.id not in asked
         )
+
+    @property
+    def is_concept_test(self) -> bool:
+        """Whether there are elements, so that a concept is tested."""
+        return bool(self.inputs.elements)
+
+    @cached_property
+    def leads(self) -> tuple[Followed, ...]:
+        """What answers say of the idea and nobody has followed; nothing but in concept tests."""
+        return leads_in(self.inputs, self.file.views.bare_apart) if self.is_concept_test else ()
+
+    @cached_property
+    def past_turns(self) -> int:
+        """The latest answers in a row that tell of what was rather than of the idea."""
+        inputs, count = self.inputs, 0
+        names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+        for turn in range(inputs.turn_count, 0, -1):
+            if not tells_past(inputs.answers.get(turn, ""), names, language_of(inputs)):
+                break
+            count += 1
+        return count
+
+    @cached_property
+    def left(self) -> int:
+        """Questions that are left before the closing one, this one included."""
+        return (self.inputs.max_turns or self.file.ending.max_turns) - self.inputs.turn_count - 2
 
     def phase_of(self, strategy: str) -> str:
         """The phase of a strategy; empty for one that is not the engine's."""
