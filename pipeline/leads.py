@@ -46,7 +46,7 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         r"(?=.*\b(?:'d|'ll|would|could|might|then|will|don't need|yes|no|maybe|fine)\b)"
         r"|\b(?:'d|'ll|would|could|might|will)\b[^.?!]{0,60}\bif\b(?! you know| i'm honest| you ask| you like| anything)"
         r"|\b(?:it|that|they|there|he|she|somebody) (?:would have|'d have|has|have|needs?|must|should) (?:to )?"
-        r"(?:be|do|have|work|come|fit|last|cost)\b|\botherwise\b|\bwhat would help\b",
+        r"(?:be|do|have|work|come|fit|last|cost)\b|\bwhat would help\b",
         "no_condition": r"\b(?:if|when) i (?:was|were) (?:young|little|small|a)\b",
         "doubt": r"\bnot (?:so |that |quite |really |entirely |too )?(?:sure|certain|convinced)\b"
         r"|\b(?:hardly|don't|do not|can't|cannot|couldn't|wouldn't) (?:quite |really )?(?:believe|trust)\b"
@@ -57,10 +57,10 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         r"|\b(?:might|could) (?:simply|just|well)\b|\b(?:the|my) (?:only )?(?:problem|trouble|snag|worry|question|thing)"
         r" (?:is|with|would)\b|\bonly thing\b|\bi(?:'d| would) (?:probably|only|just) (?:forget|end up|lose)\b"
         r"|\bhow (?:do|would|can) (?:i|you) know\b|\b(?:can't|cannot|don't|do not) (?:quite |really )?see (?:how|why|what|that|it)\b"
-        r"|\bwhy (?:would|should) (?:they|it|he|she|somebody|anybody|anyone)\b",
+        r"|\botherwise (?:i|it|they|we|you)\b|\bwhy (?:would|should) (?:they|it|he|she|somebody|anybody|anyone)\b",
         "no_doubt": r"\bnot (?:quite |really )?sure (?:what|how) (?:you|to)\b",
         "against": r"\b(?:hate|dislike|don't like|do not like|didn't like|not keen|puts? me off|annoy\w*|bothers (?:me|us))\b"
-        r"|\b(?:silly|stupid|pointless|useless|ridiculous|rip-?off|waste of|nonsense|no use|too (?:expensive|dear|much|many"
+        r"|\b(?:silly|stupid|pointless|useless|ridiculous|rip-?off|trap|scam|unfair|cheeky|a joke|a con|waste of|nonsense|no use|too (?:expensive|dear|much|many"
         r"|little|small|big|long|short|slow|complicated|fiddly|heavy|risky|late|far))\b"
         r"|\b(?:don't|do not|wouldn't|would not|won't|never) (?:really |actually |even |ever )?"
         r"(?:need|want|buy|use|pay|take|bother|do)\b(?! (?:to|you|me|it justice))|\bnot for me\b|\bleaves? me cold\b|\bmakes no (?:sense|difference)\b",
@@ -89,11 +89,11 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         "no_asks": r"\b(?:er|sie|man|wir) (?:sagte|fragte|sagt|fragt|meinte)\b|^(?:warum nicht|was sonst)\b|\bwas meinen sie\b|^wie (?:bitte|meinen)\b",
         "unseen": r"\b(?:habe|hab) (?:ich )?(?:gar |da |das |den |die |überhaupt )*(?:nicht|kein\w*) (?:\w+ )?(?:gesehen|gelesen|bemerkt)\b"
         r"|\b(?:übersehen|überlesen|überflogen)\b",
-        "condition": r"\b(?:nur wenn|wenn nur|außer wenn|es sei denn|vorausgesetzt|solange|hängt (?:davon )?ab|kommt (?:ganz )?darauf an|kommt drauf an|sonst|ansonsten)\b"
+        "condition": r"\b(?:nur wenn|wenn nur|außer wenn|es sei denn|vorausgesetzt|solange|hängt (?:davon )?ab|kommt (?:ganz )?darauf an|kommt drauf an)\b"
         r"|\bwenn\b(?! ich ehrlich| sie mich fragen)(?=.*\b(?:würde|würden|wäre|dann|könnte|hätte|müsste)\b)"
         r"|\b(?:würde|wäre|könnte|hätte)\b[^.?!]{0,60}\bwenn\b|\b(?:es|das|der|die) müsste\b",
         "no_condition": r"\bals ich\b",
-        "doubt": r"\bnicht (?:so |ganz |wirklich )*(?:sicher|überzeugt)\b|\b(?:zweifle|bezweifle|skeptisch|misstrauisch|unsicher)\b"
+        "doubt": r"\b(?:sonst|ansonsten)\b|\bnicht (?:so |ganz |wirklich )*(?:sicher|überzeugt)\b|\b(?:zweifle|bezweifle|skeptisch|misstrauisch|unsicher)\b"
         r"|\b(?:glaube|traue)\b[^.?!]{0,20}\b(?:nicht|kaum)\b|\b(?:zu schön|haken|kleingedruckte\w*|befürchte|fürchte|angst|sorge\w*|risiko|bedenken)\b"
         r"|\bdas (?:einzige|problem) (?:ist|wäre)\b|\bwoher weiß ich\b|\bnur (?:werbung|ein trick)\b",
         "against": r"\b(?:hasse|mag (?:ich )?(?:\w+ )?nicht|gefällt mir (?:\w+ )?nicht|stört|nervt|schreckt|unsinn|quatsch|überflüssig|sinnlos|verschwendung)\b"

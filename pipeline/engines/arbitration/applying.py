@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from pipeline.coverage import GapKind
 from pipeline.engines.arbitration.file import Applies, ArbitratedStrategy, Tactic
 from pipeline.engines.arbitration.leading import Followed
 from pipeline.engines.arbitration.moment import Moment
@@ -16,6 +17,10 @@ from pipeline.subjects import AND, NodeFacts, answer_of, described, language_of,
 
 SAYS_ALL = 12
 """Words of an answer up to which, in a concept test, there is nothing deeper to follow in it."""
+
+
+SLACK = 2
+"""Questions more than they take that may be left when sides of the idea for the end can be asked about."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +79,13 @@ def _tactic(
     if target is not None and target.kind == "aspect":
         return next((tactic for tactic in strategy.tactics if tactic.id == target.ids[0]), None)
     lacking = moment.gaps.get(target.ids[0], ()) if target is not None and target.kind == "element" else ()
-    for gap in lacking:
+    if target is not None and target.kind == "element" and moment.is_passing(target.ids[0]):
+        kinds: tuple[GapKind, ...] = ("no_reaction",)
+    else:
+        kinds = tuple(gap.kind for gap in lacking)
+    for kind in kinds:
         for tactic in strategy.tactics:
-            if gap.kind in tactic.gaps and _is_labelled(tactic, target, moment):
+            if kind in tactic.gaps and _is_labelled(tactic, target, moment):
                 return tactic
     suited = [tactic for tactic in strategy.tactics if _is_for(tactic.concept_tests, moment)] or strategy.tactics
     free = [tactic for tactic in suited if not tactic.gaps] or list(suited)
@@ -104,13 +113,13 @@ def _elsewhere(nodes: tuple[NodeFacts, ...], strategy: ArbitratedStrategy, momen
 
 
 def _coverage_gaps(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
-    """Elements with a gap; one that was asked about often enough keeps its gaps, and is reported with them."""
+    """Elements with a gap, or named in passing; one that was asked about enough keeps its gaps, and is reported."""
     labels = {element.id: element.label for element in moment.inputs.elements}
     for name, lacking in moment.gaps.items():
         entry = moment.coverage[name]
-        if lacking and not entry.exhausted and not entry.declined:
+        if (lacking or moment.is_passing(name)) and not entry.exhausted and not entry.declined:
             label = labels[name]
-            if lacking[0].kind == "unconnected":
+            if lacking and lacking[0].kind == "unconnected":
                 label = f"{label}{AND.get(language_of(moment.inputs), AND['en'])}{labels[lacking[0].other]}"
             yield Target(kind="element", ids=(name,), label=label)
 
@@ -215,8 +224,7 @@ def _aspects(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
     used = sum(tactic.last and tactic.id in asked for tactic in strategy.tactics)
     most = max(0, turns // moment.file.views.turns_per_side - used)
     ending = [tactic for tactic in strategy.tactics if tactic.last and is_open(tactic)][:most]
-    waiting = sum(demand not in text for demand in inputs.demands for text in [" ".join(inputs.question_texts)])
-    if moment.left > waiting + len(ending):
+    if moment.left > moment.demanded + len(ending) + SLACK:
         ending = [tactic for tactic in strategy.tactics if not tactic.last and is_open(tactic)]
     for tactic in ending:
         yield Target(kind="aspect", ids=(tactic.id,), label=tactic.id.replace("_", " "))

@@ -159,6 +159,17 @@ class Moment(TurnView):
         """Questions that are left before the closing one, this one included."""
         return (self.inputs.max_turns or self.file.ending.max_turns) - self.inputs.turn_count - 2
 
+    def is_passing(self, element: str) -> bool:
+        """Whether an element was named in a single answer, and no question was about it."""
+        entry = self.coverage[element]
+        return entry.mentioned == 1 and not entry.focused
+
+    @cached_property
+    def demanded(self) -> int:
+        """The concept's own questions that were not asked."""
+        said = " ".join(self.inputs.question_texts)
+        return sum(demand not in said for demand in self.inputs.demands)
+
     def phase_of(self, strategy: str) -> str:
         """The phase of a strategy; empty for one that is not the engine's."""
         known = self.table.get(strategy)

@@ -209,6 +209,9 @@ class CoverageParams(Spec):
     """What an element's gaps are worth."""
 
     first_time: float = Field(default=2.5, ge=1, le=10, description="Multiplier for one that was never spoken of.")
+    passing: float = Field(
+        default=1.6, ge=1, le=10, description="Multiplier for one that was named in passing and never asked about."
+    )
     gaps: dict[GapKind, Factor] = Field(
         default={"no_reaction": 1.5, "no_comprehension": 1.2, "unconnected": 1.1},
         description="Multiplier for the greatest of its other gaps.",
@@ -228,6 +231,8 @@ class CoverageQuality(Scorer[CoverageParams]):
         kinds = [gap.kind for gap in moment.gaps.get(target.ids[0], ())]
         if "unmentioned" in kinds:
             return Multiplier(self.given.first_time, f"nobody spoke of {target.label} yet")
+        if moment.is_passing(target.ids[0]):
+            return Multiplier(self.given.passing, f"{target.label} was named in passing")
         value = max((self.given.gaps.get(kind, NEUTRAL) for kind in kinds), default=NEUTRAL)
         return Multiplier(value, f"{target.label} lacks {', '.join(kind.replace('_', ' ') for kind in kinds)}")
 
@@ -300,7 +305,10 @@ class LeadParams(Spec):
     earlier: float = Field(
         default=0.7, ge=0, le=1, description="Multiplier besides where it is of a former answer and was not followed."
     )
-    ending: float = Field(default=2.6, ge=1, le=10, description="Multiplier for a side of the idea at the end.")
+    ending: float = Field(
+        default=2.8, ge=1, le=10, description="Multiplier for a side of the idea that could not be asked about later."
+    )
+    near: float = Field(default=1.6, ge=1, le=10, description="Multiplier for one for the end a little before it.")
     told: float = Field(
         default=1.4,
         ge=1,
@@ -329,7 +337,8 @@ class LeadStrength(Scorer[LeadParams]):
         if option.strategy.applies == "past_told":
             return Multiplier(self.given.returning, "a story was told, and leads back to the idea")
         if option.strategy.applies == "aspects" and option.tactic is not None and option.tactic.last:
-            return Multiplier(self.given.ending, "the end is near, and nobody spoke of that side of the idea")
+            value = self.given.ending if moment.left <= moment.demanded + 1 else self.given.near
+            return Multiplier(value, "the end is near, and nobody spoke of that side of the idea")
         lead = option.lead
         if lead is None:
             if option.strategy.phase != "depth" or not moment.is_concept_test:

@@ -37,7 +37,7 @@ TASTE, PRICE = Element(id="taste", label="the taste"), Element(id="price", label
 LOW = MomentumState(levels=("low",))
 TIRED = MomentumState(levels=("low",) * 3, mean=0.2, consecutive_low=3)
 COVERED = tuple(
-    ElementCoverage(element_id=name, mentioned=1, reactions=("positive",), comprehension=1.0)
+    ElementCoverage(element_id=name, mentioned=2, reactions=("positive",), comprehension=1.0)
     for name in ("taste", "price")
 )
 
@@ -188,8 +188,8 @@ def test_something_weighty_that_was_just_brought_up_is_followed_before_the_next_
 @pytest.mark.parametrize(
     ("entry", "tactic", "value"),
     [
-        ({"mentioned": 1, "comprehension": 1.0}, "reaction_elicitation", 1.2),
-        ({"mentioned": 1, "reactions": ("positive",)}, "specificity_probe", 0.5),
+        ({"mentioned": 2, "comprehension": 1.0}, "reaction_elicitation", 1.2),
+        ({"mentioned": 2, "reactions": ("positive",)}, "specificity_probe", 0.5),
         ({}, "open_element_probe", 2.5),
     ],
 )
