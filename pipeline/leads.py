@@ -11,13 +11,15 @@ from typing import Final, Literal
 from pipeline.elements import Names, named
 from pipeline.question.text import sentences, words
 
-LeadKind = Literal["asks", "unseen", "condition", "doubt", "against", "liking", "raised", "bare"]
-"""The respondent asks something about the idea, has not noticed a part of it, says on what it depends, doubts it, is
-against it, likes it, brings a part of it up; or says so little that nobody knows why."""
+LeadKind = Literal["asks", "unclear", "unseen", "condition", "doubt", "against", "liking", "raised", "bare"]
+"""The respondent asks something about the idea, has not understood it, has not noticed a part of it, says on what it
+depends, doubts it, is against it, likes it, brings a part of it up; or says so little that nobody knows why."""
 
 QUOTED = 12
 """Words that are said back at the most."""
 LEAST_QUOTED = 3
+CHECKED = 5
+"""Words of a statement with a question mark from which on it asks whether it is so; fewer only say something back."""
 BRIEF = 8
 """Words of an answer up to which it gives no reason unless it says so."""
 STORY = 20
@@ -37,10 +39,17 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         "no_asks": r"\b(?:he|she|they|we|you|people) (?:said|asked|told|says|goes|ask|say)\b|^(?:why not|what else)\b"
         r"|\bwho (?:wouldn't|doesn't|needs|cares|knows)\b|\bwhat can (?:you|i|one) (?:do|say)\b|^what do you mean\b"
         r"|\b(?:was|were) (?:i|he|she|we|they) (?:to|supposed)\b|^(?:\w+ ){0,3}of what\b|^like what\b|\bwhat's not to\b"
-        r"|^(?:when|what) was what\b|\byou know\?$",
+        r"|^(?:when|what) was what\b|\byou know\?$|^you know (?:what|how)\b|\byou mean\b|\byou (?:ask|asking|want to know|want to hear|after)\b"
+        r"|\bare you (?:a|an|real|human|recording|still|there)\b|\b(?:this|the) (?:interview|survey|study|conversation|chat)\b"
+        r"|\bwhere (?:do|would|am|should|could) (?:i|we) (?:put|keep|store|to put)\b"
+        r"|\b(?:quite|very|too|rather|pretty|really|a lot|a bit|so)\b.*\b(?:isn't|is|aren't|are|doesn't|does) (?:it|they)\?$"
+        r"|\bmy (?:answers?|data|name)\b|\bquestions?\b|\bhow long (?:does|will|is|do) (?:this|we)\b|\bwho reads\b",
+        "answers_itself": r"^(?:so|then|well|no|nope|yes|maybe|perhaps|probably|because|about|i guess|i think|i suppose|that's|not)\b",
         "unseen": r"\b(?:didn't|haven't|hadn't|don't|do not|did not) (?:really |even |actually )?"
         r"(?:(?:think|believe|remember|recall) (?:that )?(?:i |i've )?)?(?:see|saw|seen|seeing|notice|noticed|noticing"
         r"|read|spot|spotted)\b|\bdid i miss\b|\bmust have missed\b|\bi (?:only )?skimmed\b|\bwasn't aware\b",
+        "unclear": r"\bi (?:really |still |just )?(?:don't|do not|didn't) (?:quite |really )?(?:get|understand) (?:it|this|the (?:idea|thing|point|concept))\b"
+        r"|\b(?:it|this|that)(?:'s| is) (?:all )?(?:a bit |rather |very )?confusing\b|\bi'm (?:a bit )?confused\b",
         "condition": r"\bif only\b|\bonly if\b|\bunless\b|\bas long as\b|\bprovided\b|\bdepends? (?:on|how|what|who|whether)\b"
         r"|\bif\b(?! you know| i'm honest| i am honest| you ask| you like| anything| i remember| you see| not| so)"
         r"(?=.*\b(?:'d|'ll|would|could|might|then|will|don't need|yes|no|maybe|fine)\b)"
@@ -57,12 +66,13 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         r"|\b(?:might|could) (?:simply|just|well)\b|\b(?:the|my) (?:only )?(?:problem|trouble|snag|worry|question|thing)"
         r" (?:is|with|would)\b|\bonly thing\b|\bi(?:'d| would) (?:probably|only|just) (?:forget|end up|lose)\b"
         r"|\bhow (?:do|would|can) (?:i|you) know\b|\b(?:can't|cannot|don't|do not) (?:quite |really )?see (?:how|why|what|that|it)\b"
-        r"|\botherwise (?:i|it|they|we|you)\b|\bwhy (?:would|should) (?:they|it|he|she|somebody|anybody|anyone)\b",
-        "no_doubt": r"\bnot (?:quite |really )?sure (?:what|how) (?:you|to)\b",
+        r"|\bthey (?:never|always|all)\b|\bbut where (?:do|would|am|should|could) (?:i|we) (?:put|keep|store|to put)\b|\botherwise (?:i|it|they|we|you)\b|\bwhy (?:would|should) (?:they|it|he|she|somebody|anybody|anyone)\b",
+        "no_doubt": r"\bnot (?:quite |really )?sure (?:what|how) (?:you|to)\b|\bsaid (?:it all|everything)\b",
         "against": r"\b(?:hate|dislike|don't like|do not like|didn't like|not keen|puts? me off|annoy\w*|bothers (?:me|us))\b"
-        r"|\b(?:silly|stupid|pointless|useless|ridiculous|rip-?off|trap|scam|unfair|cheeky|a joke|a con|waste of|nonsense|no use|too (?:expensive|dear|much|many"
+        r"|\b(?:silly|stupid|pointless|useless|ridiculous|rip-?off|trap|scam|unfair|cheeky|a joke|a con|for nothing|no good to me|no use to me|i'm out|rules me out|waste of|nonsense|no use|too (?:expensive|dear|much|many"
         r"|little|small|big|long|short|slow|complicated|fiddly|heavy|risky|late|far))\b"
-        r"|\b(?:don't|do not|wouldn't|would not|won't|never) (?:really |actually |even |ever )?"
+        r"|\b(?:steep|pricey|quite a (?:bit|lot)|a lot (?:of money|for))\b"
+        r"|\b(?:i|we|i'd|we'd) (?:really |actually |just )?(?:don't|do not|wouldn't|would not|won't|never) (?:really |actually |even |ever )?"
         r"(?:need|want|buy|use|pay|take|bother|do)\b(?! (?:to|you|me|it justice))|\bnot for me\b|\bleaves? me cold\b|\bmakes no (?:sense|difference)\b",
         "liking": r"\b(?:love|like|liked|loved|prefer)\b(?! (?:a|an|to|this|when|that of|if|mine|my|everybody|every)\b)(?! \w+ (?:said|says)\b)"
         r"|\b(?:the best|best thing|best part|favourite|brilliant|great|so nice|really nice|looks good|lovely|perfect|clever|excellent|fantastic|amazing"
@@ -86,9 +96,11 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         r"|hat|haben|darf|wird|werden)\b(?=.*\?)|\bwas (?:ist|passiert),? wenn\b(?=.*\?)|\b(?:oder|nicht wahr)\?$"
         r"|\b(?:würde|möchte|wüsste) ich (?:gern(?:e)? |noch |auch )*wissen\b|\bich (?:würde|möchte|wüsste) (?:gern(?:e)? |noch |auch )*(?:wissen)?\b(?=.*(?:wissen|,))"
         r"|\bfrage ich mich\b|\bich frage mich\b|\bda steht nicht\b|\bsteht nicht dabei\b",
-        "no_asks": r"\b(?:er|sie|man|wir) (?:sagte|fragte|sagt|fragt|meinte)\b|^(?:warum nicht|was sonst)\b|\bwas meinen sie\b|^wie (?:bitte|meinen)\b",
+        "no_asks": r"\b(?:er|sie|man|wir) (?:sagte|fragte|sagt|fragt|meinte)\b|^(?:warum nicht|was sonst)\b|\bmeinen sie\b|^wie bitte\b|\bfragen?\b|\b(?:dieses|das) (?:gespräch|interview)\b|\bmeine (?:antworten|daten)\b",
+        "answers_itself": r"^(?:also|dann|nein|ja|vielleicht|wahrscheinlich|weil|etwa|ich glaube|ich denke|das ist)\b",
         "unseen": r"\b(?:habe|hab) (?:ich )?(?:gar |da |das |den |die |überhaupt )*(?:nicht|kein\w*) (?:\w+ )?(?:gesehen|gelesen|bemerkt)\b"
         r"|\b(?:übersehen|überlesen|überflogen)\b",
+        "unclear": r"\b(?:verstehe|kapiere|versteh|kapier) ich (?:\w+ )?nicht\b|\bich (?:verstehe|kapiere) (?:das|es) (?:\w+ )?nicht\b|\bverwirrend\b",
         "condition": r"\b(?:nur wenn|wenn nur|außer wenn|es sei denn|vorausgesetzt|solange|hängt (?:davon )?ab|kommt (?:ganz )?darauf an|kommt drauf an)\b"
         r"|\bwenn\b(?! ich ehrlich| sie mich fragen)(?=.*\b(?:würde|würden|wäre|dann|könnte|hätte|müsste)\b)"
         r"|\b(?:würde|wäre|könnte|hätte)\b[^.?!]{0,60}\bwenn\b|\b(?:es|das|der|die) müsste\b",
@@ -142,6 +154,11 @@ def leads_of(answer: str, names: Names, language: str) -> tuple[Lead, ...]:
     return tuple(_leads(answer, names, rules)) if rules else ()
 
 
+def asks_of_idea(answer: str, language: str) -> bool:
+    """Whether a message asks something about the idea, rather than about the interview or the question."""
+    return any(lead.kind == "asks" for lead in leads_of(answer, (), language))
+
+
 def is_bare(answer: str, language: str) -> bool:
     """Whether an answer is brief and gives no reason."""
     rules, said = _rules(language), _plain(answer)
@@ -182,12 +199,14 @@ def tells_past(answer: str, names: Names, language: str) -> bool:
 def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iterator[Lead]:
     told = sentences(answer)
     for at, sentence in enumerate(told):
-        said = rules["fillers"].sub("", _plain(sentence))
+        said = _plain(sentence)
         elements = named(sentence, names)
         found = _kind(said, rules, bool(elements))
         if found is None:
             continue
         kind, start = found
+        if kind == "asks" and at + 1 < len(told) and rules["answers_itself"].search(_plain(told[at + 1])):
+            continue
         back = _said_back(sentence, said, start)
         back = back[len(back) - len(rules["fillers"].sub("", _plain(back))) :] if back == " ".join(back.split()) else back
         yield Lead(kind, back, sentence, elements, at == len(told) - 1)
@@ -198,6 +217,9 @@ def _kind(said: str, rules: dict[str, re.Pattern[str]], names_element: bool) -> 
     unseen = rules["unseen"].search(said)
     if unseen and names_element:
         return "unseen", unseen.start()
+    unclear = rules["unclear"].search(said)
+    if unclear and not rules["no_asks"].search(said):
+        return "unclear", unclear.start()
     asks = _asks(said, rules)
     if asks is not None:
         return "asks", asks
@@ -219,7 +241,7 @@ def _asks(said: str, rules: dict[str, re.Pattern[str]]) -> int | None:
         match = rules["asks"].search(bare)
         if match and len(words(bare)) >= LEAST_QUOTED:
             return len(said) - len(bare) + match.start()
-    return None
+    return 0 if said.endswith("?") and len(words(said)) >= CHECKED else None
 
 
 def _said_back(sentence: str, said: str, start: int) -> str:

@@ -87,7 +87,8 @@ class Moment:
     that may follow at most; `spoken` says that it was transcribed from speech; `kiosk` that the interview runs on a
     device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
     `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that the
-    respondent was shown an idea, so that a question about anything else is about that.
+    respondent was shown an idea, so that a question about anything else is about that; `asks_idea` that the message
+    asks something about it.
     """
 
     said: str
@@ -105,6 +106,7 @@ class Moment:
     closing: bool = False
     comparing: bool = False
     shown: bool = False
+    asks_idea: bool = False
 
     @property
     def texts(self) -> ConductTexts:
@@ -530,6 +532,8 @@ def _as_said(said: str, words: str) -> str:
 def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
+    if moment.shown and moment.asks_idea:
+        return None  # It is the idea that is not clear, not the question.
     if moment.told_words >= LONG_TELLING:
         unclear = moment.texts.asked_unclearly
         by_rule = heard.heard_by == "rules" and unclear

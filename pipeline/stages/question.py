@@ -92,7 +92,6 @@ class QuestionStage:
     def _answer(context: TurnContext) -> str:
         """What is answered to a question about the idea before the next one is asked."""
         focus = context.get(ContinuationOutput).focus
-        said = context.answer.text
         configuration = context.configuration
         texts = configuration.conduct.texts if configuration.conduct is not None else None
         if texts is None:
@@ -102,7 +101,7 @@ class QuestionStage:
             configuration.concept,
             texts,
             context.get(ContextOutput).turn_number,
-            last=focus is not None and said.rstrip(" .!?…").endswith(focus.label.rstrip(" .!?…")),
+            said=context.answer.text,
         )
 
     def _step(self, context: TurnContext) -> str | None:

@@ -19,7 +19,7 @@ SAYS_ALL = 12
 """Words of an answer up to which, in a concept test, there is nothing deeper to follow in it."""
 
 
-SLACK = 2
+SLACK = 1
 """Questions more than they take that may be left when sides of the idea for the end can be asked about."""
 
 
@@ -149,7 +149,7 @@ def _active_branch(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Tar
     if branch and branch[0].terminal:
         return
     brief = 0 < len(words(answer_of(moment.inputs))) <= SAYS_ALL
-    if moment.is_concept_test and (moment.past_turns > 1 or brief):
+    if moment.is_concept_test and (moment.is_away or brief):
         return  # A story is asked about once; a few words say all that there is.
     turn = moment.inputs.turn_count
     fresh = tuple(node for node in latest_first(moment.nodes, turn) if node.last_mention_turn == turn)
@@ -206,26 +206,15 @@ def _leads(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
 def _past_told(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None]:
     """A story was told, and asked about once: what was said of the idea in it comes first."""
     last = moment.strategies_asked[-1:]
-    if moment.past_turns > 1 and last != (strategy.id,) and moment.is_concept_test:
+    if moment.is_away and last != (strategy.id,) and moment.is_concept_test:
         yield None
 
 
 def _aspects(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
-    """Sides of the idea that nobody spoke of; those for the end once no more questions are left than they take."""
-    inputs, language = moment.inputs, language_of(moment.inputs)
-    asked = {i for entry in inputs.questions if entry.target is not None for i in entry.target.ids}
-    said = " ".join((*inputs.answers.values(), *inputs.demands)).casefold()
-
-    def is_open(tactic: Tactic) -> bool:
-        spoken = tactic.spoken_of.get(language, ())
-        return tactic.id not in asked and not any(phrase.casefold() in said for phrase in spoken)
-
-    turns = inputs.max_turns or moment.file.ending.max_turns
-    used = sum(tactic.last and tactic.id in asked for tactic in strategy.tactics)
-    most = max(0, turns // moment.file.views.turns_per_side - used)
-    ending = [tactic for tactic in strategy.tactics if tactic.last and is_open(tactic)][:most]
+    """Sides of the idea that nobody spoke of; those for the end once few more questions are left than they take."""
+    ending = moment.sides_for_the_end
     if moment.left > moment.demanded + len(ending) + SLACK:
-        ending = [tactic for tactic in strategy.tactics if not tactic.last and is_open(tactic)]
+        ending = moment.open_sides(last=False)
     for tactic in ending:
         yield Target(kind="aspect", ids=(tactic.id,), label=tactic.id.replace("_", " "))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipeline.coverage import element_of
-from pipeline.elements import Names, named
+from pipeline.elements import Names, key_of, named
 from pipeline.engines.arbitration.file import Manner
 from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
@@ -15,8 +15,17 @@ from pipeline.subjects import answer_of, language_of
 
 WORN_AFTER = 3
 """Questions about an element from which on only a question of the respondent's is a lead to it."""
-KEPT: frozenset[LeadKind] = frozenset({"asks", "condition", "doubt", "against", "liking"})
+TELLING: frozenset[LeadKind] = frozenset({"asks", "unclear", "unseen", "condition", "doubt", "against", "liking"})
+"""Leads that say something of the idea."""
+KEPT: frozenset[LeadKind] = frozenset({"condition", "doubt", "against", "liking"})
 """Leads that can be come back to later."""
+
+
+SMALL = frozenset(
+    "a an the of on in at to for from with by and or one it is are be you your that which within per all every whether "
+    "der die das ein eine einen von im in am an zu für mit und oder es ist sind ihr ihre ob pro alle".split()
+)
+"""Words of labels that say nothing of what they are about."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +57,8 @@ def leads_in(inputs: DecisionInputs, bare_apart: int) -> tuple[Followed, ...]:
     if not any(one.kind == "bare" for one in found):
         found += _raised(inputs, {of for one in found if (of := element_of(one.target))})
     for turn in sorted((turn for turn in inputs.answers if 0 < turn < now), reverse=True):
-        found += (one for one in _of_answer(inputs, turn) if _is_kept(one) and not _was_followed(one, inputs))
+        found += (one for one in _of_answer(inputs, turn) if one.kind in KEPT and not _was_followed(one, inputs))
     return tuple(found)
-
-
-def _is_kept(one: Followed) -> bool:
-    """Whether a lead can be come back to later; a question only where it can be said back, to be answered."""
-    return one.kind in KEPT and (one.kind != "asks" or one.manner == "words")
 
 
 def kind_of(target: Target | None) -> LeadKind | None:
@@ -71,6 +75,8 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
     topic = subject_of(answer, names) or asked
     for number, lead in enumerate(leads_of(answer, names, language)):
         element = _element(lead, names, topic, language)
+        if element is not None and element != topic and not _is_meant(lead, labels[element]):
+            element = None
         if element in worn and lead.kind != "asks":
             continue
         last = lead.last and turn == inputs.turn_count
@@ -84,6 +90,11 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
         elif last or lead.words:
             target = Target(kind="lead", ids=(name,), label=lead.words or lead.sentence)
             yield Followed(lead.kind, "last" if last else "words", target, turn, last, target.label)
+
+
+def _is_meant(lead: Lead, label: str) -> bool:
+    """Whether a lead has a word of the element's label; a mere alias may be a word of anything."""
+    return lead.kind in ("asks", "unseen") or bool(set(key_of(label)) & set(key_of(lead.sentence)) - SMALL)
 
 
 def _element(lead: Lead, names: Names, topic: str | None, language: str) -> str | None:
@@ -102,7 +113,8 @@ def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
     What is said for a reason, after a question about something else that was said, is no lead of its own.
     """
     last = inputs.questions[-1] if inputs.questions else None
-    if last is not None and last.target is not None and last.target.kind not in ("aspect", "topic"):
+    open_ended = last is None or last.target is None or last.target.kind in ("aspect", "topic")
+    if not open_ended and kind_of(last.target if last is not None else None) not in ("asks", "unclear"):
         return
     labels = {element.id: element.label for element in inputs.elements}
     names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
@@ -131,10 +143,16 @@ def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
 
 
 def _was_followed(one: Followed, inputs: DecisionInputs) -> bool:
-    """Whether a question after the answer was about a lead, or about the element that it is about."""
+    """Whether a question after the answer was about a lead, or about the element that it is about.
+
+    For one that is about none, any other lead of its answer will do: they are of a piece.
+    """
     element = element_of(one.target)
+    of_answer = f".{one.turn}."
     later = [entry.target for entry in inputs.questions if entry.turn >= one.turn and entry.target is not None]
     return any(
-        target.ids[0] == one.target.ids[0] or (element is not None and element_of(target) == element)
+        target.ids[0] == one.target.ids[0]
+        or (element is not None and element_of(target) == element)
+        or (element is None and target.kind == "lead" and of_answer in f"{target.ids[0]}.")
         for target in later
     )

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pipeline.coverage import share
-from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile
+from pipeline.elements import named
+from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile, Tactic
 from pipeline.engines.arbitration.leading import Followed, leads_in
 from pipeline.engines.shared.moment import TurnView
 from pipeline.focus import Target
@@ -155,9 +156,46 @@ class Moment(TurnView):
         return count
 
     @cached_property
+    def is_away(self) -> bool:
+        """Whether a story was told and asked about, and the answer has not come back to the idea."""
+        inputs, turn = self.inputs, self.inputs.turn_count
+        names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+        if self.past_turns > 1 or turn < 2:
+            return self.past_turns > 1
+        of_idea = any(one.turn == turn for one in self.leads) or bool(named(inputs.answers.get(turn, ""), names))
+        deeper = self.phase_of(next(iter(self.strategies_asked[-1:]), "")) == "depth"
+        return deeper and not of_idea and tells_past(inputs.answers.get(turn - 1, ""), names, language_of(inputs))
+
+    @cached_property
     def left(self) -> int:
         """Questions that are left before the closing one, this one included."""
         return (self.inputs.max_turns or self.file.ending.max_turns) - self.inputs.turn_count - 2
+
+    def open_sides(self, *, last: bool) -> list[Tactic]:
+        """Sides of the idea, those for its end or the others, that no question was about and nobody spoke of."""
+        language = language_of(self.inputs)
+        said = " ".join((*self.inputs.answers.values(), *self.inputs.demands)).casefold()
+        return [
+            tactic
+            for strategy in self.table.values()
+            if strategy.applies == "aspects"
+            for tactic in strategy.tactics
+            if tactic.last == last and tactic.id not in self.asked_ids
+            if not any(phrase.casefold() in said for phrase in tactic.spoken_of.get(language, ()))
+        ]
+
+    @cached_property
+    def sides_for_the_end(self) -> list[Tactic]:
+        """Those that are still to be asked about at the end; a short interview has room for few."""
+        own = {t.id for s in self.table.values() if s.applies == "aspects" for t in s.tactics if t.last}
+        turns = self.inputs.max_turns or self.file.ending.max_turns
+        most = turns // self.file.views.turns_per_side - len(own & self.asked_ids)
+        return self.open_sides(last=True)[: max(0, most)]
+
+    @cached_property
+    def asked_ids(self) -> frozenset[str]:
+        """The ids of all that questions were about."""
+        return frozenset(i for entry in self.inputs.questions if entry.target is not None for i in entry.target.ids)
 
     def is_passing(self, element: str) -> bool:
         """Whether an element was named in a single answer, and no question was about it."""

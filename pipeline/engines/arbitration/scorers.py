@@ -13,7 +13,7 @@ from pipeline.ceilings import CeilingRules, ceiling_on
 from pipeline.coverage import GapKind
 from pipeline.engines.arbitration.applying import Option
 from pipeline.engines.arbitration.file import Phase, PhaseOrOther
-from pipeline.engines.arbitration.leading import KEPT
+from pipeline.engines.arbitration.leading import TELLING
 from pipeline.engines.arbitration.moment import Moment
 from pipeline.engines.shared.rules import Judge, ParamsT
 from pipeline.engines.shared.wording import counted
@@ -291,6 +291,7 @@ class LeadParams(Spec):
     kinds: dict[LeadKind, Factor] = Field(
         default={
             "asks": 6.0,
+            "unclear": 7.1,
             "unseen": 5.0,
             "condition": 4.0,
             "doubt": 4.0,
@@ -308,7 +309,7 @@ class LeadParams(Spec):
     ending: float = Field(
         default=2.8, ge=1, le=10, description="Multiplier for a side of the idea that could not be asked about later."
     )
-    near: float = Field(default=1.6, ge=1, le=10, description="Multiplier for one for the end a little before it.")
+    near: float = Field(default=1.3, ge=1, le=10, description="Multiplier for one for the end a little before it.")
     told: float = Field(
         default=1.4,
         ge=1,
@@ -337,13 +338,14 @@ class LeadStrength(Scorer[LeadParams]):
         if option.strategy.applies == "past_told":
             return Multiplier(self.given.returning, "a story was told, and leads back to the idea")
         if option.strategy.applies == "aspects" and option.tactic is not None and option.tactic.last:
-            value = self.given.ending if moment.left <= moment.demanded + 1 else self.given.near
+            pressing = moment.left <= moment.demanded + len(moment.sides_for_the_end)
+            value = self.given.ending if pressing else self.given.near
             return Multiplier(value, "the end is near, and nobody spoke of that side of the idea")
         lead = option.lead
         if lead is None:
             if option.strategy.phase != "depth" or not moment.is_concept_test:
                 return Multiplier()
-            if any(one.turn == moment.inputs.turn_count and one.kind in KEPT for one in moment.leads):
+            if any(one.turn == moment.inputs.turn_count and one.kind in TELLING for one in moment.leads):
                 return Multiplier(self.given.beside, "the same answer says something of the idea")
             lately = [moment.phase_of(name) for name in moment.strategies_asked[-self.given.apart :]]
             if "depth" in lately:
@@ -359,6 +361,7 @@ class LeadStrength(Scorer[LeadParams]):
 
 SAID: Mapping[LeadKind, str] = {
     "asks": "the respondent asks something about the idea",
+    "unclear": "the respondent has not understood it",
     "unseen": "the respondent has not noticed a part of the idea",
     "condition": "the respondent says on what it depends",
     "doubt": "the respondent doubts it",

@@ -583,3 +583,21 @@ def test_complaint_comes_before_a_question_back_and_a_wrong_subject_is_owned() -
     assert both is not None and both.act == "complains"
     beside = whole("That's not the point, the point is the smell.", "complains", about="beside")
     assert (beside.text, beside.leaves_focus, beside.leaves_answer) == (policy().texts.corrected_plain, True, False)
+
+
+def test_question_about_an_idea_that_was_shown_is_answered_honestly_and_the_interview_goes_on() -> None:
+    texts = policy().texts
+    move = whole("Is it made near here?", "asks_interviewer", about="other", shown=True)
+    assert (move.then, move.counts) == ("engine", True)
+    assert move.text in texts.idea_silent
+    known = whole("Are you a robot?", "asks_interviewer", about="machine", shown=True)
+    assert (known.then, known.text) == ("again", texts.facts["machine"])
+    plain = whole("Is it made near here?", "asks_interviewer", about="other")
+    assert (plain.then, plain.text) == ("again", texts.facts["other"])
+
+
+def test_who_does_not_understand_an_idea_is_not_given_the_question_in_other_words() -> None:
+    said = "I don't get it. Is it like a shop?"
+    assert move_for(moment(said, (said, "asks_back"), shown=True, asks_idea=True)) is None
+    assert whole(said, "asks_back", shown=True).then == "simpler"
+    assert whole(said, "asks_back").then == "simpler"
