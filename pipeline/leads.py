@@ -55,7 +55,7 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         r"(?=.*\b(?:'d|'ll|would|could|might|then|will|don't need|yes|no|maybe|fine)\b)"
         r"|\b(?:'d|'ll|would|could|might|will)\b[^.?!]{0,60}\bif\b(?! you know| i'm honest| you ask| you like| anything)"
         r"|\b(?:it|that|they|there|he|she|somebody) (?:would have|'d have|has|have|needs?|must|should) (?:to )?"
-        r"(?:be|do|have|work|come|fit|last|cost)\b|\bwhat would help\b",
+        r"(?:be|do|have|work|come|fit|last|cost)\b|\bwhat would help\b|\bi(?:'d| would)? (?:only |just )?(?:hope|wish)\b",
         "no_condition": r"\b(?:if|when) i (?:was|were) (?:young|little|small|a)\b",
         "doubt": r"\bnot (?:so |that |quite |really |entirely |too )?(?:sure|certain|convinced)\b"
         r"|\b(?:hardly|don't|do not|can't|cannot|couldn't|wouldn't) (?:quite |really )?(?:believe|trust)\b"
@@ -205,7 +205,10 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
         if found is None:
             continue
         kind, start = found
-        if kind == "asks" and at + 1 < len(told) and rules["answers_itself"].search(_plain(told[at + 1])):
+        more = at + 1 < len(told)
+        if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
+            continue  # What somebody would like to know, and goes on from, is told rather than asked.
+        if kind == "asks" and more and rules["answers_itself"].search(_plain(told[at + 1])):
             continue
         back = _said_back(sentence, said, start)
         back = back[len(back) - len(rules["fillers"].sub("", _plain(back))) :] if back == " ".join(back.split()) else back

@@ -13,7 +13,7 @@ from pipeline.engines.arbitration.leading import Followed, leads_in
 from pipeline.engines.shared.moment import TurnView
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
-from pipeline.leads import tells_past
+from pipeline.leads import STORY, tells_past
 from pipeline.question.text import words
 from pipeline.subjects import NodeFacts, about, language_of
 
@@ -157,14 +157,15 @@ class Moment(TurnView):
 
     @cached_property
     def is_away(self) -> bool:
-        """Whether a story was told and asked about, and the answer has not come back to the idea."""
+        """Whether something was told and asked about, and the answer has not come back to the idea."""
         inputs, turn = self.inputs, self.inputs.turn_count
-        names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
         if self.past_turns > 1 or turn < 2:
             return self.past_turns > 1
-        of_idea = any(one.turn == turn for one in self.leads) or bool(named(inputs.answers.get(turn, ""), names))
+        names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+        answer = inputs.answers.get(turn, "")
+        of_idea = any(one.turn == turn for one in self.leads) or bool(named(answer, names))
         deeper = self.phase_of(next(iter(self.strategies_asked[-1:]), "")) == "depth"
-        return deeper and not of_idea and tells_past(inputs.answers.get(turn - 1, ""), names, language_of(inputs))
+        return deeper and not of_idea and len(words(answer)) >= STORY
 
     @cached_property
     def left(self) -> int:

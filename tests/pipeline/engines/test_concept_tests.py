@@ -22,6 +22,7 @@ SHIPPED = shipped("arbitration")
 LAMP = Element(id="lamp", label="the folding lamp", aliases=("light",))
 FEE = Element(id="fee", label="the monthly fee", aliases=("euros", "pay"))
 VAN = Element(id="van", label="the delivery van")
+ON_AND_ON = "It is as it is with him, I suppose, he means well and all, and my sister has the same one in her house."
 STORY = (
     "Our boiler gave up in January, and I rang everybody I knew. The man came after nine days, looked at it and said "
     "it was done for. I stood there and nodded."
@@ -122,7 +123,7 @@ def test_story_is_asked_about_once_and_leads_back_to_the_idea() -> None:
     assert once.strategy == "deepen_branch"
     twice = inputs({1: STORY, 2: STORY}, [node("nodded", 2, salience=3)], ["deepen_branch"])
     assert Arbitration().decide(twice).strategy == "return_to_idea"
-    back = replace(twice, answers={1: STORY, 2: "It is as it is with him, I suppose, he means well and all."})
+    back = replace(twice, answers={1: STORY, 2: f"{ON_AND_ON} And so on."})
     assert Arbitration().decide(back).strategy == "return_to_idea"
     to_idea = replace(twice, answers={1: STORY, 2: "With the folding lamp it would be another thing."})
     assert Arbitration().decide(to_idea).strategy != "return_to_idea"
