@@ -437,8 +437,8 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
 
 
 def _wants_pause(moment: Moment, heard: HeardAct) -> Move | None:
-    if moment.shown and not heard.sure and heard.heard_by == "reader" and moment.told_words >= A_STORY:
-        return None  # Whoever tells at length about an idea, and in no words asks for a pause, is listened to.
+    if moment.shown and not heard.sure and heard.heard_by == "reader" and moment.told_words >= LONG_MESSAGE:
+        return None  # Whoever tells of an idea, and in no words asks for a pause, is listened to.
     if heard.sure or moment.conduct.asked == "pause":
         answered = moment.told_words >= LONG_TELLING
         return Move("wants_pause", moment.texts.pause, "stands", answered=answered)
