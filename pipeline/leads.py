@@ -83,6 +83,7 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         "reason": r"\b(?:because|since|so that|so i|so it|cos|'cause|that way|which means|it means|then (?:i|it|they|you)"
         r"|for (?:me|us) (?:that|it) (?:is|means)|as i|the reason)\b",
         "verdict": r"\b(?:no|nope|yes|yeah|not|fine|good|bad|ok|okay|nice|great|useful|don't|can't|too|never|meh|whatever)\b",
+        "one": r"\b(?:it|one|any|that|them|this)\b",
         "it": r"\b(?:it|it's|it'd|it'll|that|that's|they|they're|them|this)\b",
         "past": r"\b(?:was|were|had|did|didn't|went|came|said|told|got|took|gave|saw|found|felt|thought|knew|left|sat"
         r"|stood|ran|rang|heard|brought|bought|kept|made|put|met|began|broke|fell|held|lost|paid|sent|slept|spoke|woke"
@@ -115,6 +116,7 @@ _PATTERNS: Final[dict[str, dict[str, str]]] = {
         "no_liking": r"\bnicht\b",
         "reason": r"\b(?:weil|denn|damit|da ich|deshalb|deswegen|dann (?:habe|kann|muss|brauche)|so dass|sodass)\b",
         "verdict": r"\b(?:nein|nee|ja|nicht|gut|schlecht|ok|okay|nett|schön|toll|nützlich|zu|nie|egal|kein\w*)\b",
+        "one": r"\b(?:es|das|davon|keine\w*|ihn|sie|den|die)\b",
         "it": r"\b(?:es|das|sie|die|der|daran|davon|dafür)\b",
         "past": r"\b(?:war|waren|hatte|hatten|ging|kam|sagte|stand|saß|musste|mussten|konnte|wollte|wurde|wurden|damals|früher|ge[a-zäöü]{3,}(?:t|en))\b",
         "now": r"\b(?:ist|sind|habe|haben|hat|würde|wäre|kann|will|möchte|brauche|finde|denke|mag)\b",
@@ -218,7 +220,7 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
 def _kind(said: str, rules: dict[str, re.Pattern[str]], names_element: bool) -> tuple[LeadKind, int] | None:
     """What a sentence is, and where the words begin that show it."""
     unseen = rules["unseen"].search(said)
-    if unseen and names_element:
+    if unseen and (names_element or rules["one"].search(said)):
         return "unseen", unseen.start()
     unclear = rules["unclear"].search(said)
     if unclear and not rules["no_asks"].search(said):

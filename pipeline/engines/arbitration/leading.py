@@ -75,6 +75,10 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
     topic = subject_of(answer, names) or asked
     for number, lead in enumerate(leads_of(answer, names, language)):
         element = _element(lead, names, topic, language)
+        if lead.kind == "unseen" and element is None:
+            element = topic
+            if element is None:
+                continue
         if element is not None and element != topic and not _is_meant(lead, labels[element]):
             element = None
         if element in worn and lead.kind != "asks":

@@ -148,6 +148,9 @@ class DiversityParams(Spec):
 
     window: int = Field(default=5, ge=1, description="Latest questions that count.")
     per_use: float = Field(default=0.85, gt=0, le=1, description="Multiplier for each of them by the same strategy.")
+    spared: tuple[str, ...] = Field(
+        default=(), description="Tactics against which nothing counts: what a respondent asks is always answered."
+    )
 
 
 class RecencyDiversity(Scorer[DiversityParams]):
@@ -157,6 +160,8 @@ class RecencyDiversity(Scorer[DiversityParams]):
 
     def score(self, option: Option, moment: Moment) -> Multiplier:
         """As of the base."""
+        if option.tactic is not None and option.tactic.id in self.given.spared:
+            return Multiplier(reasoning="a respondent is answered however often they ask")
         uses = moment.strategies_asked[-self.given.window :].count(option.strategy.id)
         said = f"used in {uses} of the last {self.given.window} questions" if uses else "not used lately"
         return Multiplier(self.given.per_use**uses, said)

@@ -78,6 +78,14 @@ def test_last_thing_said_comes_first_and_a_question_before_anything() -> None:
     assert question.tactic == "asked_back"
 
 
+def test_respondent_is_answered_however_often_they_ask_and_however_near_the_end_is() -> None:
+    said = "And who brings the folding lamp when I am not at home? It folds, I have seen that much."
+    decision = decide(said, (), ["follow_lead"] * 16, turn_count=17)
+    assert decision.tactic == "asked_back"
+    assert next(t.value for t in decision.candidates[0].terms if t.name == "recency_diversity") == 1.0
+    assert "ask_side" in [one.strategy for one in decision.candidates]
+
+
 def test_lead_that_nobody_followed_is_come_back_to() -> None:
     answers = {1: "The monthly fee worries me. Who brings it?", 2: "Somebody who lives near by."}
     first = asked(1, "follow_lead", Target(kind="lead", ids=("asks.1.1",), label="Who brings it?"))
@@ -106,6 +114,15 @@ def test_what_was_asked_about_and_comes_up_again_is_not_named_again() -> None:
         inputs({1: "Nice.", 2: "It is a big thing for our hall. I'm not sure of that lamp."}, questions=(question,))
     )
     assert (decision.tactic, element_of(decision.target)) == ("doubt_last", "lamp")
+
+
+def test_what_was_asked_about_and_was_not_noticed_is_said_again() -> None:
+    question = asked(1, "ensure_coverage", Target(kind="element", ids=("fee",), label="the monthly fee"))
+    told = inputs({2: "I didn't see one, did I miss it?"}, questions=(question,))
+    decision = Arbitration().decide(told)
+    assert (decision.tactic, element_of(decision.target)) == ("not_noticed", "fee")
+    unknown = Arbitration().decide(replace(told, questions=()))
+    assert unknown.tactic != "not_noticed"
 
 
 def test_why_is_asked_after_a_brief_answer_but_not_after_each() -> None:
