@@ -5,8 +5,8 @@ from __future__ import annotations
 from pipeline.acts import HeardAct
 from pipeline.conduct.moves import Moment, Move, move_for
 from pipeline.context import TurnContext
-from pipeline.leads import asks_of_idea
 from pipeline.contracts import UtteranceOutput
+from pipeline.leads import asks_of_idea
 
 
 def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None:

@@ -86,8 +86,8 @@ class Moment:
     `said` is the message, `acts` what was heard in it, `turn_number` the turn it would be. `questions_left` are those
     that may follow at most; `spoken` says that it was transcribed from speech; `kiosk` that the interview runs on a
     device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
-    `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that the
-    respondent was shown an idea, so that a question about anything else is about that; `asks_idea` that the message
+    `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that
+    the respondent was shown an idea, so that a question about anything else is about that; `asks_idea` that the message
     asks something about it.
     """
 

@@ -1,4 +1,4 @@
-"""What the interviewer answers to a question about the idea: what the description says of it, and that there is no more."""
+"""What the interviewer answers to a question about the idea: what the description says, and that there is no more."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SHARED = 2
 """Such words that a question and a sentence have in common, where nothing else says that one is about the other."""
 PLAIN = frozenset(
     (
-        "about again also another because been being could does doing done every from have here into just know less like "
-        "long make many mean more most much only other over really said same should some somebody something sure take "
-        "than that them then there these they thing think this those very want well were what when where which while "
-        "will with would your aber alle auch beim dann dass dein diese doch eine einem einen einer etwas ganz haben "
-        "hier hätte immer jede kann mein mehr muss nach nicht noch oder schon sein sich sind über viel vielleicht wann "
-        "warum wenn werden wird wäre würde zwar"
+        "about again also another because been being could does doing done every from have here into just "
+        "know less like long make many mean more most much only other over really said same should some "
+        "somebody something sure take than that them then there these they thing think this those very want "
+        "well were what when where which while will with would your aber alle auch beim dann dass dein diese "
+        "doch eine einem einen einer etwas ganz haben hier hätte immer jede kann mein mehr muss nach nicht "
+        "noch oder schon sein sich sind über viel vielleicht wann warum wenn werden wird wäre würde zwar"
     ).split()
 )
 """Words that say nothing of what a question is about."""
@@ -73,6 +73,10 @@ def answer_to(target: Target | None, concept: Concept, texts: ConductTexts, turn
     if told:
         return f"{told} {texts.idea_no_more}"
     last = said.rstrip(" .!?…").endswith(target.label.rstrip(" .!?…"))
-    asked = "" if last or element is not None else texts.idea_asked.replace("{question}", capitalised(target.label.rstrip("?")))
+    asked = (
+        ""
+        if last or element is not None
+        else texts.idea_asked.replace("{question}", capitalised(target.label.rstrip("?")))
+    )
     silent = texts.idea_silent[turn % len(texts.idea_silent)]
     return f"{asked} {silent}".strip()

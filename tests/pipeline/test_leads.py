@@ -66,7 +66,9 @@ def test_other_words_are_no_lead(answer: str) -> None:
 def test_lead_has_the_words_that_show_it_without_what_leads_in() -> None:
     (lead,) = leads_of("And right after that I thought, hm, and who is it that comes then?", NAMES, "en")
     assert (lead.words, lead.last) == ("who is it that comes then?", True)
-    doubt, *_ = leads_of("It folds up small enough for the hall, and I'm not sure of that hinge. It stands in the hall.", NAMES, "en")
+    doubt, *_ = leads_of(
+        "It folds up small enough for the hall, and I'm not sure of that hinge. It stands in the hall.", NAMES, "en"
+    )
     assert (doubt.words, doubt.last) == ("I'm not sure of that hinge", False)
 
 
@@ -113,7 +115,9 @@ def test_story_of_the_past_is_told_apart_from_the_idea() -> None:
     assert tells_past(story, NAMES, "en")
     assert not tells_past(f"{story} With the van it would be otherwise.", NAMES, "en")
     assert not tells_past("I was there.", NAMES, "en")
-    assert not tells_past("I would put it in the hall, and I think it is a good thing to have when guests come.", (), "en")
+    assert not tells_past(
+        "I would put it in the hall, and I think it is a good thing to have when guests come.", (), "en"
+    )
 
 
 def test_question_about_the_interview_is_none_about_the_idea() -> None:

@@ -14,7 +14,6 @@ from pipeline.guide import ELEMENT, MUST_ASK
 from pipeline.question.text import words
 from pipeline.subjects import AND, NodeFacts, answer_of, described, language_of, latest_first, together
 
-
 SAYS_ALL = 12
 """Words of an answer up to which, in a concept test, there is nothing deeper to follow in it."""
 

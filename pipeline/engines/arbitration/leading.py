@@ -102,7 +102,7 @@ def _is_meant(lead: Lead, label: str) -> bool:
 
 
 def _element(lead: Lead, names: Names, topic: str | None, language: str) -> str | None:
-    """The one element that a lead is about: the only one of its words, what “it” stands for, the only of its sentence."""
+    """The one element that a lead is about: the only one of its words, what “it” stands for, or of its sentence."""
     own = named(lead.words, names) if lead.words else ()
     if len(own) == 1:
         return own[0]

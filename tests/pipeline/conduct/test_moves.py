@@ -604,9 +604,12 @@ def test_who_does_not_understand_an_idea_is_not_given_the_question_in_other_word
 
 
 def test_long_answer_about_an_idea_is_not_broken_off_by_a_pause_that_only_the_reader_heard() -> None:
-    told = "On nights I stand in a cold hall and then I want something warm in my hands before I eat it, like at home. " * 2
+    told = (
+        "On nights I stand in a cold hall and then I want something warm in my hands before I eat it, like at home. "
+        * 2
+    )
     said = f"{told}I have ten minutes."
-    reader = {"sure": False, "heard_by": "reader"}
+    reader: dict[str, Any] = {"sure": False, "heard_by": "reader"}
     assert move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), shown=True, **reader)) is None
     plain = move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), **reader))
     assert plain is not None and plain.asks == "pause"

@@ -95,7 +95,9 @@ def test_lead_that_nobody_followed_is_come_back_to() -> None:
     assert any("earlier, and nobody asked about it" in term.reason for term in later.terms)
     done = asked(2, "ensure_coverage", Target(kind="element", ids=("fee",), label="the monthly fee"))
     after = replace(told, questions=(first, done), answers={**answers, 3: "It's fine with me."}, turn_count=3)
-    assert all((one.target.ids if one.target else ())[:1] != ("doubt.1.0",) for one in Arbitration().decide(after).candidates)
+    assert all(
+        (one.target.ids if one.target else ())[:1] != ("doubt.1.0",) for one in Arbitration().decide(after).candidates
+    )
 
 
 def test_alias_alone_does_not_make_a_lead_be_about_an_element() -> None:
@@ -170,7 +172,9 @@ def test_sides_of_the_idea_are_asked_about_unless_somebody_spoke_of_them() -> No
     said = [one.tactic for one in decide("Today I borrow one.").candidates if one.strategy == "ask_side"]
     assert said == ["understood", "place"]
     once = asked(1, "ask_side", Target(kind="aspect", ids=("understood",), label="understood"))
-    later = Arbitration().decide(inputs({2: "It is a lamp that you can fold and put away, I think."}, questions=(once,)))
+    later = Arbitration().decide(
+        inputs({2: "It is a lamp that you can fold and put away, I think."}, questions=(once,))
+    )
     assert [one.tactic for one in later.candidates if one.strategy == "ask_side"] == ["today", "place"]
 
 
@@ -223,7 +227,10 @@ def test_elements_that_should_go_together_are_both_named() -> None:
 
 
 def test_declined_or_worn_element_is_no_lead_but_a_question_about_it_is_answered() -> None:
-    worn = (ElementCoverage(element_id="lamp", mentioned=3, focused=3), ElementCoverage(element_id="fee", declined=True))
+    worn = (
+        ElementCoverage(element_id="lamp", mentioned=3, focused=3),
+        ElementCoverage(element_id="fee", declined=True),
+    )
     found = decide("I love the folding lamp. I'm not sure of the monthly fee.", coverage=worn).candidates
     assert "follow_lead" not in [one.strategy for one in found]
     assert decide("Does the folding lamp fall over?", coverage=worn).tactic == "asked_back"
@@ -271,8 +278,15 @@ def test_no_form_is_there_twice_in_a_tactic_and_every_lead_has_several_in_both_l
 
 def test_every_lead_is_followed_however_it_would_be_asked_about() -> None:
     (leads,) = [strategy for strategy in SHIPPED["strategies"] if strategy["applies"] == "leads"]
-    ways = {(kind, about) for t in leads["tactics"] for kind in t["leads"] for about in t["about"] or ("element", "last", "words")}
-    assert {(kind, about) for kind in ("condition", "doubt", "against", "liking") for about in ("element", "last", "words")} <= ways
+    ways = {
+        (kind, about)
+        for t in leads["tactics"]
+        for kind in t["leads"]
+        for about in t["about"] or ("element", "last", "words")
+    }
+    assert {
+        (kind, about) for kind in ("condition", "doubt", "against", "liking") for about in ("element", "last", "words")
+    } <= ways
     for tactic in leads["tactics"]:
         for form in tactic["templates"]["en"]:
             if tactic["about"] == ["words"] or "element" in tactic["about"]:

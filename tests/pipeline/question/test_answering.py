@@ -38,9 +38,8 @@ def answered(target: Target | None, said: str, turn: int = 3) -> str:
 
 def test_question_about_an_element_is_answered_by_what_the_description_says_of_it() -> None:
     answer = answered(lead("asks", "the delivery van", "van"), "And does the van come on Sundays?")
-    assert answer == (
-        "The description says: “It is delivered by van on any day, also on Sundays.” More than that I don't know myself."
-    )
+    says = "The description says: “It is delivered by van on any day, also on Sundays.”"
+    assert answer == f"{says} More than that I don't know myself."
     assert "takes the lamp back" in answered(lead("asks", "the delivery van", "van"), "Who takes the van back?")
 
 
