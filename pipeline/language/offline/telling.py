@@ -71,6 +71,10 @@ PASSES_PEAK = 1.2
 """What asking how it went on loses after what weighs most."""
 LASTS = 1.0
 """What asking how it went on loses after how things are."""
+REFLECTS = 1.2
+"""What asking how it went on loses where somebody has begun to say what it was to them."""
+LAST_WORDS = 3
+"""Words of a last sentence that says nothing without the one before it."""
 RETOLD = 1.0
 """What asking how it went on loses where what went on was told before."""
 NO_MOMENT = 0.8
@@ -99,6 +103,7 @@ class Telling:
         happening: it ends with something that happened, so that the story may go on.
         over: it ends in the present, or says that this was all.
         lasting: it ends with how things are.
+        reflecting: it ends with what was thought of it, or how it has been since.
         felt: it ends with a feeling, told by name.
         figures: it ends with nothing but figures, or is asked about them.
         closed: it closes the subject.
@@ -113,6 +118,7 @@ class Telling:
     happening: bool = False
     over: bool = False
     lasting: bool = False
+    reflecting: bool = False
     felt: bool = False
     figures: bool = False
     closed: bool = False
@@ -148,12 +154,15 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
     end = " ".join(said[-LATEST:])
     over = re.search(speaking.over, said[-1]) is not None
     felt = re.search(speaking.felt, end) is not None
+    ending = end if len(said[-1].split()) <= LAST_WORDS else said[-1]
+    reflecting = re.search(speaking.reflects, ending) is not None
     return Telling(
         several=len(said) > 1 and len(last.split()) >= MUCH,
         unclear=any(_asks_what(answer) for answer in answers[-UNCLEAR_FOR:]),
-        happening=not over and re.search(speaking.past, said[-1]) is not None,
+        happening=not over and not reflecting and re.search(speaking.past, said[-1]) is not None,
         over=over,
         lasting=re.search(speaking.past, said[-1]) is None and re.search(speaking.present, said[-1]) is not None,
+        reflecting=reflecting,
         felt=felt,
         figures=not felt and re.search(speaking.figures, said[-1]) is not None,
         closed=len(last.split()) <= CLOSING_WORDS and re.search(speaking.closed, last) is not None,
@@ -197,6 +206,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
     if story:
         value -= RETOLD * told.retold
         value += GOES_ON * told.happening - IS_OVER * told.over - LASTS * told.lasting
+        value -= REFLECTS * (told.reflecting and not told.over and not told.lasting)
         value -= PAST_FEELING * told.felt + PASSES_PEAK * (told.peak and not told.felt)
     elif bare:
         value -= SEVERAL_BARE * told.several + UNCLEAR_BARE * told.unclear

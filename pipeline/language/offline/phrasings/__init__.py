@@ -53,6 +53,7 @@ class LanguagePhrasing(BaseModel):
     relief: str = "(?!)"
     loss: str = "(?!)"
     retells: str = "(?!)"
+    reflects: str = "(?!)"
     supposes: str = "(?!)"
     introduces: str = "(?!)"
     turning: str = "(?!)"

@@ -18,7 +18,7 @@ from pipeline.methodology import Form
 
 CORPUS = Path(__file__).parents[3] / "corpus" / "judged"
 MOMENT = Moment(type="attribute", stance="wanted", feels=False, last_said=True, about=None, answer="It is quick.")
-WHY = Wording("Why does that matter to you?", Form(ask="Why does that matter to you?"))
+WHY = Wording("Why is that important to you?", Form(ask="Why is that important to you?"))
 WHAT = Wording("What does that do for you?", Form(ask="What does that do for you?"))
 
 
@@ -40,15 +40,15 @@ def test_missing_or_damaged_file_leaves_the_order_to_chance(file: Path, content:
 
 
 def test_weights_decide_and_chance_only_between_equals(file: Path) -> None:
-    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why does that matter to you": 0.5}}), encoding="utf-8")
+    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why is that important to you": 0.5}}), encoding="utf-8")
     best = ranked([WHAT, WHY], MOMENT, [0.9, 0.0])
     assert [wording for _, wording in best] == [WHY, WHAT]
     assert best[0][0] == pytest.approx(1.5)
 
 
 def test_what_was_asked_lately_waits(file: Path) -> None:
-    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why does that matter to you": 0.5}}), encoding="utf-8")
-    again = replace(MOMENT, recent=("Why does that matter to you?", "And then?"))
+    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why is that important to you": 0.5}}), encoding="utf-8")
+    again = replace(MOMENT, recent=("Why is that important to you?", "And then?"))
     assert [wording for _, wording in ranked([WHY, WHAT], again, [0.5, 0.5])] == [WHAT, WHY]
 
 
@@ -140,7 +140,7 @@ def test_after_a_complaint_nothing_points_at_what_was_left(file: Path) -> None:
 
 
 def test_clause_said_back_of_what_was_said_just_now_loses_and_more_so_after_a_reply() -> None:
-    echo = Wording("It is quick. Why does that matter to you?", WHY.form, "echo")
+    echo = Wording("It is quick. Why is that important to you?", WHY.form, "echo")
     bare, back = ((value, wording) for value, wording in ranked([WHY, echo], MOMENT, [0.0, 0.0]))
     assert (bare[1], back[1]) == (WHY, echo)
     replied = {wording: value for value, wording in ranked([echo], replace(MOMENT, replied=True), [0.0])}
