@@ -58,6 +58,8 @@ MEANS, MEANT = re.compile(r"\bmean (?:to|for) you\b", re.I), 0.6
 """What is asked once in an interview, and what it loses after that; and for each time that it was asked."""
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
+REPLIED = 0.8
+"""What a wording loses that says “that” right after a refusal, a question or a correction was answered."""
 MIMICRY = 1.0
 """What a wording loses that says back words of somebody who learns the language, or in dialect."""
 SAID_BACK = 1.0
@@ -66,7 +68,8 @@ interviews 15 % were good and 40 % bad, of those with a plain “that” 45 % an
 WORN_OUT = tuple(
     (re.compile(pattern, re.IGNORECASE), loss)
     for pattern, loss in (
-        (r"\bdo(?:es)? that do (?:for|to) you\b|\bdid that do (?:for|to) you\b", 0.6),
+        (r"\b(?:do|does|did) that do to you\b", 1.0),
+        (r"\b(?:do|does|did) that do for you\b", 0.6),
         (r"\bmean (?:to|for) you\b", 0.3),
         (r"\bcome from\b", 1.0),
         (r"\bdoes that matter\b", 0.4),
@@ -78,7 +81,9 @@ WORN_OUT = tuple(
         (r"\bso much to you\b", 0.4),
         (r"\bn't right about\b", 0.8),
         (r"\bmake you feel\?", 0.5),
-        (r"\bwhat is it about that\b", 0.5),
+        (r"\bwhat is it about that\b", 1.0),
+        (r"\bexplain that to yourself\b", 1.0),
+        (r"\bmade you hesitate\b", 0.6),
         (r"\bwhen (?:you|he|she|they|your|his|her|the|my|our)\b", 0.8),
         (r"\belse did you think\b|\bdifferently since\b", 0.5),
     )
@@ -114,7 +119,7 @@ class Moment:
         recent: the questions of the interview, the last at the end.
         bare: whether the latest of them took up no word of what was told.
         complained: whether somebody has just complained about one.
-    replied: whether something they said of the interview was answered before the question.
+        replied: whether something they said of the interview was answered before the question.
         told: how the last answer is told.
         jump: whether the question leads back to something from before.
     """
@@ -283,8 +288,8 @@ def _fit(wording: Wording, moment: Moment) -> float:
     value -= THIRD * (asks_story(wording.text) and in_a_run(moment.recent))
     if wording.naming == "echo":
         value -= MIMICRY * (moment.told.learning or not all(word in known_words() for word in _echoed(wording)))
-    if moment.complained and wording.naming == "unnamed" and BARE.search(wording.text):
-        value -= COMPLAINED
+    if wording.naming == "unnamed" and BARE.search(wording.text):
+        value -= COMPLAINED if moment.complained else REPLIED * moment.replied
     return value
 
 

@@ -60,6 +60,11 @@ class LanguagePhrasing(BaseModel):
     contradicts: str = "(?!)"
     naming_probes: tuple[str, ...] = ()
     newcomers: tuple[str, ...] = ()
+    appears: str = "(?!)"
+    appearing: tuple[str, ...] = ()
+    back_to_story: tuple[str, ...] = ()
+    own: str = ""
+    reported: str = "(?!)"
     hesitating: tuple[str, ...] = ()
     hesitates: str = "(?!)"
     story_probes: tuple[str, ...] = ()

@@ -167,3 +167,14 @@ def test_meaning_is_asked_for_less_with_every_time(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ranking, "MEANT", 0.0)
     assert score_of("And what does that mean for you?", asked) == pytest.approx(once + 0.6)
     assert once < never
+
+
+def test_after_an_answer_to_something_else_no_that_is_asked_about() -> None:
+    that, story = (
+        Wording("What is that like for you?", Form(ask="What is that like for you?")),
+        Wording("What happened then?", Form(ask="What happened then?")),
+    )
+    plain = {wording: worth for worth, wording in ranked([that, story], MOMENT, [0.0, 0.0])}
+    replied = {wording: worth for worth, wording in ranked([that, story], replace(MOMENT, replied=True), [0.0, 0.0])}
+    assert plain[that] - replied[that] == pytest.approx(ranking.REPLIED)
+    assert plain[story] == replied[story]
