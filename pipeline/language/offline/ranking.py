@@ -62,9 +62,16 @@ REPLIED = 0.8
 """What a wording loses that says “that” right after a refusal, a question or a correction was answered."""
 MIMICRY = 1.0
 """What a wording loses that says back words of somebody who learns the language, or in dialect."""
-SAID_BACK = 1.0
-"""What a wording loses that says back a clause of what was said just now, or quotes it: of 69 such questions in judged
-interviews 15 % were good and 40 % bad, of those with a plain “that” 45 % and 18 %."""
+SAID_BACK, SAID_BACK_LIGHT = 0.3, 1.3
+"""What a wording loses that says back a clause of what was said just now, or quotes it, and one in which nothing …"""
+WEIGHS = re.compile(
+    r"n't\b|\b(?:not|never|nobody|no one|nothing|only|first|still|always|for years|want(?:ed|s)?|need(?:ed|s)?|wish(?:ed)?"
+    r"|hoped?|expect(?:ed|s)?|belong(?:ed|s)?|trust(?:ed|s)?|relieved|proud|ashamed|alone|safe|free|thought|felt|the same"
+    r"|(?:by|on) (?:your own|yourself|himself|herself|themselves)|sees? you)\b",
+    re.IGNORECASE,
+)
+"""… weighs: of clauses said back in judged interviews, those with such a word were good in 13 of 24 cases and bad in 4,
+the others, people who got up, a late shift, in 3 and 20 of 26."""
 WORN_OUT = tuple(
     (re.compile(pattern, re.IGNORECASE), loss)
     for pattern, loss in (
@@ -295,9 +302,10 @@ def _fit(wording: Wording, moment: Moment) -> float:
 
 def _known(wording: Wording, moment: Moment) -> float:
     """What a wording loses by what is known of its kind from interviews that were judged."""
-    return SAID_BACK * (1 + moment.replied) * _says_back(wording, moment) + sum(
-        loss for pattern, loss in WORN_OUT if pattern.search(wording.text)
-    )
+    back = 0.0
+    if _says_back(wording, moment):
+        back = SAID_BACK if WEIGHS.search(wording.text.split(".")[0]) else SAID_BACK_LIGHT
+    return back * (1 + moment.replied) + sum(loss for pattern, loss in WORN_OUT if pattern.search(wording.text))
 
 
 def _says_back(wording: Wording, moment: Moment) -> bool:

@@ -178,3 +178,11 @@ def test_after_an_answer_to_something_else_no_that_is_asked_about() -> None:
     replied = {wording: worth for worth, wording in ranked([that, story], replace(MOMENT, replied=True), [0.0, 0.0])}
     assert plain[that] - replied[that] == pytest.approx(ranking.REPLIED)
     assert plain[story] == replied[story]
+
+
+def test_what_weighs_is_said_back_and_not_what_only_happened() -> None:
+    form = Form(ask="What was that like for you?")
+    weighs = Wording("She never mentioned it. What was that like for you?", form, "echo")
+    happened = Wording("She got up. What was that like for you?", form, "echo")
+    worths = {wording: worth for worth, wording in ranked([weighs, happened], MOMENT, [0.0, 0.0])}
+    assert worths[weighs] - worths[happened] > 0.5
