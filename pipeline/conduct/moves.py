@@ -427,8 +427,11 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
     lone = moment.spoken and len(moment.said.split()) <= 2
     if (heard.sure and not lone) or moment.conduct.asked == "stop":
         return _stop(moment)
-    if moment.closing or moment.questions_left <= 0:
+    if moment.closing:
         return None
+    if moment.questions_left <= 0:
+        # Whether it was meant can't be asked any more; who told nothing else is not asked for a last word.
+        return _stop(moment) if moment.told_words < LONG_TELLING else None
     return _ask(moment, "wants_stop")
 
 

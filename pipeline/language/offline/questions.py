@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
-from pipeline.language.offline.ranking import LATELY, THIRD, Moment, bare, in_a_run, ranked, shipped
+from pipeline.language.offline.ranking import LATELY, REPLIED, THIRD, Moment, bare, in_a_run, ranked, shipped
 from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of
 from pipeline.language.offline.wording import Wording, fitting, stance_of, stands_in_much, worded
 from pipeline.methodology import Form, Stance
@@ -55,6 +55,8 @@ COMMON = frozenset(
 """Words that come back in anybody's answers."""
 NEWCOMER = 0.4
 """What asking who somebody is gains over the plainest probe."""
+HINTS_IN, HINTED = 2, 0.8
+"""Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
 APPEARED = 0.8
 """What asking about somebody gains who appears in the last sentence, about whom the answer then stops."""
 SPOKEN_OF = 2
@@ -384,6 +386,7 @@ def _best(
         for place, probe in enumerate(_turned(texts, request, kind)):
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
+            value -= REPLIED * (kind == "probe" and request.follows_reply)
             plainest.append((value, probe))
     if told.several and not (told.peak or told.felt) and _has_stories(request) and (part := _part(request)):
         asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
@@ -392,6 +395,8 @@ def _best(
             FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
         )
         plainest += zip(worths, naming, strict=True)
+    if (hint := _hinted(request, speaking)) and not was_asked(hint, lately[-1] if lately else ""):
+        plainest.append((FLOOR + HINTED, hint))
     if appeared := _appeared(request, speaking):
         plainest += [(FLOOR + APPEARED, probe.replace("{x}", appeared)) for probe in speaking.appearing]
     if name := _newcomer(request):
@@ -436,6 +441,16 @@ def _newcomer(request: QuestionRequest) -> str:
         phrasing(request.language).introduces.replace("{x}", re.escape(name.casefold())), last.casefold()
     )
     return "" if known or introduced else name
+
+
+def _hinted(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
+    """The question for what the end of the last answer holds back; nothing where it holds back nothing."""
+    end = " ".join(sentences(_last_answer(request) or "")[-HINTS_IN:])
+    for hint in speaking.hints:
+        if found := re.search(hint.said, end):
+            named = found.groupdict().get("x") or ""
+            return hint.ask.replace("{x}", named.lower() if named.lower() in ("he", "she", "they") else named)
+    return ""
 
 
 def _appeared(request: QuestionRequest, speaking: LanguagePhrasing) -> str:

@@ -73,8 +73,8 @@ LASTS = 1.0
 """What asking how it went on loses after how things are."""
 REFLECTS = 1.2
 """What asking how it went on loses where somebody has begun to say what it was to them."""
-LAST_WORDS = 3
-"""Words of a last sentence that says nothing without the one before it."""
+LAST_WORDS = 6
+"""Words that the last sentences have together, which say how an answer ends."""
 RETOLD = 1.0
 """What asking how it went on loses where what went on was told before."""
 NO_MOMENT = 0.8
@@ -154,8 +154,7 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
     end = " ".join(said[-LATEST:])
     over = re.search(speaking.over, said[-1]) is not None
     felt = re.search(speaking.felt, end) is not None
-    ending = end if len(said[-1].split()) <= LAST_WORDS else said[-1]
-    reflecting = re.search(speaking.reflects, ending) is not None
+    reflecting = re.search(speaking.reflects, _ending(said)) is not None
     return Telling(
         several=len(said) > 1 and len(last.split()) >= MUCH,
         unclear=any(_asks_what(answer) for answer in answers[-UNCLEAR_FOR:]),
@@ -171,6 +170,14 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         learning=_slips(answers, speaking) >= SLIPS,
         retold=re.search(speaking.retells, last) is not None,
     )
+
+
+def _ending(said: Sequence[str]) -> str:
+    """The last sentence, with those before it that it says nothing without: “That's what broke me. Not him. Her.”"""
+    first = len(said) - 1
+    while first and len(" ".join(said[first:]).split()) < LAST_WORDS:
+        first -= 1
+    return " ".join(said[first:])
 
 
 def _slips(answers: Sequence[str], speaking: LanguagePhrasing) -> int:

@@ -583,3 +583,12 @@ def test_complaint_comes_before_a_question_back_and_a_wrong_subject_is_owned() -
     assert both is not None and both.act == "complains"
     beside = whole("That's not the point, the point is the smell.", "complains", about="beside")
     assert (beside.text, beside.leaves_focus, beside.leaves_answer) == (policy().texts.corrected_plain, True, False)
+
+
+def test_stop_that_is_not_sure_ends_an_interview_without_questions_unless_something_was_told() -> None:
+    assert whole("maybe that's enough?", "wants_stop", sure=False, questions_left=0).then == "stop"
+    told = "We sold the boat in the spring and bought a van."
+    beside = moment(
+        f"{told} Enough, maybe?", (told, "tells"), ("Enough, maybe?", "wants_stop"), sure=False, questions_left=0
+    )
+    assert move_for(beside) is None

@@ -110,7 +110,11 @@ def test_act_is_heard(language: str, text: str, act: Act) -> None:
         ("I don't think I can go any deeper than that.", "complains", "enough"),
         ("That's sort of the whole of it.", "complains", "enough"),
         ("Ask me something proper.", "wants_topic", "next"),
-        ("You can ask me something else about the boiler.", "wants_topic", ""),
+        ("You can ask me something else about the boiler.", "wants_topic", "asked"),
+        ("Ask me about the boiler or let me go.", "wants_topic", "asked"),
+        ("Can I just ask, does this stay private?", "asks_interviewer", "readers"),
+        ("Is all this between us?", "asks_interviewer", "readers"),
+        ("I suppose that's the thing I said I wouldn't go into.", "declines", ""),
     ],
 )
 def test_what_is_said_to_the_interviewer_is_heard_with_its_subject(text: str, act: Act, about: str) -> None:
@@ -126,6 +130,8 @@ def test_what_is_said_to_the_interviewer_is_heard_with_its_subject(text: str, ac
         "She asked me something else about the boiler and I didn't know.",
         "I couldn't go any further with that bike.",
         "I doubt that the boiler understood what I wanted.",
+        "I said to him I wouldn't talk about the boiler again.",
+        "She asked me whether that stays between us.",
     ],
 )
 def test_what_only_sounds_said_to_the_interviewer_is_told(text: str) -> None:

@@ -494,6 +494,22 @@ def test_somebody_who_appears_at_the_end_of_an_answer_is_asked_about() -> None:
     assert compose(known) != "Tell me about Dieter."
 
 
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        (
+            "I was nearly all right, until Keisha said something to me. And then I went to pieces.",
+            "What did Keisha say?",
+        ),
+        ("We stood at the counter. She asked me something.", "What did she ask?"),
+        ("It was two weeks later. Something happened at work, and it got decided.", "What happened?"),
+    ],
+)
+def test_what_is_held_back_at_the_end_is_asked_for(told: str, asked: str) -> None:
+    assert compose(deepening(answer=told)) == asked
+    assert compose(deepening(answer=told + " We went home. It rained all the way.")) != asked
+
+
 def test_a_complaint_in_a_story_leads_to_the_story_and_not_to_the_topic() -> None:
     story = METHODS["critical_incident"]
     told = request("critical_incident", story.strategy("follow_guide"), answer="I said that.", complained=True)

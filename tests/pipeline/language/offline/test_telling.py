@@ -26,6 +26,8 @@ def told(*answers: str) -> Telling:
         ("I rang twice and hung up. We've never spoken of it.", "reflecting"),
         ("They sold the field. And about an hour later I'd bought it, so.", "reflecting"),
         ("I turned round at the gate. I couldn't.", "reflecting"),
+        ("I had no answer for that child, and that's what broke me. Not him. Her.", "reflecting"),
+        ("I let him look into it. And I wanted better for her than that.", "reflecting"),
         ("I stood in the hall with the letter. I was so ashamed.", "felt"),
         ("My sister drove, and I slept. I had promised her I would stay awake, you see.", "peak"),
         ("We went for the small one. Two hundred pounds.", "figures"),
