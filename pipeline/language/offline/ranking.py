@@ -87,12 +87,13 @@ WORN_OUT = tuple(
         (r"\bdeal with that\b", 1.0),
         (r"\bwhat difference does\b", 0.5),
         (r"\bso much to you\b", 0.4),
-        (r"\bn't right about\b", 0.8),
+        (r"\bn't right about\b", 1.5),
         (r"\bmake you feel\?", 0.5),
         (r"\bwhat is it about that\b", 1.0),
         (r"\bexplain that to yourself\b", 1.0),
         (r"\bmade you hesitate\b", 0.6),
-        (r"\bwhen (?:you|he|she|they|your|his|her|the|my|our)\b", 0.8),
+        (r"\bwhen you\b", 0.8),
+        (r"\bwhen (?:he|she|they|it|your|his|her|the|my|our)\b", 1.2),
         (r"\belse did you think\b|\bdifferently since\b", 0.5),
     )
 )

@@ -79,6 +79,8 @@ RETOLD = 1.0
 """What asking how it went on loses where what went on was told before."""
 NO_MOMENT = 0.8
 """What asking about "that moment" loses where the answer does not end with one."""
+BACK_IN_TIME = 0.8
+"""What asking what was before loses in the middle of a story."""
 WHY_DEED = 0.5
 """What asking what something is good for loses where the answer ends with something that happened."""
 WHY_NOT = 1.0
@@ -220,6 +222,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
         value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
     elif named:
         value += NAMED * (told.several or told.unclear) * (not quoted)
+    value -= BACK_IN_TIME * (told.happening and "before that" in text)
     value -= NO_MOMENT * (not told.happening and "at that moment" in text)
     value -= WHY_DEED * (told.happening and WHY.search(text) is not None)
     value -= WHY_NOT * (named and WHY.search(text) is not None and DENIED.search(text) is not None)

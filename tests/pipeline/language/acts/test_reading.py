@@ -109,6 +109,8 @@ def test_act_is_heard(language: str, text: str, act: Act) -> None:
         ("I'm not sure you've quite understood me.", "complains", "beside"),
         ("I don't think I can go any deeper than that.", "complains", "enough"),
         ("That's sort of the whole of it.", "complains", "enough"),
+        ("What does what do for me? Looking at a bag?", "asks_back", ""),
+        ("Why does what matter to me?", "asks_back", ""),
         ("Ask me something proper.", "wants_topic", "next"),
         ("You can ask me something else about the boiler.", "wants_topic", "asked"),
         ("Ask me about the boiler or let me go.", "wants_topic", "asked"),
