@@ -287,7 +287,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
         best = [*_asked(_turned(speaking.hesitating, request, "hesitating"), request, speaking, None), *best]
         before = ""
-    if answer and _tells_of_loss(request, answer) and before:
+    if answer and before and _tells_of_loss(request, answer) and not _closes(request):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     if before:
         yield from (f"{before} {text}" for text in best[:6])

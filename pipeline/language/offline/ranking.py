@@ -30,6 +30,8 @@ LATELY = 6
 """Questions that are lately."""
 ALIKE = 0.5
 """What a wording loses for each of the last `LATELY` questions that asked the same in other words."""
+ALIKE_LAST = 1.2
+"""What it loses besides if the last question asked the same in other words."""
 STEMS = tuple(
     (re.compile(asks, re.I), re.compile(told, re.I))
     for asks, told in (
@@ -58,6 +60,12 @@ MEANS, MEANT = re.compile(r"\bmean (?:to|for) you\b", re.I), 0.6
 """What is asked once in an interview, and what it loses after that; and for each time that it was asked."""
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
+MADE = re.compile(r"^What made you\b", re.IGNORECASE)
+BECAUSE = re.compile(r"\b(?:because|cos|'cause|that's why|so i|so we)\b[^.!?]*[.!?]?[^.!?]*[.!?]?\s*$", re.IGNORECASE)
+REASON_TOLD = 0.8
+"""What asking what made somebody do something loses where the end of the answer gives a reason."""
+ASIDE = 0.7
+"""What asking about something else that was told loses in the middle of a story."""
 REPLIED = 1.2
 """What a wording loses that says “that” right after a refusal, a question or a correction was answered."""
 MIMICRY = 1.0
@@ -78,7 +86,9 @@ WORN_OUT = tuple(
         (r"\b(?:do|does|did) that do to you\b", 1.0),
         (r"\b(?:do|does|did) that do for you\b", 0.6),
         (r"\bmean (?:to|for) you\b", 0.3),
-        (r"\bcome from\b", 1.0),
+        (r"\bcome from\b", 1.6),
+        (r"\bbehind that\b", 0.6),
+        (r"\bmade you think of that\b", 1.0),
         (r"\bdoes that matter\b", 0.4),
         (r"^And what did you do\?$", 0.2),
         (r"^Tell me more about that\.$", 0.3),
@@ -282,6 +292,7 @@ def _worn(wording: Wording, moment: Moment) -> float:
         + ASKED_LATELY * sum(asked[-LATELY:])
         + ASKED_LAST * float(asked[-1:] == [True])
         + ALIKE * max(0, alike - sum(asked[-LATELY:]))
+        + ALIKE_LAST * any(asks.search(question) for asks, _ in stems for question in lately[-1:])
         + max((jaccard(wording.text, question) for question in lately), default=0.0)
     )
 
@@ -295,6 +306,9 @@ def _fit(wording: Wording, moment: Moment) -> float:
     if _says_back(wording, moment) and not quoted:
         value -= NAMED * (moment.told.several or moment.told.unclear)
     value -= THIRD * (asks_story(wording.text) and in_a_run(moment.recent))
+    value -= REASON_TOLD * (MADE.search(wording.text) is not None and BECAUSE.search(moment.answer) is not None)
+    aside = wording.naming in ("woven", "inside") and not moment.last_said and not asks_story(wording.text)
+    value -= ASIDE * (moment.told.happening and aside)
     if wording.naming == "echo":
         value -= MIMICRY * (moment.told.learning or not all(word in known_words() for word in _echoed(wording)))
     if wording.naming == "unnamed" and BARE.search(wording.text):

@@ -89,6 +89,8 @@ TOO_SOON = 0.8
 """What asking what is left of a story loses in the middle of it."""
 QUOTES = 1.0
 """What a wording loses that puts what was said just now in quotation marks."""
+EXHAUSTED = 1.2
+"""What asking for more of it loses where there is no more to tell."""
 CLOSED = 1.0
 """What asking on loses where the subject was closed."""
 UNKNOWN_IDIOM = 1.2
@@ -113,6 +115,7 @@ class Telling:
         origins: somebody or something that it comes from was told of.
         learning: the respondent seems to be learning the language.
         retold: it says that something in it was told before.
+        exhausted: it says that there is no more to tell of it.
     """
 
     several: bool = False
@@ -128,6 +131,7 @@ class Telling:
     learning: bool = False
     origins: bool = False
     retold: bool = False
+    exhausted: bool = False
 
 
 NOTHING = Telling()
@@ -171,6 +175,7 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         origins=any(re.search(speaking.origins, answer.casefold()) for answer in answers),
         learning=_slips(answers, speaking) >= SLIPS,
         retold=re.search(speaking.retells, last) is not None,
+        exhausted=re.search(speaking.exhausted, last) is not None,
     )
 
 
@@ -230,6 +235,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
         value -= TOO_SOON if told.happening else 0.0 if told.over else TOO_SOON / 2
         value -= PASSES_PEAK * (told.peak or told.felt)
     value -= CLOSED * (told.closed and not story)
+    value -= EXHAUSTED * (told.exhausted and (MORE.search(text) is not None or bare))
     value -= FACTS * (told.figures and not story and MORE.search(text) is None)
     if ASKS_FEELING.search(text):
         value -= TOLD_FEELING * told.felt * (not named)

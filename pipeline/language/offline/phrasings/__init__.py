@@ -63,6 +63,7 @@ class LanguagePhrasing(BaseModel):
     loss: str = "(?!)"
     retells: str = "(?!)"
     reflects: str = "(?!)"
+    exhausted: str = "(?!)"
     supposes: str = "(?!)"
     introduces: str = "(?!)"
     turning: str = "(?!)"

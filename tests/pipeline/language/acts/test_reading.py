@@ -111,6 +111,7 @@ def test_act_is_heard(language: str, text: str, act: Act) -> None:
         ("That's sort of the whole of it.", "complains", "enough"),
         ("What does what do for me? Looking at a bag?", "asks_back", ""),
         ("Why does what matter to me?", "asks_back", ""),
+        ("I'm not sure that I follow you.", "asks_back", ""),
         ("Ask me something proper.", "wants_topic", "next"),
         ("You can ask me something else about the boiler.", "wants_topic", "asked"),
         ("Ask me about the boiler or let me go.", "wants_topic", "asked"),

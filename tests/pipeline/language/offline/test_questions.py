@@ -502,12 +502,21 @@ def test_somebody_who_appears_at_the_end_of_an_answer_is_asked_about() -> None:
             "What did Keisha say?",
         ),
         ("We stood at the counter. She asked me something.", "What did she ask?"),
+        ("It does them good. And I've got a reason for thinking of that, from home.", "What is the reason?"),
         ("It was two weeks later. Something happened at work, and it got decided.", "What happened?"),
     ],
 )
 def test_what_is_held_back_at_the_end_is_asked_for(told: str, asked: str) -> None:
     assert compose(deepening(answer=told)) == asked
     assert compose(deepening(answer=told + " We went home. It rained all the way.")) != asked
+
+
+def test_a_death_told_before_the_end_does_not_take_the_place_of_the_closing_question() -> None:
+    answer = "I had eight years with him after that night on the boat, and then my brother died in February, of age."
+    method = METHODS["means_end_chain"]
+    close = next(strategy for strategy in method.strategies if strategy.generates_closing_question)
+    last = compose(request("means_end_chain", close, kind="closing", answer=answer))
+    assert not any(text in last for text in phrasing("en").after_loss)
 
 
 def test_a_complaint_in_a_story_leads_to_the_story_and_not_to_the_topic() -> None:

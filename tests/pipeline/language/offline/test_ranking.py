@@ -186,3 +186,26 @@ def test_what_weighs_is_said_back_and_not_what_only_happened() -> None:
     happened = Wording("She got up. What was that like for you?", form, "echo")
     worths = {wording: worth for worth, wording in ranked([weighs, happened], MOMENT, [0.0, 0.0])}
     assert worths[weighs] - worths[happened] > 0.5
+
+
+def worth(wording: Wording, moment: Moment) -> float:
+    return ranked([wording], moment, [0.0])[0][0]
+
+
+def test_the_same_in_other_words_is_not_asked_twice_running() -> None:
+    like = Wording("What was that like for you?", Form(ask="What was that like for you?"))
+    just, before = "What is that like for you?", "Why is that important to you?"
+    apart = replace(MOMENT, recent=(just, before))
+    assert worth(like, replace(MOMENT, recent=(before, just))) <= worth(like, apart) - ranking.ALIKE_LAST + 0.01
+
+
+def test_a_reason_that_was_told_is_not_asked_for() -> None:
+    made = Wording("What made you walk out?", Form(ask="What made you {deed}?"), "woven")
+    plain, told = replace(MOMENT, answer="And I walked out."), replace(MOMENT, answer="So I walked out.")
+    assert worth(made, plain) - worth(made, told) == pytest.approx(ranking.REASON_TOLD, abs=0.01)
+
+
+def test_the_middle_of_a_story_is_not_left_for_something_aside() -> None:
+    letter = Wording("What was it like, writing a letter?", Form(ask="What was it like, {gerund}?"), "woven")
+    going = replace(MOMENT, last_said=False, told=Telling(happening=True))
+    assert worth(letter, replace(going, last_said=True)) - worth(letter, going) >= ranking.ASIDE - 0.3
