@@ -251,7 +251,7 @@ async def test_who_says_again_that_there_is_no_more_to_tell_is_asked_the_closing
     for turn in range(1, 9):
         await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
     await interview.say("There's not much more to it, really.", concepts(("the gate", "attribute")))
-    assert interview.state.utterances[-1].kind == "question"
+    once = interview.state.utterances[-1].kind
     await interview.say("Well, the gate was green. That's all.", concepts(("green gate", "attribute")))
     assert interview.result.termination_reason == "nothing_left"
-    assert interview.state.utterances[-1].kind == "closing_question"
+    assert (once, interview.state.utterances[-1].kind) == ("question", "closing_question")
