@@ -137,7 +137,8 @@ def _kind(said: str, rules: dict[str, re.Pattern[str]], names_element: bool) -> 
         return "unclear", unclear.start()
     asks = _asks(said, rules)
     if asks is not None:
-        return "asks", asks
+        # How much and how long stand in the description: who asks has not noticed.
+        return ("unseen" if names_element and rules["amount"].search(said) else "asks"), asks
     kinds: tuple[LeadKind, ...] = ("doubt", "condition", "against", "liking")
     for kind in kinds:
         match, against = rules[kind].search(said), rules.get(f"no_{kind}")
