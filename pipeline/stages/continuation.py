@@ -102,7 +102,7 @@ class ContinuationStage:
            asked about once, if a turn is left.
         3. A moderator's question: go on with it.
         4. What the concept demands is still open, and the interview would close or its turns are only just enough:
-           that question. Elements press for turns only where the engine does not choose among them itself.
+           that question. Elements press for turns unless the engine weighs them against what people bring up.
         5. It would close, and a repertory grid was not rated: the ratings.
         6. The engine chose the closing strategy: the closing question.
         7. The respondent says again and again that there is no more to tell, or, in a long interview, only one turn
@@ -139,8 +139,7 @@ class ContinuationStage:
             reason_to_end = FEW_TURNS_LEFT if context.strategies.closing is not None else None
         left = start.max_turns - turn - 1
         own = agenda.demanded(guide, elements=False)
-        # An engine that chooses among elements itself weighs them against what people bring up: they don't press.
-        elements = context.strategies.elements is None or (reason_to_end is not None and left - 1 > own)
+        elements = context.strategies.elements_press or (reason_to_end is not None and left - 1 > own)
         demanded = agenda.must_ask(guide, elements=elements)
         pressing = agenda.demanded(guide, elements=elements) >= left
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
