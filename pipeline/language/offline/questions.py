@@ -444,7 +444,7 @@ def _newcomer(request: QuestionRequest) -> str:
 
 
 def _hinted(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
-    """The question for what the end of the last answer holds back; nothing where it holds back nothing."""
+    """The question for what the last answer holds back at its end; nothing where it holds back nothing."""
     end = " ".join(sentences(_last_answer(request) or "")[-HINTS_IN:])
     for hint in speaking.hints:
         if found := re.search(hint.said, end):
