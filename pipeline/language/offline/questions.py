@@ -494,12 +494,20 @@ def _worded(
     label = request.focus_label or ""
     found = [
         Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
-        for wording in worded(fitting(forms, request, _stance(request)), request, speaking, about)
+        for wording in worded(_unused(fitting(forms, request, _stance(request)), request), request, speaking, about)
     ]
     thing = request.focus_rendering.thing
     if not thing or (_is_somebody(thing) and _came_up(request, thing)):
         return found
     return [wording for wording in found if "about {thing}." not in wording.form.ask] or found
+
+
+def _unused(forms: Sequence[Form], request: QuestionRequest) -> Sequence[Form]:
+    """In a concept test the forms that were not asked in this interview, as long as there are any."""
+    if not request.stimulus:
+        return forms
+    asked = request.all_questions
+    return [form for form in forms if not any(was_asked(form.ask, question) for question in asked)] or forms
 
 
 def _stance(request: QuestionRequest) -> Stance:
