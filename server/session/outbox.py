@@ -140,6 +140,11 @@ class Outbox:
         """Wait until it is closed; there may still be frames in it."""
         await self._closed.wait()
 
+    def announce(self, message: Message) -> None:
+        """Send a small message of the session in its place without waiting; left out while the replay runs."""
+        if not self._held:
+            self._append(self._wire.message(message))
+
     async def room_aloud(self) -> None:
         """Wait until there is room for what is read aloud."""
         while len(self._aloud) >= ALOUD_MESSAGES and self._close_code is None:

@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from audio.errors import AudioFormat
 from audio.voice_sound import FASTEST_HZ, voice_sound
@@ -156,8 +156,8 @@ class _Written(asyncio.Protocol):
         self._transport: asyncio.ReadTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.ReadTransport)
-        self._transport = transport
+        # The one of uvloop is no ReadTransport by its class.
+        self._transport = cast(asyncio.ReadTransport, transport)
 
     def data_received(self, data: bytes) -> None:
         self.data += data

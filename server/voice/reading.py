@@ -174,6 +174,8 @@ class ReadingAloud:
         self._number += 1
         text = self._text = _Text(turn_number, self._number)
         self._change()
+        # Before the question itself, so that its client knows what to wait for.
+        self._outbox.announce(ReadingStarted(reading=text.number, turn_number=turn_number, sample_rate=VOICE_HZ))
         return text
 
     def _feed(self, turn_number: int, text: str) -> None:
@@ -204,7 +206,6 @@ class ReadingAloud:
 
     async def _read(self, text: _Text) -> None:
         at = 0
-        await self._send(text, ReadingStarted(reading=text.number, turn_number=text.turn_number, sample_rate=VOICE_HZ))
         language = self._session.state.language
         try:
             while (sentence := await text.sentence()) is not None:
