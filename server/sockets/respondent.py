@@ -310,12 +310,19 @@ class RespondentConnection(ClientSocket[Received, Hello]):
         assert self._owner is not None
         return self._services.listeners.of(self._owner)
 
+    @property
+    def reads_late(self) -> bool:
+        """Whether sound waits until its question is certain; a client that is told of withdrawals can wait itself."""
+        return False
+
     def reading(self) -> ReadingAloud:
         """What reads questions aloud over this connection; made when it is first wanted."""
         if self._reading is None:
             assert self._owner is not None
             assert self._tasks is not None, "the conversation runs"
-            reading = self._reading = ReadingAloud(self._owner.context, self._services.voices, self._outbox)
+            reading = self._reading = ReadingAloud(
+                self._owner.context, self._services.voices, self._outbox, late=self.reads_late
+            )
             self._reading_tasks.append(self._tasks.create_task(reading.run(), name="read aloud"))
         return self._reading
 

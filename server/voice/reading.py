@@ -38,6 +38,9 @@ log = structlog.get_logger("askwell.voice")
 FRAME_BYTES: Final = VOICE_HZ // 5 * 2
 """Most sound in one message: 0.2 s."""
 
+SETTLED_S: Final = 0.25
+"""After so long without another word, what ends like a sentence is read; that it was the last is told only later."""
+
 
 class _Text:
     """What is read: a text that may still be written.
@@ -52,6 +55,8 @@ class _Text:
         self.number = number
         self.stopped = False
         """Nobody wants to hear it any more."""
+        self.certain = asyncio.Event()
+        """Its question will not be withdrawn."""
         self._sentences = Sentences()
         self._ended = False
         self._changed = asyncio.Event()
@@ -79,7 +84,14 @@ class _Text:
             if found is not None or self._ended:
                 return found
             self._changed.clear()
-            await self._changed.wait()
+            try:
+                async with asyncio.timeout(SETTLED_S):
+                    await self._changed.wait()
+            except TimeoutError:
+                self._sentences.settle()
+                if not self._changed.is_set() and (found := self._sentences.take()) is not None:
+                    return found
+                await self._changed.wait()
 
 
 class ReadingAloud:
@@ -89,12 +101,14 @@ class ReadingAloud:
         session: whose questions.
         voices: of the process.
         outbox: of the connection.
+        late: whether nothing is sent before it is certain that the question will not be withdrawn.
     """
 
-    def __init__(self, session: SessionContext, voices: Voices, outbox: Outbox) -> None:
+    def __init__(self, session: SessionContext, voices: Voices, outbox: Outbox, *, late: bool = False) -> None:
         self._session = session
         self._voices = voices
         self._outbox = outbox
+        self._late = late
         self._on = False
         self._number = 0
         self._text: _Text | None = None
@@ -165,6 +179,8 @@ class ReadingAloud:
     def _follow(self, event: DurableEvent) -> None:
         data = event.data
         match data["type"]:
+            case "turn.started" if self._text is not None:
+                self._text.certain.set()
             case "question.completed" | "interviewer.replied":
                 self._complete(data["turn_number"], data["text"])
             case "turn.failed":
@@ -173,6 +189,9 @@ class ReadingAloud:
     def _begin(self, turn_number: int) -> _Text:
         self._number += 1
         text = self._text = _Text(turn_number, self._number)
+        if self._session.ledger.pending is not None:
+            # The question to an answer that is stored, not to one that may go on.
+            text.certain.set()
         self._change()
         # Before the question itself, so that its client knows what to wait for.
         self._outbox.announce(ReadingStarted(reading=text.number, turn_number=turn_number, sample_rate=VOICE_HZ))
@@ -191,6 +210,7 @@ class ReadingAloud:
             current = self._begin(turn_number)
         current.add(text[len(current.text) :])
         current.end()
+        current.certain.set()
 
     def _drop(self) -> None:
         if self._text is not None:
@@ -210,6 +230,8 @@ class ReadingAloud:
         try:
             while (sentence := await text.sentence()) is not None:
                 sound = await self._voices.say(language, sentence.text)
+                if self._late:
+                    await text.certain.wait()
                 for pcm in pieces(sound):
                     await self._send(text, ReadingSound(reading=text.number, pcm=pcm))
                 at = sentence.end

@@ -10,6 +10,7 @@ from typing import Final
 LONGEST_CHARS: Final = 240
 """A longer sentence is read in parts, so that the first words need not wait for the last."""
 _END = re.compile(r"(?:[.!?…؟。？！]+[\"'”’»)\]]*)(?=\s)|\n")
+_LAST = re.compile(r"[.!?…؟。？！]+[\"'”’»)\]]*\s*$")
 _SHORT = re.compile(r"(?:^|[\s(\"'“‘«])(?:[^\W\d_]|[A-ZÄÖÜ][^\W\d_]{1,2})$")
 """Ends in a single letter or a short word with a capital, which may be shortened: "Dr.", "Mr.", "z. B."."""
 _SOFT = re.compile(r"[,;:،؛—–)](?=\s)")
@@ -44,6 +45,11 @@ class Sentences:
         while (end := self._certain_end()) is not None:
             self._put(end)
         if self._cut < len(self.text):
+            self._put(len(self.text))
+
+    def settle(self) -> None:
+        """Nothing came for a while: what looks like the end of a sentence is one."""
+        if _LAST.search(self.text, self._cut):
             self._put(len(self.text))
 
     def take(self) -> Sentence | None:

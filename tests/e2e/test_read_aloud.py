@@ -40,7 +40,8 @@ text = sys.stdin.readline()
 if not text:
     sys.exit(0)
 count.write_text(str(times))
-sys.stdout.buffer.write(subprocess.run(["espeak-ng", "--stdin", "--stdout"], input=text.encode(), capture_output=True).stdout)
+read = subprocess.run(["espeak-ng", "--stdin", "--stdout"], input=text.encode(), capture_output=True)
+sys.stdout.buffer.write(read.stdout)
 sys.exit(0 if times <= int(sys.argv[2]) else 7)
 """
 """Reads so many sentences, and breaks off in the next one."""

@@ -60,6 +60,7 @@ class VoiceProgram:
     """
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self._path = folder / "singer.py"
         self._path.write_text(SOURCE, encoding="utf-8")
         self._log = folder / "said.txt"
