@@ -123,11 +123,16 @@ def test_who_is_moved_while_telling_is_not_broken_off() -> None:
     acts: tuple[tuple[str, Act], ...] = ((story, "tells"), (cry, "distress"))
     first = move_for(moment(f"{story} {cry}", *acts, helpline="Call 116 123."))
     assert first is not None
-    assert (first.then, first.answered, first.alert, first.offers) == ("stands", True, "distress", ())
+    assert (first.then, first.answered, first.alert) == ("stands", True, "distress")
+    assert first.offers == ("go_on", "pause", "stop")
     assert (first.text, first.help) == (policy().texts.distress_in_story, "Call 116 123.")
     again = move_for(moment(f"{story} {cry}", *acts, conduct=after(first)))
     assert again is not None
     assert (again.then, again.text, again.alert) == ("engine", "", "distress")
+    okay = "No, no, I am okay, thank you, we can go on. I am angry but I don't cry. You can ask."
+    on = move_for(moment(okay, (okay[:44], "aside"), (okay[44:], "distress"), sure=False, conduct=after(first)))
+    assert on is not None
+    assert (on.then, on.text) == ("stands", policy().texts.go_on)
 
 
 def test_age_that_is_told_is_not_asked_about_where_only_the_reader_doubts_it() -> None:
@@ -481,7 +486,10 @@ def test_question_that_was_answered_beside_is_not_put_again() -> None:
     for said in ("Go on", "no"):
         on = move_for(moment(said, conduct=after(asked)))
         assert on is not None
-        assert (on.then, on.counts) == ("engine", True)
+        assert (on.then, on.text, on.counts) == ("stands", policy().texts.cut_in_go_on, False)
+    told_on = "No. It is loud, and the seat is broken too, and nobody mends it."
+    on = move_for(moment(told_on, (told_on, "tells"), conduct=after(asked)))
+    assert on is None or on.then == "engine"
     last = move_for(moment("Go on", conduct=after(asked), questions_left=0))
     assert last is not None
     assert last.then == "again"
@@ -583,3 +591,22 @@ def test_complaint_comes_before_a_question_back_and_a_wrong_subject_is_owned() -
     assert both is not None and both.act == "complains"
     beside = whole("That's not the point, the point is the smell.", "complains", about="beside")
     assert (beside.text, beside.leaves_focus, beside.leaves_answer) == (policy().texts.corrected_plain, True, False)
+
+
+def test_stop_that_is_not_sure_ends_an_interview_without_questions_unless_something_was_told() -> None:
+    assert whole("maybe that's enough?", "wants_stop", sure=False, questions_left=0).then == "stop"
+    told = "We sold the boat in the spring and bought a van."
+    beside = moment(
+        f"{told} Enough, maybe?", (told, "tells"), ("Enough, maybe?", "wants_stop"), sure=False, questions_left=0
+    )
+    assert move_for(beside) is None
+
+
+def test_who_is_in_no_danger_was_misunderstood_and_is_asked_to_tell_on() -> None:
+    told = "I kept it in the drawer, nobody knows, and in the dark I hold it."
+    asked = move_for(moment(told, (told, "risk"), sure=False, heard_by="reader"))
+    assert asked is not None and asked.asks == "risk"
+    texts = policy().texts
+    on = move_for(moment("No", conduct=after(asked)))
+    assert on is not None
+    assert (on.then, on.text) == ("stands", f"{texts.risk_mistaken} {texts.corrected_on}")
