@@ -222,8 +222,8 @@ class Concept(Spec):
     facts: dict[str, str] = Field(
         default={},
         description="Truthful answers to what respondents ask about the interview, in the concept's first language, by "
-        "subject: machine, person, readers, recording, length, left, purpose, why_ask, help, name, language, "
-        "incentive, other. Those that are missing are the ones of `conduct.yaml`.",
+        "subject: machine, person, readers, recording, length, left, purpose, who, how_much, why_ask, help, name, "
+        "language, incentive, other. Those that are missing are the ones of `conduct.yaml`.",
     )
     conduct: dict[str, dict[str, Any]] = Field(
         default={},
@@ -279,6 +279,11 @@ class Concept(Spec):
         if isinstance(self.opening_question, dict):
             return self.opening_question.get(language)
         return self.opening_question
+
+
+def demands_of(concept: Concept, language: str) -> tuple[str, ...]:
+    """The concept's own questions in a language."""
+    return tuple(text for wanted in concept.must_ask if (text := wanted.question_in(language)))
 
 
 def names_of(concept: Concept) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -34,9 +34,32 @@ ALL_SAID = re.compile(
 )
 """… unless it ends with this."""
 
+NOTHING_LEFT = re.compile(
+    r"\b(?:not|nothing|no|isn't|isn’t)(?: really| much| a lot| any)* (?:more|else) to (?:it|tell|say|that)\b"
+    r"|\bthat(?:'s|’s| is)(?: about| really| just| pretty much| more or less| all)? (?:all|it|the whole of it)"
+    r"(?:,? (?:it is|there is|really|i think|i'd say))?[.!]?\s*$"
+    r"|\bi(?:'ve| have) (?:just )?(?:said|told you)(?: it| that| everything| all)\b|\bnothing to tell\b"
+    r"|\bisn't any more\b|\bdon't know what else\b|\bmehr (?:ist|gibt|war) (?:da|es|das)?(?: da)? ?nicht"
+    r"|\bdas war'?s\b|\bdas ist alles\b|هذا كل شيء|لا يوجد المزيد",
+    re.IGNORECASE,
+)
+"""What says that there is no more to tell of something, …"""
+LATELY, OFTEN, SOONEST = 3, 2, 8
+"""… so many times in so many answers, from so many turns on: then of anything."""
+
 FLOW = 30
 """Words of an answer from which on, with strong feeling in it, the closing question can wait for another turn."""
 STRONG = 2
+
+
+def nothing_left(context: TurnContext) -> bool:
+    """Whether somebody says again and again that there is no more to tell."""
+    if context.get(ContextOutput).turn_number < SOONEST:
+        return False
+    said = [utterance.text for utterance in context.state.utterances if utterance.speaker == "respondent"]
+    latest = [*said, context.answer.text][-LATELY:]
+    found = [NOTHING_LEFT.search(one) is not None for one in latest]
+    return found[-1] and sum(found) >= OFTEN
 
 
 def in_flow(context: TurnContext) -> bool:

@@ -16,6 +16,7 @@ Then = Literal["stands", "again", "simpler", "engine", "easier", "stop", "hold",
 easier one is asked; the interview stops, is held back, or is erased."""
 
 WAYS: tuple[OfferName, ...] = ("go_on", "something_else", "pause", "stop")
+WAYS_IN_A_STORY: tuple[OfferName, ...] = ("go_on", "pause", "stop")
 WAYS_AGAIN: tuple[OfferName, ...] = ("stop", "pause", "something_else", "go_on")
 WAYS_ON: tuple[OfferName, ...] = ("carry_on", "something_else", "pause", "stop")
 LONG_TELLING = 4
@@ -86,7 +87,9 @@ class Moment:
     `said` is the message, `acts` what was heard in it, `turn_number` the turn it would be. `questions_left` are those
     that may follow at most; `spoken` says that it was transcribed from speech; `kiosk` that the interview runs on a
     device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
-    `comparing` that the question is a step of a repertory grid, which no easier one can stand for.
+    `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that
+    the respondent was shown an idea, so that a question about anything else is about that; `asks_idea` that the message
+    asks something about it.
     """
 
     said: str
@@ -103,6 +106,8 @@ class Moment:
     spoken: bool = False
     closing: bool = False
     comparing: bool = False
+    shown: bool = False
+    asks_idea: bool = False
 
     @property
     def texts(self) -> ConductTexts:
@@ -287,7 +292,7 @@ def _chosen(moment: Moment) -> Move | None:
     match offer:
         case "go_on":
             # Whoever tells on is asked on; an invitation to tell would be deaf to it.
-            told_on = len(moment.said.split()) >= STORY_WORDS
+            told_on = moment.told_words >= STORY_WORDS
             sorry = texts.risk_mistaken if _has(_plain(moment.said), texts.safe_words) else ""
             if told_on and not moment.closing and moment.questions_left > 0:
                 return Move("distress", sorry, "engine", counts=True)
@@ -298,6 +303,8 @@ def _chosen(moment: Moment) -> Move | None:
             return Move("wants_pause", texts.pause, "stands")
         case "stop":
             return _stop(moment)
+        case "carry_on" if moment.conduct.asked in ("stop", "pause"):
+            return _go_on(moment)
         case "carry_on" | "resume":
             return _carry_on(moment)
         case "withdraw":
@@ -320,13 +327,15 @@ def _chosen(moment: Moment) -> Move | None:
             text = texts.withdrawal_part if texts.withdrawal_part and _names_part(moment) else texts.withdrawal_kept
             return replace(_carry_on(moment, text), act="wants_withdrawal")
         case (("stop" | "pause"), "no"):
-            return replace(_carry_on(moment, texts.stop_taken_back), act="wants_stop")
+            return _go_on(moment, texts.stop_taken_back)
         case "risk", "yes":
             return _in_danger(moment)
         case "risk", "no":
             wants_on = any(one.about == GOING_ON for one in moment.acts)
             if wants_on:
                 return Move("risk", _sentences(texts.risk_mistaken, texts.go_on), "stands")
+            if moment.conduct.answered and not moment.closing and moment.told_words < LONG_TELLING:
+                return Move("risk", _sentences(texts.risk_mistaken, texts.corrected_on), "stands")
             return replace(_carry_on(moment, texts.risk_mistaken), act="risk")
         case "age", "no":
             return _held(moment)
@@ -403,8 +412,15 @@ def _distress(moment: Moment, heard: HeardAct) -> Move:
         # Whoever is moved while telling tells on: a list of ways out would break them off, a question would hurry them.
         if moment.conduct.distressed:
             return Move("distress", "", "engine", counts=True, alert="distress", help=moment.helpline)
-        text = texts.distress_in_story
-        return Move("distress", text, "stands", alert="distress", help=moment.helpline, answered=True)
+        return Move(
+            "distress",
+            texts.distress_in_story,
+            "stands",
+            offers=WAYS_IN_A_STORY,
+            alert="distress",
+            help=moment.helpline,
+            answered=True,
+        )
     if not heard.sure:
         return Move("distress", texts.distress_ask, "stands", offers=WAYS, asks="distress")
     again = moment.conduct.distressed > 0
@@ -427,12 +443,17 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
     lone = moment.spoken and len(moment.said.split()) <= 2
     if (heard.sure and not lone) or moment.conduct.asked == "stop":
         return _stop(moment)
-    if moment.closing or moment.questions_left <= 0:
+    if moment.closing:
         return None
+    if moment.questions_left <= 0:
+        # Whether it was meant can't be asked any more; who told nothing else is not asked for a last word.
+        return _stop(moment) if moment.told_words < LONG_TELLING else None
     return _ask(moment, "wants_stop")
 
 
-def _wants_pause(moment: Moment, heard: HeardAct) -> Move:
+def _wants_pause(moment: Moment, heard: HeardAct) -> Move | None:
+    if moment.shown and not heard.sure and heard.heard_by == "reader" and moment.told_words >= LONG_MESSAGE:
+        return None  # Whoever tells of an idea, and in no words asks for a pause, is listened to.
     if heard.sure or moment.conduct.asked == "pause":
         answered = moment.told_words >= LONG_TELLING
         return Move("wants_pause", moment.texts.pause, "stands", answered=answered)
@@ -452,6 +473,14 @@ def _carry_on(moment: Moment, text: str = "") -> Move:
     if moment.conduct.answered and not moment.closing and moment.questions_left > 0:
         return Move("asks_back", text, "engine", counts=True)
     return Move("asks_back", text, "again")
+
+
+def _go_on(moment: Moment, text: str = "") -> Move:
+    """Go on with somebody who does not want to stop: who was telling was cut short, and is asked to tell on."""
+    few = moment.told_words < LONG_TELLING and not moment.closing and moment.questions_left > 0
+    if moment.conduct.answered and moment.texts.cut_in_go_on and few:
+        return Move("wants_stop", moment.texts.cut_in_go_on, "stands")
+    return replace(_carry_on(moment, text), act="wants_stop")
 
 
 def _wants_withdrawal(moment: Moment, heard: HeardAct) -> Move:
@@ -528,6 +557,8 @@ def _as_said(said: str, words: str) -> str:
 def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
+    if moment.shown and moment.asks_idea:
+        return None  # It is the idea that is not clear, not the question.
     if moment.told_words >= LONG_TELLING:
         unclear = moment.texts.asked_unclearly
         by_rule = heard.heard_by == "rules" and unclear
@@ -543,6 +574,9 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
     asked = [one.about for one in moment.acts if one.act == "asks_interviewer" and one.sure]
     facts = {**moment.texts.facts, **moment.facts}
     subjects = list(dict.fromkeys(about if about in facts else "other" for about in asked))
+    if moment.shown and subjects == ["other"] and moment.texts.idea_silent:
+        # Nobody knows more of the idea than its description says; what they would expect is asked instead.
+        return Move("asks_interviewer", moment.variant(moment.texts.idea_silent), "engine", counts=True)
     known = [about for about in subjects if about != "other"] or subjects
     told_facts = [facts[about] for about in known]
     text = _sentences(*told_facts[:2]).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from spacy.tokens import Doc, Span, Token
 
 from pipeline.language.connectors import normalised_text, words
+from pipeline.language.embedder import known_words
 from pipeline.ports import Rendering
 from pipeline.question.inflection import FLIP, gerund_of
 from pipeline.question.inflection import VERBS as KNOWN_VERBS
@@ -48,7 +49,8 @@ UNWILLED = words(
     "find own cost mean believe wish hope matter belong happen realise realize understand guess suppose wonder "
     "sleep wake dream become grow last fit weigh smell taste sound appear miss stay remain should would could must "
     "might may can will fail enjoy prefer care worry trust fear let dread manage win suffer live arrive slip trip "
-    "drop break recognise recognize"
+    "drop break recognise recognize sit stand lie kneel lean cry weep sob howl laugh smile shake tremble breathe blush "
+    "sweat"
 )
 """Verbs of what nobody decides to do, at least not each time."""
 STATIVE = words("be have do get go doubt wonder know say tell ask owe feel")
@@ -264,7 +266,8 @@ def _subject_words(subject: Token, *, own: bool) -> list[Token]:
     low = normalised_text(subject.text)
     if low in POINTING or low in {"me", "him", "us", "them"} or subject.dep_ == "csubj":
         return []
-    bare = subject.tag_ == "NN" and not any(child.dep_ in {"det", "poss"} for child in subject.lefts)
+    noun = subject.tag_ == "NN" or (subject.tag_ == "NNP" and subject.is_sent_start and low in known_words())
+    bare = noun and not any(child.dep_ in {"det", "poss"} for child in subject.lefts)
     if bare and low not in words("nobody everybody somebody anybody nothing everything something anything"):
         return []
     found = list(subject.subtree)

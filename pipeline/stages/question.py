@@ -32,6 +32,7 @@ from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
 from pipeline.offers import chosen_by_writer, offered
 from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Rendering
+from pipeline.question.answering import answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
@@ -82,7 +83,26 @@ class QuestionStage:
         step = self._step(context)
         if step is not None:
             return await asking.verbatim(in_one(before, step), METHOD)
-        return await self._asked(context, asking, before)
+        answer = self._answer(context)
+        if answer and move is not None and move.act == "asks_interviewer":
+            before = move.help  # One answer is enough, and this one says what the description has.
+        return await self._asked(context, asking, in_one(before, answer))
+
+    @staticmethod
+    def _answer(context: TurnContext) -> str:
+        """What is answered to a question about the idea before the next one is asked."""
+        focus = context.get(ContinuationOutput).focus
+        configuration = context.configuration
+        texts = configuration.conduct.texts if configuration.conduct is not None else None
+        if texts is None:
+            return ""
+        return answer_to(
+            focus.target if focus is not None else None,
+            configuration.concept,
+            texts,
+            context.get(ContextOutput).turn_number,
+            said=context.answer.text,
+        )
 
     def _step(self, context: TurnContext) -> str | None:
         """The question for what a grid needs next, in the method's words."""
@@ -240,9 +260,10 @@ class QuestionStage:
         """Whether the answer told something of which nothing was understood, and the question leads away from it.
 
         A question about an element of a concept test stays one: it would count as asked about without having been.
+        So does one about what was said of the idea, or about a side of it.
         """
         focus = going.focus
-        if focus is not None and element_of(focus.target) is not None:
+        if focus is not None and (element_of(focus.target) is not None or focus.target.kind in ("lead", "aspect")):
             return False
         heard = context.get(UtteranceOutput)
         tells = all(act.act == "tells" for act in heard.utterance.acts)

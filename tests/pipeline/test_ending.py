@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.concept import PipelineSettings
-from pipeline.continuing import ALL_SAID
+from pipeline.continuing import ALL_SAID, NOTHING_LEFT
 from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.stages.continuation import saturation_reason
 from pipeline.state import SaturationMetrics
@@ -227,3 +227,31 @@ async def test_depth_plateau_counts_turns_without_yield_and_survives_a_yield_at_
 )
 def test_answer_to_the_closing_question_says_whether_all_is_said(answer: str, over: bool) -> None:
     assert bool(ALL_SAID.search(answer)) == over
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("There's not much more to it, really.", True),
+        ("I was tired for two days. There's not much more to tell there, really.", True),
+        ("We put it in the cellar. That's all.", True),
+        ("I think I've said it, you know. Somebody should notice you.", True),
+        ("Mehr war da nicht.", True),
+        ("That's all I wanted, somebody who asks.", False),
+        ("There was nothing more to eat, so we left.", False),
+        ("It isn't the price, it's the noise.", False),
+    ],
+)
+def test_words_that_say_that_there_is_no_more_to_tell(said: str, left: bool) -> None:
+    assert (NOTHING_LEFT.search(said) is not None) == left
+
+
+async def test_who_says_again_that_there_is_no_more_to_tell_is_asked_the_closing_question() -> None:
+    interview = Interview()
+    for turn in range(1, 9):
+        await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
+    await interview.say("There's not much more to it, really.", concepts(("the gate", "attribute")))
+    once = interview.state.utterances[-1].kind
+    await interview.say("Well, the gate was green. That's all.", concepts(("green gate", "attribute")))
+    assert interview.result.termination_reason == "nothing_left"
+    assert (once, interview.state.utterances[-1].kind) == ("question", "closing_question")

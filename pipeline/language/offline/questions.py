@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
-from pipeline.language.offline.ranking import LATELY, THIRD, Moment, bare, in_a_run, ranked, shipped
+from pipeline.language.offline.ranking import LATELY, REPLIED, THIRD, Moment, bare, in_a_run, ranked, shipped
 from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of
 from pipeline.language.offline.wording import Wording, fitting, stance_of, stands_in_much, worded
 from pipeline.methodology import Form, Stance
@@ -55,6 +55,10 @@ COMMON = frozenset(
 """Words that come back in anybody's answers."""
 NEWCOMER = 0.4
 """What asking who somebody is gains over the plainest probe."""
+HINTS_IN, HINTED = 2, 0.8
+"""Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
+APPEARED = 0.8
+"""What asking about somebody gains who appears in the last sentence, about whom the answer then stops."""
 SPOKEN_OF = 2
 """Answers with something, or sentences of the last one with somebody, from which on a question may name just that."""
 FELT = 0.15
@@ -275,7 +279,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     if request.complained and told_more:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     elif request.complained and (not ranking or ranking[0][0] < LEFT):
-        best = [*_asked(_turned(speaking.any_topic, request, "any"), request, speaking, None), *best]
+        best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     if _closes(request) and len((answer or "").split()) >= MUCH and not plain and not request.complained:
@@ -283,7 +287,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
         best = [*_asked(_turned(speaking.hesitating, request, "hesitating"), request, speaking, None), *best]
         before = ""
-    if answer and _tells_of_loss(request, answer) and before:
+    if answer and before and _tells_of_loss(request, answer) and not _closes(request):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     if before:
         yield from (f"{before} {text}" for text in best[:6])
@@ -345,7 +349,14 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
         return _plain(speaking.closings)
     if strategy is not None and strategy.focus_mode == "guide" and request.focus_label:
         return _plain(speaking.elements)
-    return _plain(speaking.any_focus if about else speaking.any_topic)
+    return _plain(speaking.any_focus if about else _elsewhere(request, speaking))
+
+
+def _elsewhere(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
+    """What is asked where there is nothing to ask about: the topic, or the story where somebody has complained."""
+    if request.complained and speaking.back_to_story and _has_stories(request):
+        return speaking.back_to_story
+    return speaking.any_topic
 
 
 def _plain(texts: Sequence[str]) -> list[Form]:
@@ -375,6 +386,7 @@ def _best(
         for place, probe in enumerate(_turned(texts, request, kind)):
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
+            value -= REPLIED * (kind == "probe" and request.follows_reply)
             plainest.append((value, probe))
     if told.several and not (told.peak or told.felt) and _has_stories(request) and (part := _part(request)):
         asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
@@ -383,6 +395,10 @@ def _best(
             FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
         )
         plainest += zip(worths, naming, strict=True)
+    if (hint := _hinted(request, speaking)) and not was_asked(hint, lately[-1] if lately else ""):
+        plainest.append((FLOOR + HINTED, hint))
+    if appeared := _appeared(request, speaking):
+        plainest += [(FLOOR + APPEARED, probe.replace("{x}", appeared)) for probe in speaking.appearing]
     if name := _newcomer(request):
         plainest += [(FLOOR + NEWCOMER, probe.replace("{x}", name)) for probe in speaking.newcomers]
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
@@ -427,6 +443,25 @@ def _newcomer(request: QuestionRequest) -> str:
     return "" if known or introduced else name
 
 
+def _hinted(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
+    """The question for what the last answer holds back at its end; nothing where it holds back nothing."""
+    end = " ".join(sentences(_last_answer(request) or "")[-HINTS_IN:])
+    for hint in speaking.hints:
+        if found := re.search(hint.said, end):
+            named = found.groupdict().get("x") or ""
+            return hint.ask.replace("{x}", named.lower() if named.lower() in ("he", "she", "they") else named)
+    return ""
+
+
+def _appeared(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
+    """Somebody of whom the last sentence says no more than that they were there; nothing where they were known."""
+    *before, last = [line.text for line in request.lines if line.speaker == "respondent"] or [""]
+    found = re.search(speaking.appears, ["", *sentences(last)][-1].strip())
+    name = found["name"] if found else ""
+    known = any(name.casefold() in words(text.casefold()) for text in (*before, *request.all_questions, request.topic))
+    return "" if known else name
+
+
 def _telling(request: QuestionRequest) -> Telling:
     said = [line.text for line in request.lines if line.speaker == "respondent"]
     return telling_of(said, phrasing(request.language))
@@ -459,12 +494,20 @@ def _worded(
     label = request.focus_label or ""
     found = [
         Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
-        for wording in worded(fitting(forms, request, _stance(request)), request, speaking, about)
+        for wording in worded(_unused(fitting(forms, request, _stance(request)), request), request, speaking, about)
     ]
     thing = request.focus_rendering.thing
     if not thing or (_is_somebody(thing) and _came_up(request, thing)):
         return found
     return [wording for wording in found if "about {thing}." not in wording.form.ask] or found
+
+
+def _unused(forms: Sequence[Form], request: QuestionRequest) -> Sequence[Form]:
+    """In a concept test the forms that were not asked in this interview, as long as there are any."""
+    if not request.stimulus:
+        return forms
+    asked = request.all_questions
+    return [form for form in forms if not any(was_asked(form.ask, question) for question in asked)] or forms
 
 
 def _stance(request: QuestionRequest) -> Stance:
@@ -537,7 +580,10 @@ def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing)
     hard = request.focus_stance < 0 and _burdens(answer, request.language) and not relieved
     if request.focus_emotion > 1 and not hard:
         return ""
-    hard = hard and request.focus_emotion > 1
+    around = _around(request)
+    around = around if around in answer.casefold() else answer.casefold()
+    own = re.search(speaking.own, around) is not None and not re.search(speaking.reported, around)
+    hard = hard and own and request.focus_emotion > 1
     pool = (speaking.acknowledgements_hard if hard else ()) or speaking.acknowledgements
     unused = [a for a in pool if not any(q.startswith(a) for q in request.recent_questions)]
     return _pick(unused or pool, request, "acknowledgement")

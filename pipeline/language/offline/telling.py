@@ -71,10 +71,16 @@ PASSES_PEAK = 1.2
 """What asking how it went on loses after what weighs most."""
 LASTS = 1.0
 """What asking how it went on loses after how things are."""
+REFLECTS = 1.2
+"""What asking how it went on loses where somebody has begun to say what it was to them."""
+LAST_WORDS = 6
+"""Words that the last sentences have together, which say how an answer ends."""
 RETOLD = 1.0
 """What asking how it went on loses where what went on was told before."""
 NO_MOMENT = 0.8
 """What asking about "that moment" loses where the answer does not end with one."""
+BACK_IN_TIME = 0.8
+"""What asking what was before loses in the middle of a story."""
 WHY_DEED = 0.5
 """What asking what something is good for loses where the answer ends with something that happened."""
 WHY_NOT = 1.0
@@ -83,6 +89,8 @@ TOO_SOON = 0.8
 """What asking what is left of a story loses in the middle of it."""
 QUOTES = 1.0
 """What a wording loses that puts what was said just now in quotation marks."""
+EXHAUSTED = 1.2
+"""What asking for more of it loses where there is no more to tell."""
 CLOSED = 1.0
 """What asking on loses where the subject was closed."""
 UNKNOWN_IDIOM = 1.2
@@ -99,6 +107,7 @@ class Telling:
         happening: it ends with something that happened, so that the story may go on.
         over: it ends in the present, or says that this was all.
         lasting: it ends with how things are.
+        reflecting: it ends with what was thought of it, or how it has been since.
         felt: it ends with a feeling, told by name.
         figures: it ends with nothing but figures, or is asked about them.
         closed: it closes the subject.
@@ -106,6 +115,7 @@ class Telling:
         origins: somebody or something that it comes from was told of.
         learning: the respondent seems to be learning the language.
         retold: it says that something in it was told before.
+        exhausted: it says that there is no more to tell of it.
     """
 
     several: bool = False
@@ -113,6 +123,7 @@ class Telling:
     happening: bool = False
     over: bool = False
     lasting: bool = False
+    reflecting: bool = False
     felt: bool = False
     figures: bool = False
     closed: bool = False
@@ -120,6 +131,7 @@ class Telling:
     learning: bool = False
     origins: bool = False
     retold: bool = False
+    exhausted: bool = False
 
 
 NOTHING = Telling()
@@ -148,12 +160,14 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
     end = " ".join(said[-LATEST:])
     over = re.search(speaking.over, said[-1]) is not None
     felt = re.search(speaking.felt, end) is not None
+    reflecting = re.search(speaking.reflects, _ending(said)) is not None
     return Telling(
         several=len(said) > 1 and len(last.split()) >= MUCH,
         unclear=any(_asks_what(answer) for answer in answers[-UNCLEAR_FOR:]),
-        happening=not over and re.search(speaking.past, said[-1]) is not None,
+        happening=not over and not reflecting and re.search(speaking.past, said[-1]) is not None,
         over=over,
         lasting=re.search(speaking.past, said[-1]) is None and re.search(speaking.present, said[-1]) is not None,
+        reflecting=reflecting,
         felt=felt,
         figures=not felt and re.search(speaking.figures, said[-1]) is not None,
         closed=len(last.split()) <= CLOSING_WORDS and re.search(speaking.closed, last) is not None,
@@ -161,7 +175,16 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         origins=any(re.search(speaking.origins, answer.casefold()) for answer in answers),
         learning=_slips(answers, speaking) >= SLIPS,
         retold=re.search(speaking.retells, last) is not None,
+        exhausted=re.search(speaking.exhausted, last) is not None,
     )
+
+
+def _ending(said: Sequence[str]) -> str:
+    """The last sentence, with those before it that it says nothing without: “That's what broke me. Not him. Her.”"""
+    first = len(said) - 1
+    while first and len(" ".join(said[first:]).split()) < LAST_WORDS:
+        first -= 1
+    return " ".join(said[first:])
 
 
 def _slips(answers: Sequence[str], speaking: LanguagePhrasing) -> int:
@@ -197,12 +220,14 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
     if story:
         value -= RETOLD * told.retold
         value += GOES_ON * told.happening - IS_OVER * told.over - LASTS * told.lasting
+        value -= REFLECTS * (told.reflecting and not told.over and not told.lasting)
         value -= PAST_FEELING * told.felt + PASSES_PEAK * (told.peak and not told.felt)
     elif bare:
         value -= SEVERAL_BARE * told.several + UNCLEAR_BARE * told.unclear
         value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
     elif named:
         value += NAMED * (told.several or told.unclear) * (not quoted)
+    value -= BACK_IN_TIME * (told.happening and "before that" in text)
     value -= NO_MOMENT * (not told.happening and "at that moment" in text)
     value -= WHY_DEED * (told.happening and WHY.search(text) is not None)
     value -= WHY_NOT * (named and WHY.search(text) is not None and DENIED.search(text) is not None)
@@ -210,6 +235,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
         value -= TOO_SOON if told.happening else 0.0 if told.over else TOO_SOON / 2
         value -= PASSES_PEAK * (told.peak or told.felt)
     value -= CLOSED * (told.closed and not story)
+    value -= EXHAUSTED * (told.exhausted and (MORE.search(text) is not None or bare))
     value -= FACTS * (told.figures and not story and MORE.search(text) is None)
     if ASKS_FEELING.search(text):
         value -= TOLD_FEELING * told.felt * (not named)

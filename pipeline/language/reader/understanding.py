@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.graph.surface import REVISES, Basis
 from pipeline.language.reader import heads
-from pipeline.language.reader.encoding import WORD, described, focus_text
+from pipeline.language.reader.encoding import WORD, Word, described, focus_text
 from pipeline.language.reader.network import Floats, ReaderNetwork, Reading
 from pipeline.language.reader.settings import ReaderSettings
 from pipeline.methodology import EdgeType, Ontology
@@ -23,6 +23,8 @@ MOST_CONCEPTS = 24
 """Concepts of an answer among which links are looked for; more come from pasted texts only."""
 LIKE_EXEMPLAR = 1.0
 """What is added to the logit of a type for a concept that has all content words of one of its exemplars."""
+ABBREVIATION = 3
+"""Most letters of a word whose full stop may not end a sentence."""
 SECOND_CHOICE = 0.35
 """Probability from which a type other than the best may be taken to make a likely link possible."""
 
@@ -123,7 +125,8 @@ class Reader:
         reading = self.network.read(question, focus_text(focus, focus_type), answer)
         if not reading.words:
             return Understood((), (), ())
-        found = heads.best_spans(heads.span_logits(self.network, reading), self.settings.keep_from)
+        fitting = _within_sentences(heads.span_logits(self.network, reading), reading, answer)
+        found = heads.best_spans(fitting, self.settings.keep_from)
         if not found:
             return Understood((), (), ())
         places = [place for place, _ in found]
@@ -310,6 +313,28 @@ class Reader:
 def _content(text: str) -> frozenset[str]:
     """The content words of a text."""
     return frozenset(word for match in WORD.finditer(text.lower()) if heads.is_content(word := match[0]))
+
+
+def _within_sentences(logits: Floats, reading: Reading, answer: str) -> Floats:
+    """The logits of spans without those that go on after a sentence has ended: “retiring? Quiet.” is two things."""
+    words = reading.words
+    ends = [_ends_sentence(answer, words, number) for number in range(len(words))]
+    if not any(ends):
+        return logits
+    number = np.concatenate([[0], np.cumsum(ends[:-1])])
+    first = np.arange(len(words))[:, None]
+    last = np.minimum(first + np.arange(logits.shape[1])[None], len(words) - 1)
+    return np.where(number[last] == number[first], logits, -np.inf).astype(np.float32)
+
+
+def _ends_sentence(answer: str, words: Sequence[Word], number: int) -> bool:
+    """Whether a mark ends a sentence; the full stop of a short word, as in “Mr. Hollis”, may not."""
+    mark = "" if words[number].spoken else answer[words[number].start : words[number].end]
+    if not set(mark) & set("?!."):
+        return False
+    before = words[number - 1] if number else None
+    short = before is None or before.end - before.start <= ABBREVIATION
+    return not (short and mark == ".")
 
 
 def _likeness(said: str, method: _Method) -> Floats:

@@ -123,11 +123,16 @@ def test_who_is_moved_while_telling_is_not_broken_off() -> None:
     acts: tuple[tuple[str, Act], ...] = ((story, "tells"), (cry, "distress"))
     first = move_for(moment(f"{story} {cry}", *acts, helpline="Call 116 123."))
     assert first is not None
-    assert (first.then, first.answered, first.alert, first.offers) == ("stands", True, "distress", ())
+    assert (first.then, first.answered, first.alert) == ("stands", True, "distress")
+    assert first.offers == ("go_on", "pause", "stop")
     assert (first.text, first.help) == (policy().texts.distress_in_story, "Call 116 123.")
     again = move_for(moment(f"{story} {cry}", *acts, conduct=after(first)))
     assert again is not None
     assert (again.then, again.text, again.alert) == ("engine", "", "distress")
+    okay = "No, no, I am okay, thank you, we can go on. I am angry but I don't cry. You can ask."
+    on = move_for(moment(okay, (okay[:44], "aside"), (okay[44:], "distress"), sure=False, conduct=after(first)))
+    assert on is not None
+    assert (on.then, on.text) == ("stands", policy().texts.go_on)
 
 
 def test_age_that_is_told_is_not_asked_about_where_only_the_reader_doubts_it() -> None:
@@ -481,7 +486,10 @@ def test_question_that_was_answered_beside_is_not_put_again() -> None:
     for said in ("Go on", "no"):
         on = move_for(moment(said, conduct=after(asked)))
         assert on is not None
-        assert (on.then, on.counts) == ("engine", True)
+        assert (on.then, on.text, on.counts) == ("stands", policy().texts.cut_in_go_on, False)
+    told_on = "No. It is loud, and the seat is broken too, and nobody mends it."
+    on = move_for(moment(told_on, (told_on, "tells"), conduct=after(asked)))
+    assert on is None or on.then == "engine"
     last = move_for(moment("Go on", conduct=after(asked), questions_left=0))
     assert last is not None
     assert last.then == "again"
@@ -583,3 +591,54 @@ def test_complaint_comes_before_a_question_back_and_a_wrong_subject_is_owned() -
     assert both is not None and both.act == "complains"
     beside = whole("That's not the point, the point is the smell.", "complains", about="beside")
     assert (beside.text, beside.leaves_focus, beside.leaves_answer) == (policy().texts.corrected_plain, True, False)
+
+
+def test_question_about_an_idea_that_was_shown_is_answered_honestly_and_the_interview_goes_on() -> None:
+    texts = policy().texts
+    move = whole("Is it made near here?", "asks_interviewer", about="other", shown=True)
+    assert (move.then, move.counts) == ("engine", True)
+    assert move.text in texts.idea_silent
+    known = whole("Are you a robot?", "asks_interviewer", about="machine", shown=True)
+    assert (known.then, known.text) == ("again", texts.facts["machine"])
+    plain = whole("Is it made near here?", "asks_interviewer", about="other")
+    assert (plain.then, plain.text) == ("again", texts.facts["other"])
+
+
+def test_who_does_not_understand_an_idea_is_not_given_the_question_in_other_words() -> None:
+    said = "I don't get it. Is it like a shop?"
+    assert move_for(moment(said, (said, "asks_back"), shown=True, asks_idea=True)) is None
+    assert whole(said, "asks_back", shown=True).then == "simpler"
+    assert whole(said, "asks_back").then == "simpler"
+
+
+def test_long_answer_about_an_idea_is_not_broken_off_by_a_pause_that_only_the_reader_heard() -> None:
+    told = (
+        "On nights I stand in a cold hall and then I want something warm in my hands before I eat it, like at home. "
+        * 2
+    )
+    said = f"{told}I have ten minutes."
+    reader: dict[str, Any] = {"sure": False, "heard_by": "reader"}
+    assert move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), shown=True, **reader)) is None
+    plain = move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), **reader))
+    assert plain is not None and plain.asks == "pause"
+    brief = move_for(moment("I have ten minutes.", ("I have ten minutes.", "wants_pause"), shown=True, **reader))
+    assert brief is not None and brief.asks == "pause"
+
+
+def test_stop_that_is_not_sure_ends_an_interview_without_questions_unless_something_was_told() -> None:
+    assert whole("maybe that's enough?", "wants_stop", sure=False, questions_left=0).then == "stop"
+    told = "We sold the boat in the spring and bought a van."
+    beside = moment(
+        f"{told} Enough, maybe?", (told, "tells"), ("Enough, maybe?", "wants_stop"), sure=False, questions_left=0
+    )
+    assert move_for(beside) is None
+
+
+def test_who_is_in_no_danger_was_misunderstood_and_is_asked_to_tell_on() -> None:
+    told = "I kept it in the drawer, nobody knows, and in the dark I hold it."
+    asked = move_for(moment(told, (told, "risk"), sure=False, heard_by="reader"))
+    assert asked is not None and asked.asks == "risk"
+    texts = policy().texts
+    on = move_for(moment("No", conduct=after(asked)))
+    assert on is not None
+    assert (on.then, on.text) == ("stands", f"{texts.risk_mistaken} {texts.corrected_on}")

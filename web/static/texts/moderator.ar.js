@@ -417,6 +417,7 @@ export default {
   "mod.reason.released_by_moderator": "رفع المشرف الحجز",
   "mod.reason.withdrawn": "سُحبت المشاركة",
   "mod.reason.guide_finished": "اكتمل الدليل",
+  "mod.reason.nothing_left": "لم يبقَ ما يُروى",
   "mod.reason.stopping": "المشارك يوقف المقابلة",
   "mod.reason.graph_saturated": "لم يُقل شيء جديد في عدة جولات",
   "mod.reason.quality_degraded": "ظلت الإجابات ضحلة",

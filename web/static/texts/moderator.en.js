@@ -398,6 +398,7 @@ export default {
   "mod.reason.released_by_moderator": "Released by a moderator",
   "mod.reason.withdrawn": "Withdrawn",
   "mod.reason.guide_finished": "The guide is finished",
+  "mod.reason.nothing_left": "There was no more to tell",
   "mod.reason.stopping": "The respondent is stopping",
   "mod.reason.graph_saturated": "Nothing new was said for several turns",
   "mod.reason.quality_degraded": "Answers stayed shallow",

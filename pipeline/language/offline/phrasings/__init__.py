@@ -14,6 +14,15 @@ FALLBACK = "en"
 LANGUAGES = ("en", "de", "ar")
 
 
+class Hint(BaseModel):
+    """Words that hold something back, and the question for it; `{x}` is what the pattern calls x."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    said: str
+    ask: str
+
+
 class LanguagePhrasing(BaseModel):
     """The fixed sentences of one language; `{x}` is the respondent's phrase, `{topic}` the concept's name,
     `{element}` an element of the concept.
@@ -53,12 +62,20 @@ class LanguagePhrasing(BaseModel):
     relief: str = "(?!)"
     loss: str = "(?!)"
     retells: str = "(?!)"
+    reflects: str = "(?!)"
+    exhausted: str = "(?!)"
     supposes: str = "(?!)"
     introduces: str = "(?!)"
     turning: str = "(?!)"
     contradicts: str = "(?!)"
     naming_probes: tuple[str, ...] = ()
     newcomers: tuple[str, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    appears: str = "(?!)"
+    appearing: tuple[str, ...] = ()
+    back_to_story: tuple[str, ...] = ()
+    own: str = ""
+    reported: str = "(?!)"
     hesitating: tuple[str, ...] = ()
     hesitates: str = "(?!)"
     story_probes: tuple[str, ...] = ()

@@ -95,6 +95,67 @@ def test_act_is_heard(language: str, text: str, act: Act) -> None:
     assert act in {heard.act for heard in acts_of(text, QUESTION, language)}
 
 
+@pytest.mark.parametrize(
+    ("text", "act", "about"),
+    [
+        ("Fine. Who for, though, you didn't say.", "asks_interviewer", "who"),
+        ("You still never told me who it's for.", "asks_interviewer", "who"),
+        ("I don't really know how much of this you want to hear.", "asks_interviewer", "how_much"),
+        ("I only asked whether you want to hear about my family.", "asks_interviewer", "how_much"),
+        ("Is this the kind of thing you're after?", "asks_interviewer", "how_much"),
+        ("That's not English, mate.", "complains", "unclear"),
+        ("You've had that.", "complains", "told"),
+        ("You said that before, word for word.", "complains", "told"),
+        ("I'm not sure you've quite understood me.", "complains", "beside"),
+        ("I don't think I can go any deeper than that.", "complains", "enough"),
+        ("That's sort of the whole of it.", "complains", "enough"),
+        ("I see I've been at this an hour, so I'm calling time.", "wants_stop", ""),
+        ("I'll leave it at that, cheers.", "wants_stop", ""),
+        ("The oven's on, so I'll have to love you and leave you.", "wants_stop", ""),
+        ("You'd best put me down as done.", "wants_stop", ""),
+        ("It was the last answer from me.", "wants_stop", ""),
+        ("I only turned 14 in March.", "minor", ""),
+        ("We get new shoes because I'm going into year 9.", "minor", ""),
+        ("I'm in primary still, top class.", "minor", ""),
+        ("My mum signs for it, I'm not old enough.", "minor", ""),
+        ("The door is locked. I'm only sixteen, I have no place to go.", "minor", ""),
+        ("What does what do for me? Looking at a bag?", "asks_back", ""),
+        ("Why does what matter to me?", "asks_back", ""),
+        ("I'm not sure that I follow you.", "asks_back", ""),
+        ("Ask me something proper.", "wants_topic", "next"),
+        ("You can ask me something else about the boiler.", "wants_topic", "asked"),
+        ("Ask me about the boiler or let me go.", "wants_topic", "asked"),
+        ("Can I just ask, does this stay private?", "asks_interviewer", "readers"),
+        ("Is all this between us?", "asks_interviewer", "readers"),
+        ("I suppose that's the thing I said I wouldn't go into.", "declines", ""),
+    ],
+)
+def test_what_is_said_to_the_interviewer_is_heard_with_its_subject(text: str, act: Act, about: str) -> None:
+    assert (act, about) in {(heard.act, heard.about) for heard in acts_of(text, QUESTION, "en")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He never said who it was for.",
+        "I never said who broke it, to be fair to him.",
+        "The manual wasn't even English.",
+        "She asked me something else about the boiler and I didn't know.",
+        "I couldn't go any further with that bike.",
+        "I doubt that the boiler understood what I wanted.",
+        "I said to him I wouldn't talk about the boiler again.",
+        "She asked me whether that stays between us.",
+        "I'm 12 minutes from the station.",
+        "I'm fifteen stone and I never liked swimming.",
+        "My son says he only turned 14 in March.",
+        "When I was in the choir I wasn't old enough.",
+        "He said he'd leave it at that.",
+    ],
+)
+def test_what_only_sounds_said_to_the_interviewer_is_told(text: str) -> None:
+    assert {heard.act for heard in acts_of(text, QUESTION, "en")} <= {"tells"}
+
+
 @pytest.mark.parametrize("text", CONTENT)
 def test_content_that_sounds_like_an_act_ends_and_asks_nothing(text: str) -> None:
     acts = acts_of(text, QUESTION, "en")

@@ -486,12 +486,53 @@ def test_engine_chooses_where_the_ranker_is_missing(monkeypatch: pytest.MonkeyPa
     assert OfflineQuestionWriter().preferred([leaving(), deepening()], [0.0, 0.0]) == 0
 
 
+def test_somebody_who_appears_at_the_end_of_an_answer_is_asked_about() -> None:
+    told = "The other thing was a long time ago, on a building site. There was a colleague, Dieter."
+    assert compose(deepening(answer=told)) == "Tell me about Dieter."
+    assert "Dieter" not in compose(deepening(answer=told + " He had the lamp, and we went home."))
+    known = deepening(answer=told, topic="Dieter")
+    assert compose(known) != "Tell me about Dieter."
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        (
+            "I was nearly all right, until Keisha said something to me. And then I went to pieces.",
+            "What did Keisha say?",
+        ),
+        ("We stood at the counter. She asked me something.", "What did she ask?"),
+        ("It does them good. And I've got a reason for thinking of that, from home.", "What is the reason?"),
+        ("It was two weeks later. Something happened at work, and it got decided.", "What happened?"),
+    ],
+)
+def test_what_is_held_back_at_the_end_is_asked_for(told: str, asked: str) -> None:
+    assert compose(deepening(answer=told)) == asked
+    assert compose(deepening(answer=told + " We went home. It rained all the way.")) != asked
+
+
+def test_a_death_told_before_the_end_does_not_take_the_place_of_the_closing_question() -> None:
+    answer = "I had eight years with him after that night on the boat, and then my brother died in February, of age."
+    method = METHODS["means_end_chain"]
+    close = next(strategy for strategy in method.strategies if strategy.generates_closing_question)
+    last = compose(request("means_end_chain", close, kind="closing", answer=answer))
+    assert not any(text in last for text in phrasing("en").after_loss)
+
+
+def test_a_complaint_in_a_story_leads_to_the_story_and_not_to_the_topic() -> None:
+    story = METHODS["critical_incident"]
+    told = request("critical_incident", story.strategy("follow_guide"), answer="I said that.", complained=True)
+    assert compose(told) in phrasing("en").back_to_story
+
+
 @pytest.mark.parametrize(
     ("answer", "hard"),
     [
         ("He shouted at me in front of everyone and nobody said a word.", True),
         ("I cried into that coffee, in my uniform. Bad coffee. Best one I've ever had.", False),
         ("It was an awful night, I was so worried. In the end she was safe.", False),
+        ("She told me last week that the moon is probably lonely and cold.", False),
+        ("The lamp fell over and broke, hahaha, and I was so embarrassed.", False),
     ],
 )
 def test_sympathy_is_for_what_is_hard_at_the_end(answer: str, hard: bool) -> None:

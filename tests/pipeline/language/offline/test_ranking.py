@@ -18,7 +18,7 @@ from pipeline.methodology import Form
 
 CORPUS = Path(__file__).parents[3] / "corpus" / "judged"
 MOMENT = Moment(type="attribute", stance="wanted", feels=False, last_said=True, about=None, answer="It is quick.")
-WHY = Wording("Why does that matter to you?", Form(ask="Why does that matter to you?"))
+WHY = Wording("Why is that important to you?", Form(ask="Why is that important to you?"))
 WHAT = Wording("What does that do for you?", Form(ask="What does that do for you?"))
 
 
@@ -40,15 +40,15 @@ def test_missing_or_damaged_file_leaves_the_order_to_chance(file: Path, content:
 
 
 def test_weights_decide_and_chance_only_between_equals(file: Path) -> None:
-    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why does that matter to you": 0.5}}), encoding="utf-8")
+    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why is that important to you": 0.5}}), encoding="utf-8")
     best = ranked([WHAT, WHY], MOMENT, [0.9, 0.0])
     assert [wording for _, wording in best] == [WHY, WHAT]
     assert best[0][0] == pytest.approx(1.5)
 
 
 def test_what_was_asked_lately_waits(file: Path) -> None:
-    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why does that matter to you": 0.5}}), encoding="utf-8")
-    again = replace(MOMENT, recent=("Why does that matter to you?", "And then?"))
+    file.write_text(json.dumps({"base": 1.0, "weights": {"form=why is that important to you": 0.5}}), encoding="utf-8")
+    again = replace(MOMENT, recent=("Why is that important to you?", "And then?"))
     assert [wording for _, wording in ranked([WHY, WHAT], again, [0.5, 0.5])] == [WHAT, WHY]
 
 
@@ -140,7 +140,7 @@ def test_after_a_complaint_nothing_points_at_what_was_left(file: Path) -> None:
 
 
 def test_clause_said_back_of_what_was_said_just_now_loses_and_more_so_after_a_reply() -> None:
-    echo = Wording("It is quick. Why does that matter to you?", WHY.form, "echo")
+    echo = Wording("It is quick. Why is that important to you?", WHY.form, "echo")
     bare, back = ((value, wording) for value, wording in ranked([WHY, echo], MOMENT, [0.0, 0.0]))
     assert (bare[1], back[1]) == (WHY, echo)
     replied = {wording: value for value, wording in ranked([echo], replace(MOMENT, replied=True), [0.0])}
@@ -167,3 +167,45 @@ def test_meaning_is_asked_for_less_with_every_time(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ranking, "MEANT", 0.0)
     assert score_of("And what does that mean for you?", asked) == pytest.approx(once + 0.6)
     assert once < never
+
+
+def test_after_an_answer_to_something_else_no_that_is_asked_about() -> None:
+    that, story = (
+        Wording("What is that like for you?", Form(ask="What is that like for you?")),
+        Wording("What happened then?", Form(ask="What happened then?")),
+    )
+    plain = {wording: worth for worth, wording in ranked([that, story], MOMENT, [0.0, 0.0])}
+    replied = {wording: worth for worth, wording in ranked([that, story], replace(MOMENT, replied=True), [0.0, 0.0])}
+    assert plain[that] - replied[that] == pytest.approx(ranking.REPLIED)
+    assert plain[story] == replied[story]
+
+
+def test_what_weighs_is_said_back_and_not_what_only_happened() -> None:
+    form = Form(ask="What was that like for you?")
+    weighs = Wording("She never mentioned it. What was that like for you?", form, "echo")
+    happened = Wording("She got up. What was that like for you?", form, "echo")
+    worths = {wording: worth for worth, wording in ranked([weighs, happened], MOMENT, [0.0, 0.0])}
+    assert worths[weighs] - worths[happened] > 0.5
+
+
+def worth(wording: Wording, moment: Moment) -> float:
+    return ranked([wording], moment, [0.0])[0][0]
+
+
+def test_the_same_in_other_words_is_not_asked_twice_running() -> None:
+    like = Wording("What was that like for you?", Form(ask="What was that like for you?"))
+    just, before = "What is that like for you?", "Why is that important to you?"
+    apart = replace(MOMENT, recent=(just, before))
+    assert worth(like, replace(MOMENT, recent=(before, just))) <= worth(like, apart) - ranking.ALIKE_LAST + 0.01
+
+
+def test_a_reason_that_was_told_is_not_asked_for() -> None:
+    made = Wording("What made you walk out?", Form(ask="What made you {deed}?"), "woven")
+    plain, told = replace(MOMENT, answer="And I walked out."), replace(MOMENT, answer="So I walked out.")
+    assert worth(made, plain) - worth(made, told) == pytest.approx(ranking.REASON_TOLD, abs=0.01)
+
+
+def test_the_middle_of_a_story_is_not_left_for_something_aside() -> None:
+    letter = Wording("What was it like, writing a letter?", Form(ask="What was it like, {gerund}?"), "woven")
+    going = replace(MOMENT, last_said=False, told=Telling(happening=True))
+    assert worth(letter, replace(going, last_said=True)) - worth(letter, going) >= ranking.ASIDE - 0.3

@@ -43,6 +43,7 @@ def test_clause_in_the_second_person(parser: SpacyParser, answer: str, quote: st
         ('He said "get out" to me.', 'said "get out"'),
         ("We went to the place that he told us about.", "went to the place"),  # without the rest it says another thing
         ("I had to go and stand in the corridor.", "had to go"),  # to where?
+        ("Funeral was the Tuesday after. Forty people.", "Funeral was the Tuesday after"),  # which one?
         ("The price.", "not in the answer"),
         ("", ""),
     ],
@@ -79,6 +80,14 @@ def test_what_the_respondent_does(
     assert found.gerund == gerund
     assert act is None or found.act == act
     assert deed is None or found.deed == deed
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote"), [("I sat on the bed and howled.", "sat on the bed"), ("I cried into it.", "cried into it")]
+)
+def test_what_the_body_does_was_not_decided(parser: SpacyParser, answer: str, quote: str) -> None:
+    told = ways(parser, answer, quote)
+    assert told.act and not told.deed
 
 
 def test_what_somebody_else_did_is_theirs_to_explain(parser: SpacyParser) -> None:

@@ -21,6 +21,13 @@ def told(*answers: str) -> Telling:
         ("It rained and we walked back anyway. Nowadays I take the car there.", "over"),
         ("We sold the boat in the end. That's it really.", "over"),
         ("He kept the key for years. He doesn't open the door to anybody.", "lasting"),
+        ("The boat came in late. That's what was hard, waiting there with nobody to ask.", "reflecting"),
+        ("We put the lamp in the hall. It was as if somebody was at home.", "reflecting"),
+        ("I rang twice and hung up. We've never spoken of it.", "reflecting"),
+        ("They sold the field. And about an hour later I'd bought it, so.", "reflecting"),
+        ("I turned round at the gate. I couldn't.", "reflecting"),
+        ("I had no answer for that child, and that's what broke me. Not him. Her.", "reflecting"),
+        ("I let him look into it. And I wanted better for her than that.", "reflecting"),
         ("I stood in the hall with the letter. I was so ashamed.", "felt"),
         ("My sister drove, and I slept. I had promised her I would stay awake, you see.", "peak"),
         ("We went for the small one. Two hundred pounds.", "figures"),
@@ -43,6 +50,9 @@ def test_how_an_answer_is_told(answer: str, what: str) -> None:
         ("It was late. We had twelve miles to go and the lights were out.", "figures"),
         ("It's fine for soup but for coffee I take the other one.", "happening"),
         ("Why not? Because it leaks.", "felt"),
+        ("That's what she wanted. Then she took the lamp and went down to the cellar.", "reflecting"),
+        ("We've never spoken of it. I rang twice and hung up.", "reflecting"),
+        ("I turned round at the gate. I couldn't.", "happening"),
     ],
 )
 def test_what_an_answer_does_not_show(answer: str, what: str) -> None:
@@ -80,6 +90,13 @@ def test_a_story_that_goes_on_is_asked_on_and_not_past_a_feeling() -> None:
     assert fit(then, named=False, told=going) > 0 > fit(more, named=False, told=going)
     assert fit(then, named=False, told=over) < 0
     assert fit(then, named=False, told=felt) < fit("What made you feel sad?", named=True, told=felt)
+
+
+def test_who_says_what_it_was_to_them_is_not_asked_what_came_next() -> None:
+    then, more = "What happened then?", "Say a little more about that."
+    reflecting, once = Telling(reflecting=True), Telling(reflecting=True, lasting=True)
+    assert fit(then, named=False, told=reflecting) < fit(more, named=False, told=reflecting)
+    assert fit(then, named=False, told=once) == fit(then, named=False, told=Telling(lasting=True))
 
 
 def test_what_is_meant_is_named_after_several_things() -> None:

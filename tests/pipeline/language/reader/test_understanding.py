@@ -96,3 +96,18 @@ def test_the_same_answer_is_read_the_same_way_again(reader: Reader) -> None:
         reader.understand("It is quiet because of the foam.", "Why?", "foam", "attribute", MEANS_END) for _ in range(2)
     )
     assert first == again
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Retiring? Quiet. I kept getting up at six for a fortnight, and it wasn't tragic.",
+        "Cheap! Strong handles. Short queue at the till.",
+        "The handles are long. They go over my shoulder. Both hands stay free.",
+    ],
+)
+def test_no_concept_goes_on_after_its_sentence(reader: Reader, answer: str) -> None:
+    read = reader.understand(answer, "What matters to you?", "bags", None, MEANS_END)
+    assert read.concepts
+    for concept in read.concepts:
+        assert not set("?!.") & set(answer[concept.start : concept.end].rstrip("?!. "))
