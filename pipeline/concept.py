@@ -281,6 +281,11 @@ class Concept(Spec):
         return self.opening_question
 
 
+def demands_of(concept: Concept, language: str) -> tuple[str, ...]:
+    """The concept's own questions in a language."""
+    return tuple(text for wanted in concept.must_ask if (text := wanted.question_in(language)))
+
+
 def names_of(concept: Concept) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Each element of the concept with all its names, the label first."""
     return tuple((element.id, (element.label, *element.aliases)) for element in concept.elements)

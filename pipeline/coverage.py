@@ -85,6 +85,8 @@ def element_of(target: Target | None) -> str | None:
     """The element that a question is about, asked for as an element or as a topic of the guide."""
     if target is not None and target.kind == "element":
         return target.ids[0]
+    if target is not None and target.kind == "lead":
+        return target.ids[1] if len(target.ids) > 1 else None
     if target is not None and target.kind == "topic" and target.ids[0].startswith(ELEMENT):
         return target.ids[0].removeprefix(ELEMENT)
     return None

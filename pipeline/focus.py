@@ -9,9 +9,20 @@ from pydantic import model_validator
 from pipeline.records import Record
 
 TargetKind = Literal[
-    "node", "nodes", "element", "elements", "tension", "thread", "topic", "role", "construct", "ratings"
+    "node",
+    "nodes",
+    "element",
+    "elements",
+    "tension",
+    "thread",
+    "topic",
+    "role",
+    "construct",
+    "ratings",
+    "lead",
+    "aspect",
 ]
-SEVERAL: frozenset[TargetKind] = frozenset({"nodes", "elements"})
+SEVERAL: frozenset[TargetKind] = frozenset({"nodes", "elements", "lead"})
 """Kinds with any number of ids."""
 
 
@@ -20,8 +31,9 @@ class Target(Record):
 
     `ids` are the tracked identities of one node (`node`) or several (`nodes`), the ids of several elements that are
     compared (`elements`), or the one id of an element of the concept, of a tension, of a thread, of a topic of the
-    guide, or in a repertory grid of a prompt for elements (`role`), of a construct, or of the ratings. `label` is how
-    it reads.
+    guide, or in a repertory grid of a prompt for elements (`role`), of a construct, or of the ratings. In a concept
+    test, a `lead` is something that an answer said of the idea (its kind, turn and place, with dots between, then the
+    element that it is about, if any), an `aspect` one side of the whole idea. `label` is how it reads.
     """
 
     kind: TargetKind = "node"

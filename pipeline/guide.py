@@ -108,13 +108,14 @@ class Agenda:
             return Target(kind="topic", ids=(topic.id,), label=topic.label)
         return None
 
-    def must_ask(self, progress: Iterable[TopicProgress]) -> Target | None:
-        """The next of the concept's own questions and elements that is open; they come before any closing."""
-        return next((Target(kind="topic", ids=(item.id,), label=item.label) for item in _demanded(progress)), None)
+    def must_ask(self, progress: Iterable[TopicProgress], *, elements: bool = True) -> Target | None:
+        """The next of the concept's own questions, and of its elements unless those are left out, that is open."""
+        found = _demanded(progress, elements=elements)
+        return next((Target(kind="topic", ids=(item.id,), label=item.label) for item in found), None)
 
-    def demanded(self, progress: Iterable[TopicProgress]) -> int:
-        """The number of the concept's own questions and elements that are open."""
-        return len(_demanded(progress))
+    def demanded(self, progress: Iterable[TopicProgress], *, elements: bool = True) -> int:
+        """The number of the concept's own questions, and of its elements unless those are left out, that are open."""
+        return len(_demanded(progress, elements=elements))
 
     def to_ask(self, progress: Iterable[TopicProgress]) -> int:
         """The number of open topics that have to be asked for outright."""
@@ -203,8 +204,9 @@ def _of_concept(concept: Concept, language: str, *, elements: bool) -> Iterable[
         yield topic.model_copy(update={"id": MUST_ASK + wanted.id})
 
 
-def _demanded(progress: Iterable[TopicProgress]) -> list[TopicProgress]:
-    return [item for item in progress if item.id.startswith((MUST_ASK, ELEMENT)) and item.status == "open"]
+def _demanded(progress: Iterable[TopicProgress], *, elements: bool) -> list[TopicProgress]:
+    wanted = (MUST_ASK, ELEMENT) if elements else (MUST_ASK,)
+    return [item for item in progress if item.id.startswith(wanted) and item.status == "open"]
 
 
 def _covering(topic: GuideTopic, graph: SurfaceGraph) -> list[KGNode]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from pipeline.concept import SessionConfiguration
+from pipeline.concept import SessionConfiguration, demands_of
 from pipeline.contracts import TurnRecord
 from pipeline.engines.base import (
     CandidateScores,
@@ -187,6 +187,7 @@ def inputs_of(
         settings=configuration.settings,
         engine_file=configuration.engine_file,
         subject=configuration.concept.name,
+        demands=demands_of(configuration.concept, state.language),
         language=state.language,
         answers=answered(state.utterances, turn),
         closeness=stored.closeness,

@@ -13,22 +13,26 @@ class Strategies:
     Args:
         strategies: all of them.
         elements: the name of the one that asks about elements of the concept as such.
+        elements_press: whether elements that are open take the turns that are left; false where the engine weighs them
+            against what people bring up.
         topics: the name of the one that asks for topics of the guide; by itself the one with `focus_mode: guide`.
         tactics: what a strategy becomes when it is followed in a certain way, by its name and that of the tactic.
     """
 
-    __slots__ = ("_by_name", "_tactics", "elements", "topics")
+    __slots__ = ("_by_name", "_tactics", "elements", "elements_press", "topics")
 
     def __init__(
         self,
         strategies: Iterable[Strategy],
         *,
         elements: str | None = None,
+        elements_press: bool = True,
         topics: str | None = None,
         tactics: Mapping[tuple[str, str], Strategy] | None = None,
     ) -> None:
         self._tactics = dict(tactics or {})
         self.elements = elements
+        self.elements_press = elements_press
         self.topics = topics
         self._by_name = {strategy.name: strategy for strategy in strategies}
         if topics is None:

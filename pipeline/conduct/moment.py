@@ -6,6 +6,7 @@ from pipeline.acts import HeardAct
 from pipeline.conduct.moves import Moment, Move, move_for
 from pipeline.context import TurnContext
 from pipeline.contracts import UtteranceOutput
+from pipeline.leads import asks_of_idea
 
 
 def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None:
@@ -15,6 +16,7 @@ def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None
         return None
     concept = context.configuration.concept
     turn = context.state.turn_count + 1
+    shown = bool(concept.stimulus or context.configuration.stimulus_image is not None)
     return Moment(
         said=context.answer.text.strip(),
         acts=acts,
@@ -30,6 +32,8 @@ def moment_of(context: TurnContext, acts: tuple[HeardAct, ...]) -> Moment | None
         spoken=context.answer.spoken,
         closing=context.state.status == "closing",
         comparing=_compares(context),
+        shown=shown,
+        asks_idea=shown and asks_of_idea(context.answer.text, context.state.language),
     )
 
 

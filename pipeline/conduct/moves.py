@@ -87,7 +87,9 @@ class Moment:
     `said` is the message, `acts` what was heard in it, `turn_number` the turn it would be. `questions_left` are those
     that may follow at most; `spoken` says that it was transcribed from speech; `kiosk` that the interview runs on a
     device. `helpline` is the concept's text, if it has one. `closing` says that the closing question was asked,
-    `comparing` that the question is a step of a repertory grid, which no easier one can stand for.
+    `comparing` that the question is a step of a repertory grid, which no easier one can stand for. `shown` says that
+    the respondent was shown an idea, so that a question about anything else is about that; `asks_idea` that the message
+    asks something about it.
     """
 
     said: str
@@ -104,6 +106,8 @@ class Moment:
     spoken: bool = False
     closing: bool = False
     comparing: bool = False
+    shown: bool = False
+    asks_idea: bool = False
 
     @property
     def texts(self) -> ConductTexts:
@@ -447,7 +451,9 @@ def _wants_stop(moment: Moment, heard: HeardAct) -> Move | None:
     return _ask(moment, "wants_stop")
 
 
-def _wants_pause(moment: Moment, heard: HeardAct) -> Move:
+def _wants_pause(moment: Moment, heard: HeardAct) -> Move | None:
+    if moment.shown and not heard.sure and heard.heard_by == "reader" and moment.told_words >= LONG_MESSAGE:
+        return None  # Whoever tells of an idea, and in no words asks for a pause, is listened to.
     if heard.sure or moment.conduct.asked == "pause":
         answered = moment.told_words >= LONG_TELLING
         return Move("wants_pause", moment.texts.pause, "stands", answered=answered)
@@ -551,6 +557,8 @@ def _as_said(said: str, words: str) -> str:
 def _asks_back(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure:
         return None
+    if moment.shown and moment.asks_idea:
+        return None  # It is the idea that is not clear, not the question.
     if moment.told_words >= LONG_TELLING:
         unclear = moment.texts.asked_unclearly
         by_rule = heard.heard_by == "rules" and unclear
@@ -566,6 +574,9 @@ def _asks_interviewer(moment: Moment, heard: HeardAct) -> Move | None:
     asked = [one.about for one in moment.acts if one.act == "asks_interviewer" and one.sure]
     facts = {**moment.texts.facts, **moment.facts}
     subjects = list(dict.fromkeys(about if about in facts else "other" for about in asked))
+    if moment.shown and subjects == ["other"] and moment.texts.idea_silent:
+        # Nobody knows more of the idea than its description says; what they would expect is asked instead.
+        return Move("asks_interviewer", moment.variant(moment.texts.idea_silent), "engine", counts=True)
     known = [about for about in subjects if about != "other"] or subjects
     told_facts = [facts[about] for about in known]
     text = _sentences(*told_facts[:2]).replace("{left}", str(moment.questions_left)).replace("{topic}", moment.topic)

@@ -86,6 +86,12 @@ class ConductTexts(Spec):
     aside: str = Field(description="When something was not said to the interviewer.")
     thanks: str = Field(description="Answers thanks and greetings.")
     personal_data: str = Field(description="Asks not to send names, addresses or numbers.")
+    idea_says: str = Field(
+        default="", description="Answers a question about the idea by what the description `{says}` of it."
+    )
+    idea_no_more: str = Field(default="", description="Added where that may not be all that was asked.")
+    idea_silent: Several = Field(default=(), description="Where the description says nothing of what was asked.")
+    idea_asked: str = Field(default="", description="Before that, where the `{question}` was not said last.")
     acknowledgements: Several = Field(min_length=1, description="Short acknowledgements of an answer.")
     offers: dict[OfferName, str] = Field(description="Labels of what can be chosen; read aloud, they are understood.")
     yes_words: Several = Field(min_length=1, description="Whole messages that mean yes.")

@@ -202,7 +202,7 @@ class DecisionInputs:
     `topics_open` the number of those that have to be asked for; `step` is what a repertory grid needs next.
     `turn_count` is the number of the answer, `engine_file` what the engine's file says, `subject` the concept's name.
     `answers` are what the respondent said, by turn; `closeness` is how close texts of the engine are to recent
-    questions, see `Comparison`.
+    questions, see `Comparison`. `demands` are the concept's own questions, in the language of the interview.
     """
 
     methodology: Methodology
@@ -231,6 +231,7 @@ class DecisionInputs:
     language: str = "en"
     answers: Mapping[int, str] = field(default_factory=dict)
     closeness: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    demands: tuple[str, ...] = ()
 
     def closest(self, text: str, window: int) -> float:
         """The greatest cosine of a text that was compared to any of so many latest questions; 0 without any."""

@@ -102,7 +102,7 @@ class ContinuationStage:
            asked about once, if a turn is left.
         3. A moderator's question: go on with it.
         4. What the concept demands is still open, and the interview would close or its turns are only just enough:
-           that question.
+           that question. Elements press for turns unless the engine weighs them against what people bring up.
         5. It would close, and a repertory grid was not rated: the ratings.
         6. The engine chose the closing strategy: the closing question.
         7. The respondent says again and again that there is no more to tell, or, in a long interview, only one turn
@@ -132,13 +132,16 @@ class ContinuationStage:
             return continued(context, "", strategy=MODERATOR)
         guide = context.get(StateOutput).guide
         agenda = agenda_of(context.configuration, context.state.language)
-        demanded = agenda.must_ask(guide)
         reason_to_end = CLOSING_STRATEGY if decision.close else self._reason_to_end(context, decision, agenda)
         if reason_to_end is None and chosen.directive is None and nothing_left(context):
             reason_to_end = NOTHING_LEFT
         if reason_to_end is None and chosen.directive is None and start.max_turns >= LONG and _last_chance(context):
             reason_to_end = FEW_TURNS_LEFT if context.strategies.closing is not None else None
-        pressing = agenda.demanded(guide) >= start.max_turns - turn - 1
+        left = start.max_turns - turn - 1
+        own = agenda.demanded(guide, elements=False)
+        elements = context.strategies.elements_press or (reason_to_end is not None and left - 1 > own)
+        demanded = agenda.must_ask(guide, elements=elements)
+        pressing = agenda.demanded(guide, elements=elements) >= left
         if demanded is not None and chosen.directive is None and (reason_to_end is not None or pressing):
             asking, target = _asking(context.strategies, demanded)
             focus = Focus(target=target, label=target.label)

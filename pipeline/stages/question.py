@@ -32,6 +32,7 @@ from pipeline.guide import MUST_ASK, agenda_of
 from pipeline.methodology import Form
 from pipeline.offers import chosen_by_writer, offered
 from pipeline.ports import Briefing, ComparesWordings, Line, Offer, Parser, QuestionRequest, Rendering
+from pipeline.question.answering import answer_to
 from pipeline.question.asking import Asking, Questioner, in_one
 from pipeline.question.briefing import briefing
 from pipeline.question.request import LINES, question_request, rephrase_request
@@ -82,7 +83,26 @@ class QuestionStage:
         step = self._step(context)
         if step is not None:
             return await asking.verbatim(in_one(before, step), METHOD)
-        return await self._asked(context, asking, before)
+        answer = self._answer(context)
+        if answer and move is not None and move.act == "asks_interviewer":
+            before = move.help  # One answer is enough, and this one says what the description has.
+        return await self._asked(context, asking, in_one(before, answer))
+
+    @staticmethod
+    def _answer(context: TurnContext) -> str:
+        """What is answered to a question about the idea before the next one is asked."""
+        focus = context.get(ContinuationOutput).focus
+        configuration = context.configuration
+        texts = configuration.conduct.texts if configuration.conduct is not None else None
+        if texts is None:
+            return ""
+        return answer_to(
+            focus.target if focus is not None else None,
+            configuration.concept,
+            texts,
+            context.get(ContextOutput).turn_number,
+            said=context.answer.text,
+        )
 
     def _step(self, context: TurnContext) -> str | None:
         """The question for what a grid needs next, in the method's words."""
@@ -240,27 +260,31 @@ class QuestionStage:
         """Whether the answer told something of which nothing was understood, and the question leads away from it.
 
         A question about an element of a concept test stays one: it would count as asked about without having been.
+        So does one about what was said of the idea, or about a side of it.
         """
         focus = going.focus
-        if focus is not None and element_of(focus.target) is not None:
+        if focus is not None and (element_of(focus.target) is not None or focus.target.kind in ("lead", "aspect")):
             return False
         heard = context.get(UtteranceOutput)
         tells = all(act.act == "tells" for act in heard.utterance.acts)
         if going.ask_closing or not tells or len(heard.content.split()) < TELLING_WORDS:
             return False
+        if focus is not None and focus.target.kind != "topic" and focus.node_ids:
+            return False
         own = heard.utterance.id
-        found = any(own in node.source_utterance_ids for node in context.get(GraphOutput).graph.live_nodes())
-        return not found and (focus is None or focus.target.kind == "topic" or not focus.node_ids)
+        return not any(own in node.source_utterance_ids for node in context.get(GraphOutput).graph.live_nodes())
 
     def _is_last_said(self, context: TurnContext, focus: Focus | None) -> bool:
         """Whether “that” would be taken for the focus: this answer ended with it, or had nothing else of weight."""
+        if focus is None or focus.key is None:
+            return False
         own = context.get(UtteranceOutput).utterance.id
         said = [
             node
             for node in context.get(GraphOutput).graph.live_nodes()
             if any(mention.utterance_id == own for mention in node.mentions)
         ]
-        if focus is None or focus.key is None or not any(node.id in focus.node_ids for node in said):
+        if not any(node.id in focus.node_ids for node in said):
             return False
         last = max(said, key=lambda node: node.mention_sequence)
         weighty = [node for node in said if node.salience is None or node.salience >= BEGINS_A_THREAD]

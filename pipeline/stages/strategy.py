@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+from pipeline.concept import demands_of
 from pipeline.conduct.moment import move_of
 from pipeline.conduct.moves import Move
 from pipeline.context import TurnContext
@@ -146,6 +147,7 @@ class StrategyStage:
             settings=configuration.settings,
             engine_file=configuration.engine_file,
             subject=configuration.concept.name,
+            demands=demands_of(configuration.concept, state.language),
             language=state.language,
             answers=answered((*state.utterances, context.get(UtteranceOutput).utterance)),
             turn_count=context.get(ContextOutput).turn_number,

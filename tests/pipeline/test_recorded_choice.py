@@ -59,10 +59,17 @@ async def test_what_is_asked_because_turns_run_out_is_recorded_with_that_reason(
 
 
 async def test_candidate_that_a_rule_has_asked_is_the_selected_one() -> None:
-    _, turned, _ = await records(with_engine("arbitration"), max_turns=3)
-    assert (turned.strategy, turned.candidates[0].strategy) == ("ensure_coverage", "closing")
-    assert selected(turned) == [("ensure_coverage", ("cup",))]
-    assert turned.reason.startswith("the concept demands it, and the interview would close: the turns are used")
+    parts = tuple(Element(id=f"e{number}", label=f"the part {number}") for number in range(12))
+    turned = [r for r in await records(with_engine("two_tier", parts)) if "demands" in r.reason][-1]
+    assert (turned.strategy, turned.candidates[0].strategy) == ("cover_element", "closing")
+    assert selected(turned) == [("cover_element", ("e11",))]
+    assert turned.reason.startswith("the concept demands it, and the interview would close: ")
+
+
+async def test_elements_take_no_turns_from_an_engine_that_weighs_them() -> None:
+    led = await records(with_engine("arbitration"), max_turns=3)
+    assert [record.strategy for record in led if "demands" in record.reason] == []
+    assert led[-2].reason.startswith("Closing strategy selected: the turns are used; not covered: ")
 
 
 @pytest.mark.parametrize("name", ENGINES)

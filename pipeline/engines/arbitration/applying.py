@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from pipeline.coverage import GapKind
 from pipeline.engines.arbitration.file import Applies, ArbitratedStrategy, Tactic
+from pipeline.engines.arbitration.leading import Followed
 from pipeline.engines.arbitration.moment import Moment
 from pipeline.focus import Target
-from pipeline.guide import ELEMENT
-from pipeline.subjects import NodeFacts, described, language_of, latest_first, together
+from pipeline.guide import ELEMENT, MUST_ASK
+from pipeline.question.text import words
+from pipeline.subjects import AND, NodeFacts, answer_of, described, language_of, latest_first, together
+
+SAYS_ALL = 12
+"""Words of an answer up to which, in a concept test, there is nothing deeper to follow in it."""
+
+
+SLACK = 1
+"""Questions more than they take that may be left when sides of the idea for the end can be asked about."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +30,7 @@ class Option:
     target: Target | None = None
     tactic: Tactic | None = None
     description: str = ""
+    lead: Followed | None = None
 
 
 Find = Callable[[ArbitratedStrategy, Moment], Iterator[Target | None]]
@@ -30,6 +41,8 @@ def options_of(strategy: ArbitratedStrategy, moment: Moment, wanted: NodeFacts |
 
     Where a moderator wants a concept asked about, that one alone, by strategies that are about a concept.
     """
+    if not _is_for(strategy.concept_tests, moment):
+        return
     if strategy.uses is not None and moment.strategies_asked.count(strategy.id) >= strategy.uses:
         return
     found: Iterator[Target | None] = CONDITIONS[strategy.applies](strategy, moment)
@@ -38,20 +51,50 @@ def options_of(strategy: ArbitratedStrategy, moment: Moment, wanted: NodeFacts |
     for number, target in enumerate(found):
         if number == strategy.most:
             break
-        label = target.label if target is not None else ""
+        lead = next((one for one in moment.leads if one.target is target), None) if target is not None else None
+        label = lead.said if lead is not None else target.label if target is not None else ""
         text = described(strategy.describe, moment.inputs, label)
-        yield Option(strategy, target, _tactic(strategy, target, moment), text)
+        tactic = _tactic(strategy, target, moment, lead)
+        if tactic is not None:
+            yield Option(strategy, target, tactic, text, lead)
 
 
-def _tactic(strategy: ArbitratedStrategy, target: Target | None, moment: Moment) -> Tactic:
-    """The first tactic for a gap of the element; else those that are for none take turns."""
-    lacking = moment.gaps.get(target.ids[0], ()) if target is not None and target.kind == "element" else ()
-    for gap in lacking:
+def _is_for(concept_tests: bool | None, moment: Moment) -> bool:
+    return concept_tests is None or concept_tests == moment.is_concept_test
+
+
+def _tactic(
+    strategy: ArbitratedStrategy, target: Target | None, moment: Moment, lead: Followed | None = None
+) -> Tactic | None:
+    """The first tactic for the lead, the side of the idea, or a gap of the element; else those for none take turns.
+
+    None where a lead is of a kind that no tactic is for.
+    """
+    if lead is not None:
         for tactic in strategy.tactics:
-            if gap.kind in tactic.gaps:
+            if lead.kind in tactic.leads and (not tactic.about or lead.manner in tactic.about):
                 return tactic
-    free = [tactic for tactic in strategy.tactics if not tactic.gaps] or list(strategy.tactics)
+        return None
+    if target is not None and target.kind == "aspect":
+        return next((tactic for tactic in strategy.tactics if tactic.id == target.ids[0]), None)
+    lacking = moment.gaps.get(target.ids[0], ()) if target is not None and target.kind == "element" else ()
+    if target is not None and target.kind == "element" and moment.is_passing(target.ids[0]):
+        kinds: tuple[GapKind, ...] = ("no_reaction",)
+    else:
+        kinds = tuple(gap.kind for gap in lacking)
+    for kind in kinds:
+        for tactic in strategy.tactics:
+            if kind in tactic.gaps and _is_labelled(tactic, target, moment):
+                return tactic
+    suited = [tactic for tactic in strategy.tactics if _is_for(tactic.concept_tests, moment)] or strategy.tactics
+    free = [tactic for tactic in suited if not tactic.gaps] or list(suited)
     return free[moment.strategies_asked.count(strategy.id) % len(free)]
+
+
+def _is_labelled(tactic: Tactic, target: Target | None, moment: Moment) -> bool:
+    """Whether a tactic is for elements of any label, or for this one."""
+    wanted = tactic.labels.get(language_of(moment.inputs), ()) if tactic.labels else None
+    return wanted is None or (target is not None and not set(wanted).isdisjoint(words(target.label)))
 
 
 def _of_node(node: NodeFacts) -> Target:
@@ -69,12 +112,15 @@ def _elsewhere(nodes: tuple[NodeFacts, ...], strategy: ArbitratedStrategy, momen
 
 
 def _coverage_gaps(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
-    """Elements with a gap; one that was asked about often enough keeps its gaps, and is reported with them."""
+    """Elements with a gap, or named in passing; one that was asked about enough keeps its gaps, and is reported."""
     labels = {element.id: element.label for element in moment.inputs.elements}
     for name, lacking in moment.gaps.items():
         entry = moment.coverage[name]
-        if lacking and not entry.exhausted and not entry.declined:
-            yield Target(kind="element", ids=(name,), label=labels[name])
+        if (lacking or moment.is_passing(name)) and not entry.exhausted and not entry.declined:
+            label = labels[name]
+            if lacking and lacking[0].kind == "unconnected":
+                label = f"{label}{AND.get(language_of(moment.inputs), AND['en'])}{labels[lacking[0].other]}"
+            yield Target(kind="element", ids=(name,), label=label)
 
 
 def _ambiguous_nodes(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
@@ -101,6 +147,9 @@ def _active_branch(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Tar
     branch = moment.views.active_branch
     if branch and branch[0].terminal:
         return
+    brief = 0 < len(words(answer_of(moment.inputs))) <= SAYS_ALL
+    if moment.is_concept_test and (moment.is_away or brief):
+        return  # A story is asked about once; a few words say all that there is.
     turn = moment.inputs.turn_count
     fresh = tuple(node for node in latest_first(moment.nodes, turn) if node.last_mention_turn == turn)
     for node in dict.fromkeys((*branch[:1], *fresh)):
@@ -124,7 +173,7 @@ def _nothing_else(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None
     """
     if moment.inputs.momentum.fatigued:
         return
-    general = ("nothing_else", "closing", "guide_topic", "reached_the_end")
+    general = ("nothing_else", "closing", "guide_topic", "reached_the_end", "aspects", "past_told")
     others = (s for s in moment.table.values() if s.applies not in general)
     if not any(True for other in others for _ in options_of(other, moment)):
         yield None
@@ -140,9 +189,33 @@ def last_resorts(moment: Moment) -> Iterator[Option]:
 
 
 def _guide_topic(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
+    """The next topic that is no element; in a concept test none of the method's, which speak of what people have."""
     topic = moment.inputs.topic
-    if topic is not None and not topic.ids[0].startswith(ELEMENT):
+    if topic is None or topic.ids[0].startswith(ELEMENT):
+        return
+    if not moment.is_concept_test or topic.ids[0].startswith(MUST_ASK):
         yield topic
+
+
+def _leads(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
+    for lead in moment.leads:
+        yield lead.target
+
+
+def _past_told(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None]:
+    """A story was told, and asked about once: what was said of the idea in it comes first."""
+    last = moment.strategies_asked[-1:]
+    if moment.is_away and last != (strategy.id,) and moment.is_concept_test:
+        yield None
+
+
+def _aspects(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
+    """Sides of the idea that nobody spoke of; those for the end once few more questions are left than they take."""
+    ending = moment.sides_for_the_end
+    if moment.left > moment.demanded + len(ending) + SLACK:
+        ending = moment.open_sides(last=False)
+    for tactic in ending:
+        yield Target(kind="aspect", ids=(tactic.id,), label=tactic.id.replace("_", " "))
 
 
 def _never(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[None]:
@@ -162,4 +235,7 @@ CONDITIONS: Mapping[Applies, Find] = {
     "nothing_else": _nothing_else,
     "guide_topic": _guide_topic,
     "closing": _never,
+    "leads": _leads,
+    "past_told": _past_told,
+    "aspects": _aspects,
 }

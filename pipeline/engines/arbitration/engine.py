@@ -91,6 +91,7 @@ class Arbitration:
         return Strategies(
             (_strategy(strategy, strategy.tactics, method) for strategy in found),
             elements=next((s.id for s in found if s.applies == "coverage_gaps"), None),
+            elements_press=False,
             topics=next((s.id for s in found if s.applies == "guide_topic"), None),
             tactics=by_tactic,
         )

@@ -9,6 +9,7 @@ from pydantic import Field
 from pipeline.coverage import GapKind
 from pipeline.engines.base import EngineFile
 from pipeline.engines.shared.rules import IDENTIFIER, Rule
+from pipeline.leads import LeadKind
 from pipeline.methodology import Form, Spec
 
 Phase = Literal["coverage", "structure", "depth", "breadth", "seeding", "closing"]
@@ -25,9 +26,16 @@ Applies = Literal[
     "nothing_else",
     "guide_topic",
     "closing",
+    "leads",
+    "past_told",
+    "aspects",
 ]
 NODE_FOCUSES: frozenset[Applies] = frozenset({"ambiguous_nodes", "isolated_nodes", "active_branch", "unexplored_nodes"})
 """Conditions that give one concept, so that the question is about what the respondent said."""
+
+
+Manner = Literal["element", "last", "words"]
+"""How a lead is asked about: by the element that it names, by “that”, or by saying the respondent's words back."""
 
 
 class Tactic(Spec):
@@ -36,6 +44,26 @@ class Tactic(Spec):
     id: str = Field(pattern=IDENTIFIER, description="Identifier, in snake_case.")
     gaps: tuple[GapKind, ...] = Field(
         default=(), description="Gaps of an element that it is for; without any, tactics take turns."
+    )
+    leads: tuple[LeadKind, ...] = Field(default=(), description="Leads that it is for.")
+    about: tuple[Manner, ...] = Field(
+        default=(),
+        description="Only for leads that are asked about as an `element`, as what an answer said `last` (“that”), or "
+        "by saying the respondent's `words` back; any if empty.",
+    )
+    labels: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Per language: only for elements that have one of these words in their label."
+    )
+    last: bool = Field(
+        default=False, description="For sides of the idea: only at the end, before the concept's own questions."
+    )
+    spoken_of: dict[str, tuple[str, ...]] = Field(
+        default={},
+        description="For sides of the idea: per language, words in an answer or in a question of the concept by which "
+        "it was spoken of.",
+    )
+    concept_tests: bool | None = Field(
+        default=None, description="Only where the concept has elements (true), or only where it has none (false)."
     )
     prompt_hint: str = Field(description="What a moderator does by it; part of prompts.")
     wordings_of: tuple[str, ...] = Field(
@@ -55,7 +83,11 @@ class ArbitratedStrategy(Spec):
     applies: Applies = Field(
         description="When it applies, and to what: elements with a gap, concepts that are unclear, without a relation, "
         "or with fewer than two, relations that the method does not permit, the latest concept of the active branch, "
-        "nothing in particular once an end was reached or nothing else applies, the next open topic of the guide."
+        "nothing in particular once an end was reached or nothing else applies, the next open topic of the guide; in "
+        "concept tests, what answers say of the idea, the way back to it from a story, and sides of it as a whole."
+    )
+    concept_tests: bool | None = Field(
+        default=None, description="Only where the concept has elements (true), or only where it has none (false)."
     )
     intent: str = Field(description="What it is for; part of prompts.")
     enabled: bool = Field(default=True, description="Whether it is a candidate at all.")
@@ -94,10 +126,16 @@ class Ending(Spec):
 
 
 class Views(Spec):
-    """How the graph is looked at."""
+    """How the graph, and in concept tests the respondent's words, are looked at."""
 
     explored_relations: int = Field(default=2, ge=1, description="Relations from which on a concept is explored.")
     focused_lately: int = Field(default=3, ge=0, description="Latest questions whose concepts count as explored.")
+    bare_apart: int = Field(
+        default=3, ge=0, description="Questions between two that ask why a brief answer is as it is, at the least."
+    )
+    turns_per_side: int = Field(
+        default=6, ge=1, description="Turns of an interview for each side of the idea that is asked about at its end."
+    )
     vague: dict[str, tuple[str, ...]] = Field(
         default={}, description="Per language: words that alone say nothing definite; a concept of them is unclear."
     )

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pipeline.coverage import share
-from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile
+from pipeline.elements import named
+from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile, Tactic
+from pipeline.engines.arbitration.leading import Followed, leads_in
 from pipeline.engines.shared.moment import TurnView
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
+from pipeline.leads import STORY, tells_past
 from pipeline.question.text import words
 from pipeline.subjects import NodeFacts, about, language_of
 
@@ -130,6 +133,81 @@ class Moment(TurnView):
             for tension in reversed(self.inputs.tensions)
             if len(tension.node_ids) > 1 and set(tension.node_ids) <= there and tension.id not in asked
         )
+
+    @property
+    def is_concept_test(self) -> bool:
+        """Whether there are elements, so that a concept is tested."""
+        return bool(self.inputs.elements)
+
+    @cached_property
+    def leads(self) -> tuple[Followed, ...]:
+        """What answers say of the idea and nobody has followed; nothing but in concept tests."""
+        return leads_in(self.inputs, self.file.views.bare_apart) if self.is_concept_test else ()
+
+    @cached_property
+    def past_turns(self) -> int:
+        """The latest answers in a row that tell of what was rather than of the idea."""
+        inputs, count = self.inputs, 0
+        names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+        for turn in range(inputs.turn_count, 0, -1):
+            if not tells_past(inputs.answers.get(turn, ""), names, language_of(inputs)):
+                break
+            count += 1
+        return count
+
+    @cached_property
+    def is_away(self) -> bool:
+        """Whether something was told and asked about, and the answer has not come back to the idea."""
+        inputs, turn = self.inputs, self.inputs.turn_count
+        if self.past_turns > 1 or turn < 2:
+            return self.past_turns > 1
+        names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+        answer = inputs.answers.get(turn, "")
+        of_idea = any(one.turn == turn for one in self.leads) or bool(named(answer, names))
+        deeper = self.phase_of(next(iter(self.strategies_asked[-1:]), "")) == "depth"
+        return deeper and not of_idea and len(words(answer)) >= STORY
+
+    @cached_property
+    def left(self) -> int:
+        """Questions that are left before the closing one, this one included."""
+        return (self.inputs.max_turns or self.file.ending.max_turns) - self.inputs.turn_count - 2
+
+    def open_sides(self, *, last: bool) -> list[Tactic]:
+        """Sides of the idea, those for its end or the others, that no question was about and nobody spoke of."""
+        language = language_of(self.inputs)
+        said = " ".join((*self.inputs.answers.values(), *self.inputs.demands)).casefold()
+        return [
+            tactic
+            for strategy in self.table.values()
+            if strategy.applies == "aspects"
+            for tactic in strategy.tactics
+            if tactic.last == last and tactic.id not in self.asked_ids
+            if not any(phrase.casefold() in said for phrase in tactic.spoken_of.get(language, ()))
+        ]
+
+    @cached_property
+    def sides_for_the_end(self) -> list[Tactic]:
+        """Those that are still to be asked about at the end; a short interview has room for few."""
+        own = {t.id for s in self.table.values() if s.applies == "aspects" for t in s.tactics if t.last}
+        turns = self.inputs.max_turns or self.file.ending.max_turns
+        most = turns // self.file.views.turns_per_side - len(own & self.asked_ids)
+        return self.open_sides(last=True)[: max(0, most)]
+
+    @cached_property
+    def asked_ids(self) -> frozenset[str]:
+        """The ids of all that questions were about."""
+        return frozenset(i for entry in self.inputs.questions if entry.target is not None for i in entry.target.ids)
+
+    def is_passing(self, element: str) -> bool:
+        """Whether an element was named in a single answer, and no question was about it."""
+        entry = self.coverage[element]
+        return entry.mentioned == 1 and not entry.focused
+
+    @cached_property
+    def demanded(self) -> int:
+        """The concept's own questions that were not asked."""
+        said = " ".join(self.inputs.question_texts)
+        return sum(demand not in said for demand in self.inputs.demands)
 
     def phase_of(self, strategy: str) -> str:
         """The phase of a strategy; empty for one that is not the engine's."""

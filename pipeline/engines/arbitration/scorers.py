@@ -13,9 +13,11 @@ from pipeline.ceilings import CeilingRules, ceiling_on
 from pipeline.coverage import GapKind
 from pipeline.engines.arbitration.applying import Option
 from pipeline.engines.arbitration.file import Phase, PhaseOrOther
+from pipeline.engines.arbitration.leading import TELLING
 from pipeline.engines.arbitration.moment import Moment
 from pipeline.engines.shared.rules import Judge, ParamsT
 from pipeline.engines.shared.wording import counted
+from pipeline.leads import LeadKind
 from pipeline.methodology import Spec
 from pipeline.subjects import closest, language_of
 
@@ -146,6 +148,9 @@ class DiversityParams(Spec):
 
     window: int = Field(default=5, ge=1, description="Latest questions that count.")
     per_use: float = Field(default=0.85, gt=0, le=1, description="Multiplier for each of them by the same strategy.")
+    spared: tuple[str, ...] = Field(
+        default=(), description="Tactics against which nothing counts: what a respondent asks is always answered."
+    )
 
 
 class RecencyDiversity(Scorer[DiversityParams]):
@@ -155,6 +160,8 @@ class RecencyDiversity(Scorer[DiversityParams]):
 
     def score(self, option: Option, moment: Moment) -> Multiplier:
         """As of the base."""
+        if option.tactic is not None and option.tactic.id in self.given.spared:
+            return Multiplier(reasoning="a respondent is answered however often they ask")
         uses = moment.strategies_asked[-self.given.window :].count(option.strategy.id)
         said = f"used in {uses} of the last {self.given.window} questions" if uses else "not used lately"
         return Multiplier(self.given.per_use**uses, said)
@@ -207,6 +214,9 @@ class CoverageParams(Spec):
     """What an element's gaps are worth."""
 
     first_time: float = Field(default=2.5, ge=1, le=10, description="Multiplier for one that was never spoken of.")
+    passing: float = Field(
+        default=1.6, ge=1, le=10, description="Multiplier for one that was named in passing and never asked about."
+    )
     gaps: dict[GapKind, Factor] = Field(
         default={"no_reaction": 1.5, "no_comprehension": 1.2, "unconnected": 1.1},
         description="Multiplier for the greatest of its other gaps.",
@@ -226,6 +236,8 @@ class CoverageQuality(Scorer[CoverageParams]):
         kinds = [gap.kind for gap in moment.gaps.get(target.ids[0], ())]
         if "unmentioned" in kinds:
             return Multiplier(self.given.first_time, f"nobody spoke of {target.label} yet")
+        if moment.is_passing(target.ids[0]):
+            return Multiplier(self.given.passing, f"{target.label} was named in passing")
         value = max((self.given.gaps.get(kind, NEUTRAL) for kind in kinds), default=NEUTRAL)
         return Multiplier(value, f"{target.label} lacks {', '.join(kind.replace('_', ' ') for kind in kinds)}")
 
@@ -278,6 +290,93 @@ class ReflectionMode(Scorer[ReflectionParams]):
         return Multiplier(self.given.boost if ready else self.given.early, said)
 
 
+class LeadParams(Spec):
+    """What leads to the idea, and the sides of it, are worth."""
+
+    kinds: dict[LeadKind, Factor] = Field(
+        default={
+            "asks": 6.0,
+            "unclear": 7.1,
+            "unseen": 5.0,
+            "condition": 4.0,
+            "doubt": 4.0,
+            "against": 3.6,
+            "liking": 3.2,
+            "raised": 3.6,
+            "bare": 2.8,
+        },
+        description="Multiplier by the kind of lead.",
+    )
+    before: float = Field(default=0.85, ge=0, le=1, description="Multiplier besides where it does not end the answer.")
+    earlier: float = Field(
+        default=0.7, ge=0, le=1, description="Multiplier besides where it is of a former answer and was not followed."
+    )
+    ending: float = Field(
+        default=2.8, ge=1, le=10, description="Multiplier for a side of the idea that could not be asked about later."
+    )
+    near: float = Field(default=1.3, ge=1, le=10, description="Multiplier for one for the end a little before it.")
+    told: float = Field(
+        default=1.4,
+        ge=1,
+        le=10,
+        description="Multiplier for going deeper, in a concept test, into what was just said for the first time, where "
+        "none of the latest `apart` questions did.",
+    )
+    again: float = Field(default=0.6, ge=0, le=1, description="Multiplier for going deeper where one of them did.")
+    apart: int = Field(default=3, ge=1, description="Latest questions that count for that.")
+    beside: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Multiplier for going deeper where the same answer asks, doubts, likes or makes a condition.",
+    )
+    returning: float = Field(default=4.0, ge=1, le=10, description="Multiplier for the way back from a story.")
+
+
+class LeadStrength(Scorer[LeadParams]):
+    """For what answers say of the idea: by the kind of lead, less where other things were said after it."""
+
+    params = LeadParams
+
+    def score(self, option: Option, moment: Moment) -> Multiplier:
+        """As of the base."""
+        if option.strategy.applies == "past_told":
+            return Multiplier(self.given.returning, "a story was told, and leads back to the idea")
+        if option.strategy.applies == "aspects" and option.tactic is not None and option.tactic.last:
+            pressing = moment.left <= moment.demanded + len(moment.sides_for_the_end)
+            value = self.given.ending if pressing else self.given.near
+            return Multiplier(value, "the end is near, and nobody spoke of that side of the idea")
+        lead = option.lead
+        if lead is None:
+            if option.strategy.phase != "depth" or not moment.is_concept_test:
+                return Multiplier()
+            if any(one.turn == moment.inputs.turn_count and one.kind in TELLING for one in moment.leads):
+                return Multiplier(self.given.beside, "the same answer says something of the idea")
+            lately = [moment.phase_of(name) for name in moment.strategies_asked[-self.given.apart :]]
+            if "depth" in lately:
+                return Multiplier(self.given.again, "a question went deeper a moment ago")
+            if moment.freshness_of(option.target):
+                return Multiplier(self.given.told, "it was just told, and no question went deeper lately")
+            return Multiplier()
+        value, said = self.given.kinds.get(lead.kind, NEUTRAL), SAID[lead.kind]
+        if lead.turn < moment.inputs.turn_count:
+            return Multiplier(value * self.given.earlier, f"{said} earlier, and nobody asked about it")
+        return Multiplier(value if lead.last else value * self.given.before, said)
+
+
+SAID: Mapping[LeadKind, str] = {
+    "asks": "the respondent asks something about the idea",
+    "unclear": "the respondent has not understood it",
+    "unseen": "the respondent has not noticed a part of the idea",
+    "condition": "the respondent says on what it depends",
+    "doubt": "the respondent doubts it",
+    "against": "the respondent is against it",
+    "liking": "the respondent likes it",
+    "raised": "the respondent brought it up unasked",
+    "bare": "the answer was brief and gave no reason",
+}
+"""What each kind of lead is, in words."""
+
 SCORERS: Mapping[str, type[Scorer[Any]]] = {
     scorer.__name__: scorer
     for scorer in (
@@ -290,6 +389,7 @@ SCORERS: Mapping[str, type[Scorer[Any]]] = {
         CoverageQuality,
         SchemaTensionReadiness,
         ReflectionMode,
+        LeadStrength,
     )
 }
 """All scorers, by the name that the file gives them."""

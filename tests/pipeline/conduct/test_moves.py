@@ -593,6 +593,38 @@ def test_complaint_comes_before_a_question_back_and_a_wrong_subject_is_owned() -
     assert (beside.text, beside.leaves_focus, beside.leaves_answer) == (policy().texts.corrected_plain, True, False)
 
 
+def test_question_about_an_idea_that_was_shown_is_answered_honestly_and_the_interview_goes_on() -> None:
+    texts = policy().texts
+    move = whole("Is it made near here?", "asks_interviewer", about="other", shown=True)
+    assert (move.then, move.counts) == ("engine", True)
+    assert move.text in texts.idea_silent
+    known = whole("Are you a robot?", "asks_interviewer", about="machine", shown=True)
+    assert (known.then, known.text) == ("again", texts.facts["machine"])
+    plain = whole("Is it made near here?", "asks_interviewer", about="other")
+    assert (plain.then, plain.text) == ("again", texts.facts["other"])
+
+
+def test_who_does_not_understand_an_idea_is_not_given_the_question_in_other_words() -> None:
+    said = "I don't get it. Is it like a shop?"
+    assert move_for(moment(said, (said, "asks_back"), shown=True, asks_idea=True)) is None
+    assert whole(said, "asks_back", shown=True).then == "simpler"
+    assert whole(said, "asks_back").then == "simpler"
+
+
+def test_long_answer_about_an_idea_is_not_broken_off_by_a_pause_that_only_the_reader_heard() -> None:
+    told = (
+        "On nights I stand in a cold hall and then I want something warm in my hands before I eat it, like at home. "
+        * 2
+    )
+    said = f"{told}I have ten minutes."
+    reader: dict[str, Any] = {"sure": False, "heard_by": "reader"}
+    assert move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), shown=True, **reader)) is None
+    plain = move_for(moment(said, ("I have ten minutes.", "wants_pause"), (told, "tells"), **reader))
+    assert plain is not None and plain.asks == "pause"
+    brief = move_for(moment("I have ten minutes.", ("I have ten minutes.", "wants_pause"), shown=True, **reader))
+    assert brief is not None and brief.asks == "pause"
+
+
 def test_stop_that_is_not_sure_ends_an_interview_without_questions_unless_something_was_told() -> None:
     assert whole("maybe that's enough?", "wants_stop", sure=False, questions_left=0).then == "stop"
     told = "We sold the boat in the spring and bought a van."

@@ -1,0 +1,162 @@
+"""What of a concept test's answers is worth a question, and how it would be asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipeline.coverage import element_of
+from pipeline.elements import Names, key_of, named
+from pipeline.engines.arbitration.file import Manner
+from pipeline.engines.base import DecisionInputs
+from pipeline.focus import Target
+from pipeline.leads import Lead, LeadKind, is_bare, judges, leads_of, refers, subject_of
+from pipeline.subjects import answer_of, language_of
+
+WORN_AFTER = 3
+"""Questions about an element from which on only a question of the respondent's is a lead to it."""
+TELLING: frozenset[LeadKind] = frozenset({"asks", "unclear", "unseen", "condition", "doubt", "against", "liking"})
+"""Leads that say something of the idea."""
+KEPT: frozenset[LeadKind] = frozenset({"condition", "doubt", "against", "liking"})
+"""Leads that can be come back to later."""
+
+
+SMALL = frozenset(
+    "a an the of on in at to for from with by and or one it is are be you your that which within per all every whether "
+    "der die das ein eine einen von im in am an zu für mit und oder es ist sind ihr ihre ob pro alle".split()
+)
+"""Words of labels that say nothing of what they are about."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A lead that can be followed now.
+
+    Attributes:
+        kind: of the lead.
+        manner: how it would be asked about.
+        target: what the question would be about.
+        turn: of the answer.
+        last: whether it ends this answer.
+        said: the words that show it.
+    """
+
+    kind: LeadKind
+    manner: Manner
+    target: Target
+    turn: int
+    last: bool
+    said: str = ""
+
+
+def leads_in(inputs: DecisionInputs, bare_apart: int) -> tuple[Followed, ...]:
+    """The leads of this answer, in its order, then those of former answers that nobody followed, the latest first."""
+    now = inputs.turn_count
+    found = list(_of_answer(inputs, now))
+    found += _bare(inputs, bare_apart) if not found else ()
+    if not any(one.kind == "bare" for one in found):
+        found += _raised(inputs, {of for one in found if (of := element_of(one.target))})
+    for turn in sorted((turn for turn in inputs.answers if 0 < turn < now), reverse=True):
+        found += (one for one in _of_answer(inputs, turn) if one.kind in KEPT and not _was_followed(one, inputs))
+    return tuple(found)
+
+
+def kind_of(target: Target | None) -> LeadKind | None:
+    """The kind of the lead that a target is; None for anything else."""
+    return target.ids[0].split(".")[0] if target is not None and target.kind == "lead" else None  # type: ignore[return-value]
+
+
+def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
+    names: Names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+    labels = {element.id: element.label for element in inputs.elements}
+    worn = {entry.element_id for entry in inputs.coverage if entry.declined or entry.focused >= WORN_AFTER}
+    answer, language = inputs.answers.get(turn, ""), language_of(inputs)
+    asked = next((element_of(entry.target) for entry in inputs.questions if entry.turn == turn - 1), None)
+    topic = subject_of(answer, names) or asked
+    for number, lead in enumerate(leads_of(answer, names, language)):
+        element = _element(lead, names, topic, language)
+        if lead.kind == "unseen" and element is None:
+            element = topic
+            if element is None:
+                continue
+        if element is not None and element != topic and not _is_meant(lead, labels[element]):
+            element = None
+        if element in worn and lead.kind != "asks":
+            continue
+        last = lead.last and turn == inputs.turn_count
+        name = f"{lead.kind}.{turn}.{number}"
+        if element is not None:
+            # What was asked about and comes up again at the end is “that”; its name again would be stiff.
+            manner: Manner = "last" if last and element == asked else "element"
+            label = labels[element] if manner == "element" else lead.words or lead.sentence
+            target = Target(kind="lead", ids=(name, element), label=label)
+            yield Followed(lead.kind, manner, target, turn, last, lead.words or lead.sentence)
+        elif last or lead.words:
+            target = Target(kind="lead", ids=(name,), label=lead.words or lead.sentence)
+            yield Followed(lead.kind, "last" if last else "words", target, turn, last, target.label)
+
+
+def _is_meant(lead: Lead, label: str) -> bool:
+    """Whether a lead has a word of the element's label; a mere alias may be a word of anything."""
+    return lead.kind in ("asks", "unseen") or bool(set(key_of(label)) & set(key_of(lead.sentence)) - SMALL)
+
+
+def _element(lead: Lead, names: Names, topic: str | None, language: str) -> str | None:
+    """The one element that a lead is about: the only one of its words, what “it” stands for, or of its sentence."""
+    own = named(lead.words, names) if lead.words else ()
+    if len(own) == 1:
+        return own[0]
+    if topic is not None and not own and refers(lead.words or lead.sentence, language):
+        return topic
+    return lead.elements[0] if len(lead.elements) == 1 or (lead.elements and lead.kind == "unseen") else None
+
+
+def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
+    """Elements that this answer brought up for the first time, where the question was about no part of the idea.
+
+    What is said for a reason, after a question about something else that was said, is no lead of its own.
+    """
+    last = inputs.questions[-1] if inputs.questions else None
+    open_ended = last is None or last.target is None or last.target.kind in ("aspect", "topic")
+    if not open_ended and kind_of(last.target if last is not None else None) not in ("asks", "unclear"):
+        return
+    labels = {element.id: element.label for element in inputs.elements}
+    names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+    said = named(answer_of(inputs), names)
+    asked = {element_of(entry.target) for entry in inputs.questions}
+    for entry in inputs.coverage:
+        name = entry.element_id
+        if name in said and name not in known and name not in asked and entry.mentioned <= 1 and not entry.declined:
+            target = Target(kind="lead", ids=(f"raised.{inputs.turn_count}.{name}", name), label=labels[name])
+            yield Followed("raised", "element", target, inputs.turn_count, last=False)
+
+
+def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
+    """A brief answer to a question about the idea, unless one like it was asked about lately."""
+    lately = inputs.questions[-apart:] if apart else ()
+    asked = inputs.questions[-1].target if inputs.questions else None
+    of_idea = asked is None or asked.kind in ("element", "aspect", "topic")
+    answer = answer_of(inputs)
+    names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
+    if named(answer, names) and not judges(answer, language_of(inputs)):
+        return  # What it names is the answer.
+    if of_idea and is_bare(answer, language_of(inputs)) and all(kind_of(e.target) != "bare" for e in lately):
+        element = element_of(asked)
+        ids = (f"bare.{inputs.turn_count}", *((element,) if element is not None else ()))
+        yield Followed("bare", "last", Target(kind="lead", ids=ids, label=answer), inputs.turn_count, last=True)
+
+
+def _was_followed(one: Followed, inputs: DecisionInputs) -> bool:
+    """Whether a question after the answer was about a lead, or about the element that it is about.
+
+    For one that is about none, any other lead of its answer will do: they are of a piece.
+    """
+    element = element_of(one.target)
+    of_answer = f".{one.turn}."
+    later = [entry.target for entry in inputs.questions if entry.turn >= one.turn and entry.target is not None]
+    return any(
+        target.ids[0] == one.target.ids[0]
+        or (element is not None and element_of(target) == element)
+        or (element is None and target.kind == "lead" and of_answer in f"{target.ids[0]}.")
+        for target in later
+    )

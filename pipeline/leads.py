@@ -1,0 +1,194 @@
+"""What in an answer to a concept test leads back to the idea: a question, a doubt, a condition, a strong reaction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final, Literal
+
+import yaml
+
+from pipeline.elements import Names, named
+from pipeline.question.text import sentences, words
+
+LeadKind = Literal["asks", "unclear", "unseen", "condition", "doubt", "against", "liking", "raised", "bare"]
+"""The respondent asks something about the idea, has not understood it, has not noticed a part of it, says on what it
+depends, doubts it, is against it, likes it, brings a part of it up; or says so little that nobody knows why."""
+
+QUOTED = 12
+"""Words that are said back at the most."""
+LEAST_QUOTED = 3
+CHECKED = 5
+"""Words of a statement with a question mark from which on it asks whether it is so; fewer only say something back."""
+BRIEF = 8
+"""Words of an answer up to which it gives no reason unless it says so."""
+STORY = 20
+"""Words of an answer from which on it can be a story."""
+
+LANGUAGES: Final = ("en", "de")
+"""Languages in which leads are known, each with a file in `pipeline/question/data/leads`."""
+_CLAUSES = re.compile(r"\s*(?:[,;:–—]|\s-\s|\s\(|\)\s)\s*")
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Something in an answer that is worth a question.
+
+    Attributes:
+        kind: what it is.
+        words: the respondent's words, short enough to be said back; empty where none are.
+        sentence: the whole sentence.
+        elements: ids of the elements that the sentence names.
+        last: whether “that” would be taken for it: it ends the answer.
+    """
+
+    kind: LeadKind
+    words: str
+    sentence: str
+    elements: tuple[str, ...] = ()
+    last: bool = False
+
+
+def leads_of(answer: str, names: Names, language: str) -> tuple[Lead, ...]:
+    """The leads of an answer, in its order, one for a sentence at the most; none in languages that are not known.
+
+    Args:
+        answer: what was said.
+        names: what the elements of the concept are called.
+        language: code of the respondent's language.
+    """
+    rules = _rules(language)
+    return tuple(_leads(answer, names, rules)) if rules else ()
+
+
+def asks_of_idea(answer: str, language: str) -> bool:
+    """Whether a message asks something about the idea, rather than about the interview or the question."""
+    return any(lead.kind == "asks" for lead in leads_of(answer, (), language))
+
+
+def is_bare(answer: str, language: str) -> bool:
+    """Whether an answer is brief and gives no reason."""
+    rules, said = _rules(language), _plain(answer)
+    return bool(rules) and 0 < len(words(said)) <= BRIEF and not rules["reason"].search(said)
+
+
+def subject_of(answer: str, names: Names) -> str | None:
+    """The one element that a brief first sentence names, so that “it” stands for it in what follows."""
+    told = sentences(answer)
+    found = named(told[0], names) if len(told) > 1 and len(words(told[0])) <= BRIEF else ()
+    return found[0] if len(found) == 1 else None
+
+
+def judges(text: str, language: str) -> bool:
+    """Whether a text says yes or no to something, or calls it good or bad."""
+    rules = _rules(language)
+    return bool(rules) and rules["verdict"].search(_plain(text)) is not None
+
+
+def refers(text: str, language: str) -> bool:
+    """Whether a text speaks of something by a mere “it” or “that”."""
+    rules = _rules(language)
+    return bool(rules) and rules["it"].search(_plain(text)) is not None
+
+
+def tells_past(answer: str, names: Names, language: str) -> bool:
+    """Whether an answer tells of what was, rather than of the idea: a story that names no part of it at its end."""
+    rules = _rules(language)
+    if not rules or len(words(answer)) < STORY:
+        return False
+    said = [_plain(sentence) for sentence in sentences(answer)]
+    if named(said[-1], names):
+        return False
+    past = sum(len(rules["past"].findall(sentence)) for sentence in said)
+    return past > sum(len(rules["now"].findall(sentence)) for sentence in said)
+
+
+def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iterator[Lead]:
+    told = sentences(answer)
+    for at, sentence in enumerate(told):
+        said = _plain(sentence)
+        elements = named(sentence, names)
+        found = _kind(said, rules, bool(elements))
+        if found is None:
+            continue
+        kind, start = found
+        more = at + 1 < len(told)
+        if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
+            continue  # What somebody would like to know, and goes on from, is told rather than asked.
+        if kind == "asks" and more and rules["answers_itself"].search(_plain(told[at + 1])):
+            continue
+        back = _said_back(sentence, said, start)
+        back = (
+            back[len(back) - len(rules["fillers"].sub("", _plain(back))) :] if back == " ".join(back.split()) else back
+        )
+        yield Lead(kind, back, sentence, elements, at == len(told) - 1)
+
+
+def _kind(said: str, rules: dict[str, re.Pattern[str]], names_element: bool) -> tuple[LeadKind, int] | None:
+    """What a sentence is, and where the words begin that show it."""
+    unseen = rules["unseen"].search(said)
+    if unseen and (names_element or rules["one"].search(said)):
+        return "unseen", unseen.start()
+    unclear = rules["unclear"].search(said)
+    if unclear and not rules["no_asks"].search(said):
+        return "unclear", unclear.start()
+    asks = _asks(said, rules)
+    if asks is not None:
+        # How much and how long stand in the description: who asks has not noticed.
+        return ("unseen" if names_element and rules["amount"].search(said) else "asks"), asks
+    kinds: tuple[LeadKind, ...] = ("doubt", "condition", "against", "liking")
+    for kind in kinds:
+        match, against = rules[kind].search(said), rules.get(f"no_{kind}")
+        if match and not (against and against.search(said)):
+            return kind, match.start()
+    return None
+
+
+def _asks(said: str, rules: dict[str, re.Pattern[str]]) -> int | None:
+    """Where a question about the idea begins; it may come behind a comma."""
+    if rules["no_asks"].search(said):
+        return None
+    starts = [0, *(found.end() for found in _CLAUSES.finditer(said))]
+    for start in starts:
+        bare = rules["fillers"].sub("", said[start:])
+        match = rules["asks"].search(bare)
+        if match and len(words(bare)) >= LEAST_QUOTED:
+            return len(said) - len(bare) + match.start()
+    return 0 if said.endswith("?") and len(words(said)) >= CHECKED else None
+
+
+def _said_back(sentence: str, said: str, start: int) -> str:
+    """The part of a sentence that shows a lead, as it was written; empty where it is too long or too short."""
+    whole = sentence.strip().rstrip(".!…").strip()
+    if len(words(whole)) <= QUOTED:
+        parts = [whole]
+    else:
+        shows = words(said[start:])[:2]
+        parts = [part for part in _CLAUSES.split(whole) if _contains(words(part), shows)]
+    fitting = [
+        part for part in parts if LEAST_QUOTED <= len(words(part)) <= QUOTED and "“" not in part and '"' not in part
+    ]
+    return fitting[0] if fitting else ""
+
+
+def _contains(whole: Sequence[str], part: Sequence[str]) -> bool:
+    return any(list(whole[at : at + len(part)]) == list(part) for at in range(len(whole)))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().replace("’", "'").split())
+
+
+@lru_cache(maxsize=32)
+def _rules(language: str) -> dict[str, re.Pattern[str]]:
+    """The expressions of a language by what they show; none for one that is not known."""
+    code = language.casefold().split("-")[0]
+    if code not in LANGUAGES:
+        return {}
+    text = files("pipeline.question").joinpath(f"data/leads/{code}.yaml").read_text("utf-8")
+    found: dict[str, list[str]] = yaml.safe_load(text)
+    rules = {name: re.compile("|".join(f"(?:{part})" for part in parts)) for name, parts in found.items()}
+    return {**rules, "fillers": re.compile(rf"^(?:{'|'.join(found['fillers'])})+")}

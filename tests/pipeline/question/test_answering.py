@@ -1,0 +1,85 @@
+"""What the interviewer answers to a question about the idea."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.concept import Concept, Element
+from pipeline.focus import Target
+from pipeline.question.answering import answer_to, said_of
+from tests.support.interview import conduct_policy
+
+STIMULUS = """A lamp that folds.
+
+It is delivered by van on any day, also on Sundays. You pay 6 euros a month.
+The van takes the lamp back when you pay no longer."""
+CONCEPT = Concept(
+    id="lamp",
+    name="the lamp",
+    methodology="means_end_chain",
+    objective="x",
+    stimulus=STIMULUS,
+    elements=(
+        Element(id="fee", label="the monthly fee", aliases=("6 euros", "pay")),
+        Element(id="van", label="the delivery van", aliases=("van",)),
+        Element(id="colour", label="the colour"),
+    ),
+)
+TEXTS = conduct_policy().texts
+
+
+def lead(kind: str, label: str, *element: str) -> Target:
+    return Target(kind="lead", ids=(f"{kind}.3.0", *element), label=label)
+
+
+def answered(target: Target | None, said: str, turn: int = 3) -> str:
+    return answer_to(target, CONCEPT, TEXTS, turn, said=said)
+
+
+def test_question_about_an_element_is_answered_by_what_the_description_says_of_it() -> None:
+    answer = answered(lead("asks", "the delivery van", "van"), "And does the van come on Sundays?")
+    says = "The description says: “It is delivered by van on any day, also on Sundays.”"
+    assert answer == f"{says} More than that I don't know myself."
+    assert "takes the lamp back" in answered(lead("asks", "the delivery van", "van"), "Who takes the van back?")
+
+
+def test_what_was_not_noticed_is_said_again() -> None:
+    answer = answered(lead("unseen", "the monthly fee", "fee"), "I saw no fee.")
+    assert answer == "The description says: “You pay 6 euros a month.”"
+
+
+@pytest.mark.parametrize("target", [lead("asks", "Who made it?"), lead("asks", "the colour", "colour")])
+def test_where_the_description_says_nothing_the_interviewer_says_so(target: Target) -> None:
+    answers = {answered(target, "Who made it?", turn) for turn in range(6)}
+    assert answers == set(TEXTS.idea_silent)
+
+
+def test_question_that_was_not_said_last_is_said_again() -> None:
+    answer = answered(lead("asks", "who made it?"), "Well, who made it? I have never seen one.")
+    assert answer.startswith("You asked: “Who made it?” ")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        None,
+        lead("doubt", "the monthly fee", "fee"),
+        Target(kind="element", ids=("fee",), label="the monthly fee"),
+        Target.node("asks.1", "asks"),
+    ],
+)
+def test_nothing_else_is_answered(target: Target | None) -> None:
+    assert answered(target, "Who made it?") == ""
+
+
+def test_policy_from_before_answers_nothing() -> None:
+    old = TEXTS.model_copy(update={"idea_silent": (), "idea_says": ""})
+    assert answer_to(lead("asks", "Who made it?"), CONCEPT, old, 3, said="Who made it?") == ""
+
+
+def test_sentence_that_is_too_long_and_an_element_that_is_nowhere_are_not_said() -> None:
+    long = CONCEPT.model_copy(update={"stimulus": "The van " + "comes and goes " * 20 + "."})
+    assert said_of(long, "van", "van") == ""
+    assert said_of(CONCEPT, "colour", "the colour") == ""
+    assert said_of(CONCEPT, "gone", "x") == ""
+    assert said_of(CONCEPT.model_copy(update={"stimulus": None}), "van", "x") == ""
