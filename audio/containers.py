@@ -243,12 +243,16 @@ class _Decoder:
 
 
 class MonoResampler:
-    """Converts frames of any rate, format and number of channels to mono int16 at RATE_HZ.
+    """Converts frames of any rate, format and number of channels to mono int16.
 
     The channels are averaged; rate, format and channels may change within a file.
+
+    Args:
+        rate_hz: of what comes out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rate_hz: int = RATE_HZ) -> None:
+        self._rate_hz = rate_hz
         self._shape: tuple[str, int, int] | None = None
         self._resampler: AudioResampler | None = None
         self._channels = 1
@@ -262,7 +266,7 @@ class MonoResampler:
                 yield from self._run(None)
                 self._shape, self._channels = shape, frame.layout.nb_channels
                 layout = "mono" if self._channels <= 2 else frame.layout.name
-                self._resampler = AudioResampler(format="s16", layout=layout, rate=RATE_HZ)
+                self._resampler = AudioResampler(format="s16", layout=layout, rate=self._rate_hz)
         yield from self._run(frame)
 
     def _run(self, frame: AudioFrame | None) -> Iterator[Samples]:

@@ -29,6 +29,7 @@ _TITLES = {
     "extraction": "Who extracts, rates and asks",
     "models": "Language models",
     "speech": "Speech",
+    "voice": "A voice of its own",
     "kiosk": "Kiosks and sync",
     "alerts": "Alerts",
     "logs": "Logs",

@@ -32,6 +32,7 @@ from config.models import (
     checked_key,
 )
 from config.speech import SpeechSettings
+from config.voice import VoiceSettings
 from pipeline.calls import Role
 from pipeline.concept import PipelineSettings
 
@@ -251,6 +252,7 @@ class Settings(Group):
     generation: GenerationSettings = GenerationSettings()
     models: ModelSettings = ModelSettings()
     speech: SpeechSettings = SpeechSettings()
+    voice: VoiceSettings = VoiceSettings()
     kiosk: KioskSettings = KioskSettings()
     alerts: AlertSettings = AlertSettings()
     logs: LogSettings = LogSettings()

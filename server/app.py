@@ -49,6 +49,7 @@ def build_app(parts: Parts) -> Starlette:
     respondents = RespondentServices(
         parts.hub,
         parts.listeners,
+        parts.voices,
         parts.auth.respondent_session,
         sockets,
         on_error=count_error,

@@ -108,6 +108,7 @@ class Metrics:
         self.ready = Gauge("askwell_ready", "1 when the process can take interviews.", registry=registry)
         self._language_models(registry)
         self._speech(registry)
+        self._voice(registry)
         self._watching(registry)
 
     def _language_models(self, registry: CollectorRegistry) -> None:
@@ -204,6 +205,17 @@ class Metrics:
         )
         self._speech_wait_s = Gauge(
             "askwell_speech_wait_s", "How long an answer would wait for the transcriber now, in s.", registry=registry
+        )
+
+    def _voice(self, registry: CollectorRegistry) -> None:
+        self.voice_sentences = Counter(
+            "askwell_voice_sentences",
+            "Sentences for the server's voice: said, remembered from before, or why they were not read.",
+            ["outcome"],
+            registry=registry,
+        )
+        self.voice_ms = Histogram(
+            "askwell_voice_ms", "Sentences that a program read aloud, in ms.", buckets=_MS, registry=registry
         )
 
     def watch_speech(self, load: Callable[[], TranscriberLoad]) -> None:

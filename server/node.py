@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from config.loader import Library
 from config.settings import Settings
 from config.speech import NO_MODEL
+from config.voice import VoiceSettings
 from server.api.operations import measured
 from server.app import build_app
 from server.auth import TOKEN_FILE, Principal
@@ -34,6 +35,7 @@ from server.parts import Parts
 from server.peers import Peers
 from server.serving import Server, allow_files, bind, serving, url_of
 from server.speech.engine import Speech
+from server.voice.voices import Voices
 from server.wiring import HUB_DRAIN_S, Overrides, Storage, open_storage, running
 from server.workers import WorkerLink
 
@@ -74,7 +76,11 @@ async def serve(settings: Settings, *, say: Say, show: Say, version: str, overri
                 parts.leaving.arm(leave.set)
                 is_up()
                 unchecked = [*await asyncio.to_thread(unverified, settings), *parts.speech.unverified]
-                show(banner(storage, parts.speech, settings.server.public_url or here_url, version, unchecked))
+                show(
+                    banner(
+                        storage, parts.speech, parts.voices, settings.server.public_url or here_url, version, unchecked
+                    )
+                )
                 await leave.wait()
                 say("finishing running turns")
                 await _leave(parts, server)
@@ -116,7 +122,7 @@ async def work(
             sock = storage.claimed_socket()
             url = settings.server.public_url or url_of(sock, host)
             unchecked = [*await asyncio.to_thread(unverified, settings), *parts.speech.unverified]
-            link.tell(ready=banner(storage, parts.speech, url, place.version, unchecked))
+            link.tell(ready=banner(storage, parts.speech, parts.voices, url, place.version, unchecked))
             await link.may_begin()
             async with _serving(parts, sock) as server, place.peers.answering(lambda: measured(parts)):
                 is_up()
@@ -199,7 +205,7 @@ def _signals(leave: asyncio.Event, numbers: Sequence[signal.Signals]) -> Iterato
             loop.remove_signal_handler(number)
 
 
-def banner(storage: Storage, speech: Speech, url: str, version: str, unchecked: Sequence[str]) -> str:
+def banner(storage: Storage, speech: Speech, voices: Voices, url: str, version: str, unchecked: Sequence[str]) -> str:
     """Where the process listens, what it is made of, and what that does not guarantee.
 
     `unchecked` are models and libraries without a digest in the table of artefacts, a phrase each.
@@ -218,6 +224,7 @@ def banner(storage: Storage, speech: Speech, url: str, version: str, unchecked: 
         f"  store      {'SQLite, in the data directory' if kept.database_url is None else 'external database'}",
         *(f"  language   {line}" for line in role_lines(settings)),
         f"  speech     {speech.line}",
+        *([f"  voice      {voices.line}"] if settings.voice.has_voice else []),
         f"  interviews {'open to whoever reaches this address' if server.enrolment_open else 'by invitation only'}",
     ]
     lines += [f"  careful    {caveat}" for caveat in (*storage.report.caveats, *cautions(settings))]
@@ -242,6 +249,7 @@ async def here(settings: Settings, *, say: Say) -> AsyncIterator[tuple[str, str]
         update={
             "server": settings.server.model_copy(update={"host": LOOPBACK}),
             "speech": settings.speech.model_copy(update={"whisper_model": NO_MODEL}),
+            "voice": VoiceSettings(),
         }
     )
     async with running(private, say=say, claim=lambda: bind(LOOPBACK, 0)) as (parts, storage):

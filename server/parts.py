@@ -26,6 +26,7 @@ from server.store.copies import Copies
 from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
+from server.voice.voices import Voices
 from server.watch.service import WatchService
 from server.writer import Writer
 
@@ -74,6 +75,7 @@ class Parts:
     watch: WatchService
     speech: Speech
     listeners: Listeners
+    voices: Voices
     recorder: FileRecorder
     auth: Authenticator
     metrics: Metrics

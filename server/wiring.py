@@ -66,6 +66,7 @@ from server.store.keeping import keep_file
 from server.store.repository import Repository
 from server.sync.receive import Receiver
 from server.sync.service import Sync
+from server.voice.voices import Voices, open_voices
 from server.watch.service import WatchService
 from server.writer import Writer, WriterHooks
 
@@ -267,12 +268,14 @@ async def running(
     async with (
         open_storage(settings, overrides=overrides, say=say, claim=claim, installation=installation) as storage,
         loading_speech(settings, load=overrides.hear, say=say) as loading,
+        open_voices(settings.voice, storage.metrics, languages=_languages(library), say=say) as (voices, trying),
         open_pipelines(
             settings, library, storage.metrics, load=overrides.load, change=overrides.providers, say=say
         ) as pipelines,
         open_speech(settings, storage.metrics, loading=loading, say=say) as speech,
     ):
-        parts = _parts(settings, library, storage, speech, pipelines, peers)
+        await trying
+        parts = _parts(settings, library, storage, speech, voices, pipelines, peers)
         lag = LoopLag(storage.metrics.loop_lag_ms.observe, held_ms=settings.logs.log_loop_held_ms)
         garbage = GarbageCollection(lambda: parts.hub.is_quiet, storage.metrics.garbage_ms.observe)
         with closing(parts.look_up):
@@ -311,6 +314,11 @@ def read_library(settings: Settings, overrides: Overrides | None = None) -> Libr
     return library
 
 
+def _languages(library: Library) -> tuple[str, ...]:
+    """Languages in which interviews may be held."""
+    return tuple(sorted({language for concept in library.concepts().values() for language in concept.languages}))
+
+
 def _hub(settings: Settings, library: Library, storage: Storage, pipelines: Pipelines) -> Hub:
     """The sessions of this process."""
     services = SessionServices(
@@ -329,7 +337,13 @@ def _hub(settings: Settings, library: Library, storage: Storage, pipelines: Pipe
 
 
 def _parts(
-    settings: Settings, library: Library, storage: Storage, speech: Speech, pipelines: Pipelines, peers: Peers | None
+    settings: Settings,
+    library: Library,
+    storage: Storage,
+    speech: Speech,
+    voices: Voices,
+    pipelines: Pipelines,
+    peers: Peers | None,
 ) -> Parts:
     """What answers requests, nothing of it running yet."""
     hub, metrics, recorder = _hub(settings, library, storage, pipelines), storage.metrics, storage.recorder
@@ -361,6 +375,7 @@ def _parts(
         watch=watch,
         speech=speech,
         listeners=Listeners(SpeechServices(speech, listening_settings(settings), recorder, heard)),
+        voices=voices,
         recorder=recorder,
         auth=Authenticator(storage.store, storage.moderator_token, now=_now, new_id=_new_id, guesses=guesses),
         metrics=metrics,

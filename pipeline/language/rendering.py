@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from spacy.tokens import Doc, Span, Token
@@ -135,6 +136,7 @@ def _found(doc: Doc, quote: str) -> Span | None:
     return doc.char_span(at, at + len(quote), alignment_mode="expand") if at >= 0 else None
 
 
+@lru_cache(maxsize=64)
 def _shouted(text: str) -> bool:
     letters = [ch for ch in text if ch.isalpha()]
     return len(letters) > 12 and sum(ch.isupper() for ch in letters) > len(letters) / 2

@@ -33,19 +33,24 @@ def briefing(
         acts: heard in the last answer, without those that merely tell.
     """
     kept = _within(lines)
+    return Briefing(
+        conversation=tuple(kept),
+        earlier=_earlier(kept, graph) if len(kept) < len(lines) else (),
+        threads=tuple(_told(threads, graph)),
+        guide=tuple(TopicTold(label=topic.label, status=topic.status) for topic in guide),
+        did=tuple(dict.fromkeys(act.replace("_", " ") for act in acts)),
+    )
+
+
+def _earlier(kept: Sequence[Line], graph: SurfaceGraph) -> tuple[str, ...]:
+    """The latest concepts that no line that was kept tells of."""
     said = {line.text for line in kept if line.speaker == "respondent"}
     earlier = [
         node.label
         for node in graph.live_nodes()
         if not any(mention.quote in text for mention in node.mentions for text in said)
     ]
-    return Briefing(
-        conversation=tuple(kept),
-        earlier=tuple(earlier[-MAX_EARLIER:]) if len(kept) < len(lines) else (),
-        threads=tuple(_told(threads, graph)),
-        guide=tuple(TopicTold(label=topic.label, status=topic.status) for topic in guide),
-        did=tuple(dict.fromkeys(act.replace("_", " ") for act in acts)),
-    )
+    return tuple(earlier[-MAX_EARLIER:])
 
 
 def _within(lines: Sequence[Line]) -> list[Line]:

@@ -269,19 +269,22 @@ class QuestionStage:
         tells = all(act.act == "tells" for act in heard.utterance.acts)
         if going.ask_closing or not tells or len(heard.content.split()) < TELLING_WORDS:
             return False
+        if focus is not None and focus.target.kind != "topic" and focus.node_ids:
+            return False
         own = heard.utterance.id
-        found = any(own in node.source_utterance_ids for node in context.get(GraphOutput).graph.live_nodes())
-        return not found and (focus is None or focus.target.kind == "topic" or not focus.node_ids)
+        return not any(own in node.source_utterance_ids for node in context.get(GraphOutput).graph.live_nodes())
 
     def _is_last_said(self, context: TurnContext, focus: Focus | None) -> bool:
         """Whether “that” would be taken for the focus: this answer ended with it, or had nothing else of weight."""
+        if focus is None or focus.key is None:
+            return False
         own = context.get(UtteranceOutput).utterance.id
         said = [
             node
             for node in context.get(GraphOutput).graph.live_nodes()
             if any(mention.utterance_id == own for mention in node.mentions)
         ]
-        if focus is None or focus.key is None or not any(node.id in focus.node_ids for node in said):
+        if not any(node.id in focus.node_ids for node in said):
             return False
         last = max(said, key=lambda node: node.mention_sequence)
         weighty = [node for node in said if node.salience is None or node.salience >= BEGINS_A_THREAD]

@@ -49,6 +49,8 @@ async def readiness(parts: Parts) -> tuple[bool, dict[str, Any]]:
         checks["configuration"] = problems
     if parts.speech.turns_missing:
         checks["turn_detector"] = parts.speech.turns_missing
+    if parts.voices.problems:
+        checks["voice"] = "; ".join(f"{language}: {why}" for language, why in parts.voices.problems.items())
     ready = parts.readiness.models and redis_ok and database_ok and lost is None and behind is None
     ready = ready and not parts.readiness.leaving
     if parts.readiness.leaving:

@@ -70,6 +70,11 @@ class Checks(ReplyBody):
     sessions: Count = Field(description="Sessions on this node.")
     configuration: list[str] | None = Field(default=None, description="What is wrong with files; left out if nothing.")
     process: Literal["leaving"] | None = Field(default=None, description="Left out unless it shuts down.")
+    voice: str | None = Field(
+        default=None,
+        description="Languages in which browsers read questions aloud because a program fails, and why, which is no "
+        "reason not to be ready; left out if nothing is missing.",
+    )
     turn_detector: str | None = Field(
         default=None,
         description="Why silence and words alone end spoken answers, which is no reason not to be ready; left out if "
@@ -297,6 +302,7 @@ class SpeechOffered(ReplyBody):
 
     available: bool
     reason: Literal["transcriber_unavailable", "language_unsupported"] | None
+    voice: bool = Field(description="Whether the server can read questions aloud; see `read_aloud` of the socket.")
     patience: Patience
     max_answer_s: float
     review_transcript: bool

@@ -25,6 +25,7 @@ def speech_view(parts: Parts, state: InterviewState, configuration: SessionConfi
     return {
         "available": reason is None,
         "reason": reason,
+        "voice": parts.voices.speaks(state.language),
         "patience": state.settings.get("patience") or concept.patience or speech.patience,
         "pauses_s": {name: silence_ms / 1000 for name, silence_ms in PATIENCE_MS.items()},
         "reopen_s": speech.reopen_s,

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from audio.errors import AudioFormat
-from audio.frames import parse_frame
+from audio.frames import HEADER, parse_frame
 from config.bounds import LimitSettings
 from server.protocol.base import UUID_PATTERN, Message
 from server.protocol.codes import (
@@ -28,7 +28,7 @@ from server.protocol.codes import (
     ErrorCode,
 )
 from server.protocol.inbound import ANSWER_MESSAGES, CLIENT_MESSAGES, ClientMessage
-from server.protocol.outbound import Error
+from server.protocol.outbound import Error, ReadingSound
 
 T = TypeVar("T")
 
@@ -154,6 +154,11 @@ def decode_binary(data: bytes) -> AudioFrame:
 def encode(message: Message) -> str:
     """One text frame."""
     return message.model_dump_json(by_alias=True)
+
+
+def encode_sound(sound: ReadingSound) -> bytes:
+    """One binary frame: the number of the reading, four bytes big-endian, then its samples."""
+    return HEADER.pack(sound.reading) + sound.pcm
 
 
 def encode_event(event: Mapping[str, Any]) -> str:

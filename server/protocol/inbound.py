@@ -171,6 +171,18 @@ class Playback(Message):
     state: Literal["started", "paused", "finished", "stopped"]
 
 
+class ReadAloud(Message):
+    """Whether the server's own voice reads questions aloud over this connection; it does not before.
+
+    Where `speech.voice` of the session is false, each question is a `reading.failed` at once. Without `now`, the next
+    question is the first one that is read. `playback` tells how far the client is; `stopped` ends the reading.
+    """
+
+    type: Literal["read_aloud"]
+    on: bool
+    now: bool = Field(default=False, description="Read what the interviewer said last, too, from its beginning.")
+
+
 ClientMessage = Annotated[
     Hello
     | GiveConsent
@@ -189,7 +201,8 @@ ClientMessage = Annotated[
     | Withdraw
     | Typing
     | Ping
-    | Playback,
+    | Playback
+    | ReadAloud,
     Field(discriminator="type"),
 ]
 

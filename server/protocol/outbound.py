@@ -195,6 +195,44 @@ class QuestionWithdrawn(Message):
     attempt: Attempt
 
 
+ReadingNumber = Annotated[int, Field(ge=1, le=0xFFFFFFFF, description="Of this connection; each reading has the next.")]
+
+
+class ReadingStarted(Message):
+    """A question or a reply begins to be read aloud: binary frames with its number follow. Anything before it is void.
+
+    A binary frame is the number, four bytes big-endian, then 16-bit little-endian mono samples at `sample_rate`, 0.2 s
+    at the most. They come faster than they are to be played, sentence by sentence, while the question is still written.
+    """
+
+    type: Literal["reading.started"] = "reading.started"
+    reading: ReadingNumber
+    turn_number: TurnNumber
+    sample_rate: int = Field(description="In hertz.")
+
+
+class ReadingCompleted(Message):
+    """All of it was sent."""
+
+    type: Literal["reading.completed"] = "reading.completed"
+    reading: ReadingNumber
+
+
+class ReadingFailed(Message):
+    """The server's voice failed: what was sent is whole sentences, the rest is for the client's own voice to read."""
+
+    type: Literal["reading.failed"] = "reading.failed"
+    reading: ReadingNumber
+    at: int = Field(ge=0, description="Where the rest begins in the text, in characters.")
+
+
+class ReadingSound(Message):
+    """Sound of what is read aloud; a binary frame."""
+
+    reading: int
+    pcm: bytes
+
+
 class AnswerEnding(Message):
     """The spoken answer is over unless its speaker goes on: `transcript.final` follows when nobody has.
 
@@ -293,6 +331,9 @@ Ephemeral = (
     | QuestionDelta
     | QuestionWithdrawn
     | AnswerEnding
+    | ReadingStarted
+    | ReadingCompleted
+    | ReadingFailed
     | SpeechStarted
     | SpeechStopped
     | TranscriptPartial

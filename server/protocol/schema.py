@@ -61,7 +61,8 @@ CHANNELS = (
         "Respondent socket: what the server sends",
         "Messages with an `id` are durable: they are numbered from 1 without a gap, and are sent again after a "
         "reconnection from the `last_event_id` that `hello` names, as long as the `epoch` is the same. They are "
-        "delivered at least once; a client drops ids it has seen. The others are not sent again.",
+        "delivered at least once; a client drops ids it has seen. The others are not sent again. Binary "
+        "frames come only where the client asked for questions read aloud; `reading.started` says what is in them.",
         outbound.SERVER_MESSAGES,
     ),
     Channel(

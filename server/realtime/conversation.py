@@ -9,6 +9,7 @@ question.withdrawn                                  conversation.item.deleted, r
 speech.started, .stopped                            input_audio_buffer.speech_started, .speech_stopped
 answer.ending, transcript.final                     input_audio_buffer.committed, conversation.item.added
 transcript.partial, transcript.final                conversation.item.input_audio_transcription.delta, .completed
+reading.started, sound, reading.completed, .failed  response.output_audio.delta, .done
 session.state                                       session.updated
 notice                                              askwell.notice
 error                                               error
@@ -32,6 +33,10 @@ from server.protocol.outbound import (
     QuestionDelta,
     QuestionStarted,
     QuestionWithdrawn,
+    ReadingCompleted,
+    ReadingFailed,
+    ReadingSound,
+    ReadingStarted,
     Ready,
     SpeechStarted,
     SpeechStopped,
@@ -70,6 +75,14 @@ class HearingDropped(Message):
     """The client discards the spoken answer."""
 
 
+class AudioCut(Message):
+    """The client plays no more of a question."""
+
+    item_id: str
+    content_index: int
+    audio_end_ms: int
+
+
 class QuestionAgain(Message):
     """The open question once more."""
 
@@ -103,9 +116,16 @@ class Conversation:
         vocabulary: names of events.
         snapshot: the session as it is now.
         on_change: called when another spoken answer may begin that could not before.
+        on_audio: called with the seconds of a question's audio whenever some is sent, and with None when it is void.
     """
 
-    def __init__(self, vocabulary: Vocabulary, snapshot: Callable[[], Snapshot], on_change: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        snapshot: Callable[[], Snapshot],
+        on_change: Callable[[], None],
+        on_audio: Callable[[float | None], None] = lambda seconds: None,
+    ) -> None:
         self.settings = RealtimeSettings()
         """What the client has set."""
         self.offer: SendAnswer | None = None
@@ -118,6 +138,7 @@ class Conversation:
         """Number of the last audio frame of the latest spoken answer, where it is known."""
         self._snapshot = snapshot
         self._on_change = on_change
+        self._on_audio = on_audio
         self._sender = Sender(vocabulary)
         self._responses = Responses(self._sender)
         self._hearing = Hearing(self._sender, on_change)
@@ -139,7 +160,8 @@ class Conversation:
     def set(self, settings: RealtimeSettings) -> None:
         """The client sets something of its connection."""
         self.settings = settings
-        self._responses.text_events = settings.text_events
+        self._responses.audio_out = settings.audio_out
+        self._responses.text_events = "output_audio_transcript" if settings.audio_out else settings.text_events
 
     def send_answer(self, message: SendAnswer | Skip | Rate | Correct, item_id: str | None = None) -> None:
         """The client gives an answer, which is not stored yet."""
@@ -181,6 +203,7 @@ class Conversation:
                 self._responses.add_text(text)
             case QuestionWithdrawn():
                 self._responses.withdraw()
+                self._on_audio(None)
             case QuestionAgain(text=text, turn_number=number):
                 self._respond()
                 self._responses.complete_item(text, {"kind": "question", "turn_number": number, "again": True})
@@ -189,9 +212,29 @@ class Conversation:
                 self._notice(message)
             case Error():
                 self._error(message)
+            case ReadingStarted() | ReadingSound() | ReadingCompleted() | ReadingFailed() | AudioCut():
+                self._read_aloud(message)
             case _:
                 self._hear(message)
         return self._sender.taken()
+
+    def _read_aloud(self, message: Message) -> None:
+        responses = self._responses
+        match message:
+            case ReadingStarted(reading=reading):
+                responses.announce_audio(reading)
+            case ReadingSound(reading=reading, pcm=pcm):
+                seconds = responses.add_audio(reading, pcm)
+                if seconds:
+                    self._on_audio(seconds)
+            case ReadingCompleted(reading=reading):
+                responses.finish_audio(reading)
+            case ReadingFailed(reading=reading):
+                responses.finish_audio(reading, complete=False)
+            case AudioCut(item_id=item_id, content_index=index, audio_end_ms=end_ms):
+                responses.end_audio()
+                fields = {"item_id": item_id, "content_index": index, "audio_end_ms": end_ms}
+                self._sender.emit("conversation.item.truncated", **fields)
 
     def _hear(self, message: Message) -> None:
         hearing = self._hearing
@@ -231,7 +274,7 @@ class Conversation:
                 responses.complete_item(data["text"], {"kind": "reply", **own, **_progress(data["result"])})
                 responses.finish()
             case "turn.completed" if responses.running is not None:
-                if not responses.running.output:
+                if not responses.has_question:
                     self._recall_question(data["turn_number"])
                 responses.running.own |= _progress(data["result"])
                 responses.finish()
@@ -277,6 +320,9 @@ class Conversation:
 
     def _respond(self, turn_key: str | None = None) -> None:
         """A response is being made."""
+        if self._responses.running is not None and self._responses.running.waiting is not None:
+            # The one before was only still being read.
+            self._responses.end_audio()
         if not self.responding:
             self._hearing.settle_for_question()
         self._responses.begin(turn_key)

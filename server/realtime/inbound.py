@@ -47,9 +47,8 @@ EXTENSIONS: Final[Mapping[str, type[Message]]] = {
 UNSUPPORTED: Final[Mapping[str, str]] = {
     "response.cancel": "A question that is being made can't be cancelled. Answer it as soon as it is there.",
     "conversation.item.delete": "What was said can't be deleted piece by piece; askwell.withdraw erases everything.",
-    "conversation.item.truncate": "Questions are not sent as audio, so that there is nothing to truncate.",
     "conversation.item.retrieve": "Items are sent when they are added; the audio of answers is not given out.",
-    "output_audio_buffer.clear": "Questions are not sent as audio, so that there is nothing to clear.",
+    "output_audio_buffer.clear": "Audio that was sent is yours; conversation.item.truncate says what was heard of it.",
     "transcription_session.update": "Only conversations are held here; use session.update.",
 }
 """Events of the API that an interview has no counterpart of, and what they are told."""
@@ -104,6 +103,15 @@ class CreateResponse(Event):
     response: dict[str, Any] | None = None
 
 
+class TruncateItem(Event):
+    """So much of a question was played, and no more will be."""
+
+    type: Literal["conversation.item.truncate"]
+    item_id: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    content_index: Annotated[int, Field(ge=0)] = 0
+    audio_end_ms: Annotated[int, Field(ge=0)] = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Extension:
     """An event that the API does not have: a message of the respondent's socket."""
@@ -112,7 +120,7 @@ class Extension:
     event_id: str | None
 
 
-ApiEvent = SessionUpdate | AppendAudio | CommitAudio | ClearAudio | CreateItem | CreateResponse
+ApiEvent = SessionUpdate | AppendAudio | CommitAudio | ClearAudio | CreateItem | TruncateItem | CreateResponse
 ClientEvent = ApiEvent | Extension
 _API_EVENTS: TypeAdapter[ApiEvent] = TypeAdapter(Annotated[ApiEvent, Field(discriminator="type")])
 API_EVENTS: Final[tuple[str, ...]] = (
@@ -121,6 +129,7 @@ API_EVENTS: Final[tuple[str, ...]] = (
     "input_audio_buffer.commit",
     "input_audio_buffer.clear",
     "conversation.item.create",
+    "conversation.item.truncate",
     "response.create",
 )
 

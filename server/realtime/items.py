@@ -65,6 +65,8 @@ class RunningItem:
     index: int
     previous: str | None
     text: str = ""
+    reading: int | None = None
+    """Number of the reading that is its audio, until all of that was sent."""
 
 
 @dataclass
@@ -86,6 +88,10 @@ class RunningResponse:
     """How many items it has had, void ones too."""
     own: Fields = field(default_factory=dict)
     """What the API has no field for."""
+    audio_out: bool = False
+    """Whether questions are sent as audio."""
+    waiting: tuple[ResponseStatus, Fields | None] | None = None
+    """How it ends once its audio was sent."""
 
     def fields(self, status: str = "in_progress", details: Fields | None = None) -> Fields:
         """The response as the API shows it."""
@@ -96,7 +102,7 @@ class RunningResponse:
             "status": status,
             "status_details": details,
             "output": self.output,
-            "output_modalities": ["text"],
+            "output_modalities": ["audio"] if self.audio_out else ["text"],
             "max_output_tokens": "inf",
             "metadata": None,
             "usage": None if status == "in_progress" else _NO_USAGE,

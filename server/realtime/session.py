@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from audio.voice_sound import VOICE_HZ
 from pipeline.concept import Patience, SessionConfiguration
 from pipeline.outcome import progress
 from pipeline.state import InterviewState
@@ -21,8 +22,8 @@ TextEvents = Literal["output_text", "output_audio_transcript"]
 EAGERNESS: Final[Mapping[str, Patience]] = {"high": "quick", "medium": "normal", "low": "patient"}
 """How long a pause may be, by `turn_detection.eagerness`."""
 NO_AUDIO_OUT: Final = (
-    "Questions can't be sent as audio: there is no voice on this server. Ask for text only; a client that reads "
-    'transcripts of audio sets session.askwell.text_events to "output_audio_transcript".'
+    "Questions can't be sent as audio: this server has no voice for this language. Ask for text only; a client that "
+    'reads transcripts of audio sets session.askwell.text_events to "output_audio_transcript".'
 )
 NO_TOOLS: Final = "There are no tools here: the study says what is asked."
 IGNORED: Final = frozenset(
@@ -74,12 +75,14 @@ class RealtimeSettings:
     Args:
         rate_hz: of the audio that it sends.
         commits: whether the client says when a spoken answer is complete; if not, silence does.
-        text_events: the events in which questions are sent.
+        audio_out: whether questions are sent as audio, with their transcripts.
+        text_events: the events in which questions are sent; where they are audio, always those of transcripts.
         ignored: parameters that it set and that change nothing.
     """
 
     rate_hz: int = RATES_HZ[0]
     commits: bool = False
+    audio_out: bool = False
     text_events: TextEvents = "output_text"
     ignored: tuple[str, ...] = ()
 
@@ -106,12 +109,16 @@ class SessionUpdateReader:
         session: its parameters.
         before: the settings so far.
         language: of the interview, which a client can't change.
+        voice: whether the server has a voice for it.
     """
 
-    def __init__(self, session: Mapping[str, Any], before: RealtimeSettings, language: str) -> None:
+    def __init__(
+        self, session: Mapping[str, Any], before: RealtimeSettings, language: str, *, voice: bool = False
+    ) -> None:
         self._session = session
         self._settings = before
         self._language = language
+        self._voice = voice
         self._ignored = set(before.ignored)
         self._patience: Patience | None = None
 
@@ -123,10 +130,14 @@ class SessionUpdateReader:
             raise RealtimeProblem("unsupported_value", told, param="session.type")
         self._note_ignored()
         for name in ("output_modalities", "modalities"):
-            check_modalities(session.get(name), f"session.{name}")
+            if session.get(name) is not None:
+                wanted = wants_audio(session[name], f"session.{name}", voice=self._voice)
+                self._settings = replace(self._settings, audio_out=wanted)
         if session.get("tools"):
             raise RealtimeProblem("unsupported_value", NO_TOOLS, param="session.tools")
         self._read_audio()
+        if self._settings.audio_out:
+            self._check_output_format()
         own = self._own()
         if own.text_events is not None:
             self._settings = replace(self._settings, text_events=own.text_events)
@@ -181,6 +192,22 @@ class SessionUpdateReader:
             raise RealtimeProblem("unsupported_value", told, param="session.input_audio_format")
         self._settings = replace(self._settings, rate_hz=RATES_HZ[0])
 
+    def _check_output_format(self) -> None:
+        """Refuse audio out in a format that there is not."""
+        told = f"audio/pcm (16-bit little-endian mono) with a rate of {VOICE_HZ} is what is sent."
+        output = (self._session.get("audio") or {}).get("output") or {}
+        found = output.get("format") or {}
+        kind, rate = "", 0
+        if isinstance(found, dict):
+            kind, rate = found.get("type", "audio/pcm"), found.get("rate", VOICE_HZ)
+        if (kind, rate) != ("audio/pcm", VOICE_HZ):
+            raise RealtimeProblem("unsupported_value", told, param="session.audio.output.format")
+        if self._session.get("output_audio_format") not in (None, "pcm16"):
+            raise RealtimeProblem("unsupported_value", told, param="session.output_audio_format")
+        if not set(output) - {"format"}:
+            self._ignored.discard("session.audio.output")
+        self._ignored.discard("session.output_audio_format")
+
     def _read_turns(self, found: Any, param: str) -> None:
         if found is None:
             self._settings = replace(self._settings, commits=True)
@@ -223,13 +250,24 @@ def _inner(path: str, value: Any, deeper: tuple[str, ...]) -> Iterator[tuple[str
             yield from _inner(f"{path}.{name}", inner, ())
 
 
-def check_modalities(found: Any, param: str) -> None:
-    """Refuse audio out, and what is no list of modalities; None is allowed. Raises RealtimeProblem."""
-    if found is None or found == ["text"]:
-        return
-    if isinstance(found, list) and "audio" in found:
-        raise RealtimeProblem("unsupported_value", NO_AUDIO_OUT, param=param)
-    raise RealtimeProblem("invalid_value", f'{param}: ["text"] is what can be asked for.', param=param)
+def wants_audio(found: Any, param: str, *, voice: bool) -> bool:
+    """Whether a list of modalities asks for audio.
+
+    Args:
+        found: as the client sent it.
+        param: its path.
+        voice: whether the server has a voice for the interview's language.
+
+    Raises:
+        RealtimeProblem: it is no such list, or asks for audio where there is no voice.
+    """
+    if found == ["text"]:
+        return False
+    if isinstance(found, list) and "audio" in found and all(one in ("audio", "text") for one in found):
+        if not voice:
+            raise RealtimeProblem("unsupported_value", NO_AUDIO_OUT, param=param)
+        return True
+    raise RealtimeProblem("invalid_value", f'{param}: ["text"] or ["audio"] is what can be asked for.', param=param)
 
 
 def session_fields(
@@ -241,7 +279,7 @@ def session_fields(
         "object": "realtime.session",
         "id": f"sess_{state.session_id}",
         "model": configuration.concept.id,
-        "output_modalities": ["text"],
+        "output_modalities": ["audio"] if settings.audio_out else ["text"],
         "instructions": "",
         "tools": [],
         "tool_choice": "none",
@@ -257,9 +295,17 @@ def session_fields(
                 "noise_reduction": None,
                 "turn_detection": None if settings.commits else _turn_detection(patience),
             },
+            **({"output": _OUTPUT} if settings.audio_out else {}),
         },
         "askwell": own_fields(state, configuration, settings, patience),
     }
+
+
+_OUTPUT: Final[Mapping[str, Any]] = {
+    "format": {"type": "audio/pcm", "rate": VOICE_HZ},
+    "voice": "askwell",
+    "speed": 1.0,
+}
 
 
 def _turn_detection(patience: Patience) -> dict[str, Any]:

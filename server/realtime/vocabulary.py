@@ -16,6 +16,8 @@ BETA_NAMES: Final[Mapping[str, str]] = {
     "response.output_text.done": "response.text.done",
     "response.output_audio_transcript.delta": "response.audio_transcript.delta",
     "response.output_audio_transcript.done": "response.audio_transcript.done",
+    "response.output_audio.delta": "response.audio.delta",
+    "response.output_audio.done": "response.audio.done",
 }
 BETA_LACKS: Final = frozenset({"conversation.item.done"})
 _BETA_PARTS: Final[Mapping[str, str]] = {"output_text": "text", "output_audio": "audio"}

@@ -56,6 +56,10 @@ class QuestionStream:
             return [started]
         return [started, QuestionDelta(turn_number=number, attempt=attempt, text=self._text)]
 
+    def written(self) -> tuple[int, str] | None:
+        """Turn number and text of the question so far; None before it begins."""
+        return None if self._turn_number is None else (self._turn_number, self._text)
+
     async def started(self, turn_number: int) -> None:
         """A question begins."""
         self._attempt += 1
@@ -177,6 +181,10 @@ class Audience:
     def go_on_with(self, stream: QuestionStream) -> None:
         """A question is written to this stream again, in a further attempt."""
         self._stream = stream
+
+    def running_question(self) -> tuple[int, str] | None:
+        """Turn number and text so far of the question that is being written; None while none is."""
+        return None if self._stream is None else self._stream.written()
 
     def end_question(self) -> None:
         """The question is complete, or will not be."""

@@ -2,6 +2,9 @@
 
 A full outbox makes the sender wait for a while; then the connection is dropped. An event is never left out: the
 client comes back and gets what it missed by replay.
+
+What is read aloud waits behind everything else, in a queue of its own: it keeps no event waiting, makes whoever reads
+wait for room for as long as it takes, and can be taken back as long as it was not sent.
 """
 
 from __future__ import annotations
@@ -13,15 +16,19 @@ from typing import Protocol
 
 from server.hot.values import DurableEvent
 from server.protocol.base import Message
-from server.protocol.codec import encode, encode_event
+from server.protocol.codec import encode, encode_event, encode_sound
 from server.protocol.codes import CLOSE_POLICY
+from server.protocol.outbound import ReadingSound
+
+ALOUD_MESSAGES = 32
+"""Messages of what is read aloud that may wait, some six seconds of sound."""
 
 
 class Wire(Protocol):
     """The format in which a client is written to; called once for everything that is sent, in order."""
 
-    def message(self, message: Message) -> Sequence[str]:
-        """The text frames of an ephemeral message."""
+    def message(self, message: Message) -> Sequence[str | bytes]:
+        """The frames of an ephemeral message."""
         ...
 
     def event(self, event: DurableEvent) -> Sequence[str]:
@@ -32,9 +39,9 @@ class Wire(Protocol):
 class OwnWire:
     """The protocol's own format: one frame each."""
 
-    def message(self, message: Message) -> Sequence[str]:
-        """The text frame of an ephemeral message."""
-        return (encode(message),)
+    def message(self, message: Message) -> Sequence[str | bytes]:
+        """The frame of an ephemeral message: a binary one for sound."""
+        return (encode_sound(message) if isinstance(message, ReadingSound) else encode(message),)
 
     def event(self, event: DurableEvent) -> Sequence[str]:
         """The text frame of a durable event."""
@@ -42,7 +49,7 @@ class OwnWire:
 
 
 class Outbox:
-    """A bounded queue of text frames, with one reader (the connection) and one writer (the owner).
+    """A bounded queue of frames, with one reader (the connection) and one writer (the owner).
 
     While it is *held*, live durable events are kept aside until the replay is through and live ephemeral ones are
     left to `release`, which is told the running text by the owner.
@@ -57,7 +64,8 @@ class Outbox:
         self._wire = wire or OwnWire()
         self._bound = bound
         self._wait_s = wait_s
-        self._frames: deque[str] = deque()
+        self._frames: deque[str | bytes] = deque()
+        self._aloud: deque[Message] = deque()
         self._aside: list[DurableEvent] = []
         self._held = False
         self._last_id = 0
@@ -132,11 +140,37 @@ class Outbox:
         """Wait until it is closed; there may still be frames in it."""
         await self._closed.wait()
 
-    async def next(self) -> str | None:
+    def announce(self, message: Message) -> None:
+        """Send a small message of the session in its place without waiting; left out while the replay runs."""
+        if not self._held:
+            self._append(self._wire.message(message))
+
+    async def room_aloud(self) -> None:
+        """Wait until there is room for what is read aloud."""
+        while len(self._aloud) >= ALOUD_MESSAGES and self._close_code is None:
+            self._room.clear()
+            await self._room.wait()
+
+    def read_aloud(self, message: Message) -> None:
+        """Send a part of what is read aloud."""
+        if self._close_code is None:
+            self._aloud.append(message)
+            self._changed.set()
+
+    def hush(self) -> None:
+        """Take back what is read aloud and was not sent."""
+        self._aloud.clear()
+        self._room.set()
+
+    async def next(self) -> str | bytes | None:
         """The next frame to send; None once it is closed and empty."""
         while not self._frames:
             if self._close_code is not None:
                 return None
+            if self._aloud:
+                self._frames.extend(self._wire.message(self._aloud.popleft()))
+                self._room.set()
+                continue
             self._changed.clear()
             await self._changed.wait()
         frame = self._frames.popleft()
@@ -162,7 +196,7 @@ class Outbox:
             self._frames.clear()
             self.close(CLOSE_POLICY)
 
-    def _append(self, frames: Sequence[str]) -> None:
+    def _append(self, frames: Sequence[str | bytes]) -> None:
         if self._close_code is None:
             self._frames.extend(frames)
             self._changed.set()

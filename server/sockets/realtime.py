@@ -5,8 +5,9 @@ It does what `server/sockets/respondent.py` does, in the events of that API: `se
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine, Sequence
-from typing import Any, Final, assert_never
+from typing import Any, Final, Protocol, assert_never
 
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
@@ -16,10 +17,10 @@ from server.auth import LONGEST_TOKEN
 from server.protocol.base import Message
 from server.protocol.codec import ProtocolProblem
 from server.protocol.codes import CLOSE_POLICY, CLOSE_UNSUPPORTED_DATA
-from server.protocol.inbound import ClientMessage, Correct, Hello, Rate, SendAnswer, Skip
+from server.protocol.inbound import ClientMessage, Correct, Hello, Playback, Rate, SendAnswer, Skip
 from server.protocol.outbound import Error
 from server.realtime import vocabulary
-from server.realtime.conversation import Conversation, PlainEvent, QuestionAgain, Snapshot
+from server.realtime.conversation import AudioCut, Conversation, PlainEvent, QuestionAgain, Snapshot
 from server.realtime.inbound import (
     AppendAudio,
     ClearAudio,
@@ -29,11 +30,12 @@ from server.realtime.inbound import (
     CreateResponse,
     Extension,
     SessionUpdate,
+    TruncateItem,
     decode,
     user_item,
 )
 from server.realtime.problems import RealtimeProblem
-from server.realtime.session import NO_TOOLS, SessionUpdateReader, check_modalities, session_fields
+from server.realtime.session import NO_TOOLS, SessionUpdateReader, session_fields, wants_audio
 from server.session import rules
 from server.session.ledger import answer_of
 from server.session.owner import SessionOwner
@@ -52,6 +54,14 @@ NO_TOKEN: Final = (
 )
 
 
+class PlaybackTold(Protocol):
+    """Told whether a client plays a question."""
+
+    def __call__(self, *, playing: bool) -> None:
+        """It begins, or has ended."""
+        ...
+
+
 def realtime_route(services: RespondentServices) -> WebSocketRoute:
     """The route of the socket."""
 
@@ -59,6 +69,51 @@ def realtime_route(services: RespondentServices) -> WebSocketRoute:
         await RealtimeSocket(websocket, services).serve()
 
     return WebSocketRoute(REALTIME_PATH, endpoint, name="realtime")
+
+
+ECHO_S: Final = 0.5
+"""How much longer than its sound a question is taken to be heard: it takes time to arrive, and rooms have an echo."""
+
+
+class Loudspeaker:
+    """For how long a client plays what it was sent: at once and without a pause, unless it tells so itself.
+
+    Args:
+        told: called when it begins to play, and when it has ended.
+    """
+
+    def __init__(self, told: PlaybackTold) -> None:
+        self._told = told
+        self._until = 0.0
+        self._end: asyncio.TimerHandle | None = None
+        self._client_tells = False
+
+    def sent(self, seconds: float) -> None:
+        """So much sound was sent."""
+        if self._client_tells:
+            return
+        loop = asyncio.get_running_loop()
+        if self._end is None:
+            self._told(playing=True)
+            self._until = loop.time() + ECHO_S
+        else:
+            self._end.cancel()
+        self._until += seconds
+        self._end = loop.call_at(self._until, self.stop)
+
+    def stop(self) -> None:
+        """It plays no more."""
+        if self._end is not None:
+            self._end.cancel()
+            self._end = None
+            self._told(playing=False)
+
+    def leave_to_client(self) -> None:
+        """The client tells how far it is."""
+        self._client_tells = True
+        if self._end is not None:
+            self._end.cancel()
+            self._end = None
 
 
 class RealtimeSocket(RespondentConnection[ClientEvent]):
@@ -72,8 +127,9 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
     def __init__(self, websocket: WebSocket, services: RespondentServices) -> None:
         wants_beta = vocabulary.BETA_HEADER in websocket.headers.get("openai-beta", "")
         names = vocabulary.beta if wants_beta or vocabulary.BETA_PROTOCOL in _offered(websocket) else vocabulary.present
-        self._talk = Conversation(names, self._snapshot, self._change)
+        self._talk = Conversation(names, self._snapshot, self._change, self._sound_sent)
         self._spoken: SpokenInput | None = None
+        self._loudspeaker = Loudspeaker(self._played)
         super().__init__(websocket, services, self._talk)
 
     # Connecting
@@ -117,6 +173,11 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
         """Listening to what waits."""
         assert self._spoken is not None
         return (self._spoken.listen_on(),)
+
+    def ended(self) -> None:
+        """Nothing is played any more."""
+        self._loudspeaker.leave_to_client()
+        super().ended()
 
     def _change(self) -> None:
         if self._spoken is not None:
@@ -178,6 +239,8 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
                     await self._answer(received, self._owner)
                 case CreateResponse():
                     await self._respond(received, self._owner, ref)
+                case TruncateItem():
+                    await self._truncate(received)
                 case Extension():
                     await self._extend(received, ref)
                 case _:
@@ -189,8 +252,11 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
             raise
 
     async def _update(self, event: SessionUpdate, owner: SessionOwner, ref: str) -> None:
-        wanted = SessionUpdateReader(event.session, self._talk.settings, owner.state.language).read()
+        language, before = owner.state.language, self._talk.settings
+        wanted = SessionUpdateReader(event.session, before, language, voice=self._has_voice(owner)).read()
         self._talk.set(wanted.settings)
+        if wanted.settings.audio_out != before.audio_out:
+            self.reading().set(on=wanted.settings.audio_out, now=False)
 
         async def updated() -> None:
             self._change()
@@ -212,7 +278,7 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
         await self.pass_on(message, ref)
 
     async def _respond(self, event: CreateResponse, owner: SessionOwner, ref: str) -> None:
-        _check_response(event.response or {})
+        _check_response(event.response or {}, voice=self._has_voice(owner))
         talk, state = self._talk, owner.state
         waiting = talk.offer or talk.failed
         if waiting is not None and not talk.responding:
@@ -230,6 +296,8 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
         if state.question is None:
             raise RealtimeProblem("no_open_question", "No question is open, and no answer was given.")
         again = QuestionAgain(turn_number=state.question.turn_number, text=state.question.text)
+        if talk.settings.audio_out:
+            self.reading().set(on=True, now=True)
         await self._outbox.send(again)
 
     async def _again(self, message: ClientMessage, event_id: str | None) -> None:
@@ -241,8 +309,41 @@ class RealtimeSocket(RespondentConnection[ClientEvent]):
             self._talk.unclaimed = False
             await self.pass_on(message, ref)
 
+    async def _truncate(self, event: TruncateItem) -> None:
+        """The client plays no more of a question."""
+        if not self._talk.settings.audio_out:
+            told = "Questions are not sent as audio here, so that there is nothing to truncate."
+            raise RealtimeProblem("unsupported_event", told, param="type")
+        self.reading().stop()
+        self._loudspeaker.stop()
+        cut = AudioCut(item_id=event.item_id, content_index=event.content_index, audio_end_ms=event.audio_end_ms)
+        await self._outbox.send(cut)
+
+    # What the client plays, if it does not say so itself
+
+    def _has_voice(self, owner: SessionOwner) -> bool:
+        return self._services.voices.speaks(owner.state.language)
+
+    @property
+    def reads_late(self) -> bool:
+        """Whether sound waits until its question is certain: clients play it at once, and nobody is heard meanwhile."""
+        return not self._services.listeners.barge_in
+
+    def _sound_sent(self, seconds: float | None) -> None:
+        if seconds is None:
+            self._loudspeaker.stop()
+        else:
+            self._loudspeaker.sent(seconds)
+
+    def _played(self, *, playing: bool) -> None:
+        owner = self._owner
+        if owner is not None and owner.leaving is None:
+            self.listening().playback("started" if playing else "finished")
+
     async def _extend(self, event: Extension, ref: str) -> None:
         message = event.message
+        if isinstance(message, Playback):
+            self._loudspeaker.leave_to_client()
         if isinstance(message, Skip | Rate | Correct):
             ref = self._talk.remember(event.event_id, message.turn_key)
             self._talk.send_answer(message)
@@ -254,10 +355,11 @@ def _offered(websocket: WebSocket) -> Sequence[str]:
     return found
 
 
-def _check_response(asked: dict[str, Any]) -> None:
+def _check_response(asked: dict[str, Any], *, voice: bool) -> None:
     """Refuse what a response can't be. Raises RealtimeProblem."""
     for name in ("output_modalities", "modalities"):
-        check_modalities(asked.get(name), f"response.{name}")
+        if asked.get(name) is not None:
+            wants_audio(asked[name], f"response.{name}", voice=voice)
     if asked.get("tools"):
         raise RealtimeProblem("unsupported_value", NO_TOOLS, param="response.tools")
     for name in ("input", "conversation"):

@@ -38,6 +38,7 @@ from server.protocol.inbound import (
     Ping,
     Playback,
     Rate,
+    ReadAloud,
     Rephrase,
     Resume,
     SendAnswer,
@@ -57,6 +58,8 @@ from server.sockets.connected import ConnectedSessions
 from server.sockets.settings import SocketSettings
 from server.sockets.wording import Wording, WordsOf, usual
 from server.speech.listening import Listeners, Listening
+from server.voice.reading import ReadingAloud
+from server.voice.voices import Voices
 
 log = structlog.get_logger("askwell.socket")
 
@@ -74,6 +77,7 @@ class RespondentServices:
     Args:
         hub: the sessions of this node.
         listeners: hear what respondents say.
+        voices: read questions aloud.
         authenticate: checks a token.
         settings: limits of one socket.
         clock: monotonic seconds.
@@ -85,6 +89,7 @@ class RespondentServices:
 
     hub: Hub
     listeners: Listeners
+    voices: Voices
     authenticate: Authenticate
     settings: SocketSettings = field(default_factory=SocketSettings)
     clock: Callable[[], float] = time.monotonic
@@ -139,6 +144,10 @@ class RespondentConnection(ClientSocket[Received, Hello]):
         self._waiting: asyncio.Queue[Task] = asyncio.Queue(services.settings.waiting_messages)
         self._owner: SessionOwner | None = None
         self._greeted = asyncio.Event()
+        self._reading: ReadingAloud | None = None
+        """Reads questions aloud, once the client has asked for it."""
+        self._tasks: asyncio.TaskGroup | None = None
+        self._reading_tasks: list[asyncio.Task[None]] = []
         self._entry: tuple[str, str] | None = None
         """Address and session, while they count as connected."""
 
@@ -190,6 +199,7 @@ class RespondentConnection(ClientSocket[Received, Hello]):
         self._owner = owner
         try:
             async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
                 writer = tasks.create_task(self._write())
                 reader = tasks.create_task(self._receive())
                 worker = tasks.create_task(self._work(owner, hello))
@@ -198,7 +208,7 @@ class RespondentConnection(ClientSocket[Received, Hello]):
                 await asyncio.wait({writer, reader, closer}, return_when=asyncio.FIRST_COMPLETED)
                 outbox.close(CLOSE_NORMAL)
                 await asyncio.wait({writer}, timeout=self.settings.close_wait_s)
-                for task in (writer, reader, worker, closer, *beside):
+                for task in (writer, reader, worker, closer, *beside, *self._reading_tasks):
                     task.cancel()
         finally:
             owner.unsubscribe(outbox)
@@ -274,6 +284,9 @@ class RespondentConnection(ClientSocket[Received, Hello]):
                         self._owner.context.tell(RespondentTyping())
                 case Playback() | AudioStop() | AudioCancel():
                     await self._control_audio(message)
+                case ReadAloud(on=on, now=now):
+                    await self._greeted.wait()
+                    self.reading().set(on=on, now=now)
                 case AudioStart() if await self._start_audio(message):
                     return
                 case Hello():
@@ -297,6 +310,22 @@ class RespondentConnection(ClientSocket[Received, Hello]):
         assert self._owner is not None
         return self._services.listeners.of(self._owner)
 
+    @property
+    def reads_late(self) -> bool:
+        """Whether sound waits until its question is certain; a client that is told of withdrawals can wait itself."""
+        return False
+
+    def reading(self) -> ReadingAloud:
+        """What reads questions aloud over this connection; made when it is first wanted."""
+        if self._reading is None:
+            assert self._owner is not None
+            assert self._tasks is not None, "the conversation runs"
+            reading = self._reading = ReadingAloud(
+                self._owner.context, self._services.voices, self._outbox, late=self.reads_late
+            )
+            self._reading_tasks.append(self._tasks.create_task(reading.run(), name="read aloud"))
+        return self._reading
+
     async def _start_audio(self, message: AudioStart) -> bool:
         """Whether the answer is listened to; if not, it was taken before."""
         await self._greeted.wait()
@@ -308,6 +337,8 @@ class RespondentConnection(ClientSocket[Received, Hello]):
         match message:
             case Playback():
                 listening.playback(message.state)
+                if message.state == "stopped" and self._reading is not None:
+                    self._reading.stop()
             case AudioCancel():
                 listening.cancel()
             case AudioStop():
@@ -319,7 +350,10 @@ class RespondentConnection(ClientSocket[Received, Hello]):
         """Write what waits to be sent until the outbox is closed."""
         try:
             while (frame := await self._outbox.next()) is not None:
-                await self.websocket.send_text(frame)
+                if isinstance(frame, bytes):
+                    await self.websocket.send_bytes(frame)
+                else:
+                    await self.websocket.send_text(frame)
         except (WebSocketDisconnect, RuntimeError) as exc:
             # Starlette raises RuntimeError for a send after the client has gone.
             log.debug("socket.gone", reason=repr(exc))
@@ -421,7 +455,7 @@ class MessageHandler:
                 # Only an answer that was taken before comes here; its client does not know that yet.
                 if not await self._repeat(turn_key) and not self._services.listeners.of(owner).concludes(turn_key):
                     raise SessionProblem("invalid_input", "This answer was taken before.")
-            case AudioStop() | AudioCancel() | Hello() | Ping() | Playback() | Typing():
+            case AudioStop() | AudioCancel() | Hello() | Ping() | Playback() | ReadAloud() | Typing():
                 return
             case _:
                 assert_never(message)

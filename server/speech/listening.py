@@ -345,6 +345,11 @@ class Listeners:
         self._services = services
         self._listening: dict[str, Listening] = {}
 
+    @property
+    def barge_in(self) -> bool:
+        """Whether respondents are heard while a question is read aloud."""
+        return self._services.settings.barge_in
+
     def of(self, owner: SessionOwner) -> Listening:
         """The listening of a session, made when it is first needed. Raises Moved if the owner is leaving."""
         known = self._listening.get(owner.owner_id)

@@ -242,9 +242,11 @@ class SpokenTurns:
         self._reopened = False
 
     def is_echo(self, text: str) -> bool:
-        """Whether that is nothing but words of the question that is read aloud."""
-        question = self.session.state.question
-        return question is not None and is_echo(text, question.text)
+        """Whether that is nothing but words of a question that may be read aloud: the open one, or the next."""
+        question, following = self.session.state.question, self._question
+        written = following.written() if following is not None else None
+        may_be_read = (question.text if question is not None else "", written[1] if written is not None else "")
+        return any(asked and is_echo(text, asked) for asked in may_be_read)
 
     def count_missed(self) -> None:
         """There was a sound without words in an answer that goes on."""

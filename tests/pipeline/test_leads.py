@@ -55,6 +55,8 @@ def test_lead_is_known_by_what_it_says(answer: str, kind: str) -> None:
         "How long does this take?",
         "Are you a real person?",
         "He said what do you want?",
+        "And on the bus my boy asked me, mama, are we poor?",
+        "What would, the lamp? Sorry, I've lost the thread.",
         "You know what I mean?",
         "Lamps?",
         "What does a new one cost, 400? So I'd have paid for one.",

@@ -54,6 +54,8 @@ class RespondentClient:
         self._socket: ClientConnection | None = None
         self._kept: deque[Frame] = deque()
         self.seen: list[Frame] = []
+        self.sounds: list[tuple[int, bytes, int]] = []
+        """What came as sound: number of the reading, samples, and how many other frames had come before."""
         self.last_id = 0
         self.epoch: str | None = None
 
@@ -120,8 +122,8 @@ class RespondentClient:
         if self._kept:
             return self._kept.popleft()
         async with asyncio.timeout(deadline_s or self.deadline_s):
-            data = await self.socket.recv()
-        assert isinstance(data, str), "the server sends text frames"
+            while isinstance(data := await self.socket.recv(), bytes):
+                self.sounds.append((int.from_bytes(data[:4], "big"), data[4:], len(self.seen)))
         SERVER_MESSAGES.validate_json(data)
         frame: Frame = json.loads(data)
         self.seen.append(frame)
@@ -175,6 +177,10 @@ class RespondentClient:
         turn_key = await self.answer(text, turn_key)
         await self.until("turn.started", turn_key=turn_key)
         return await self.until("turn.completed", turn_key=turn_key)
+
+    def sound(self, reading: int) -> bytes:
+        """The samples of a reading that have come."""
+        return b"".join(pcm for number, pcm, _ in self.sounds if number == reading)
 
     def durable(self) -> list[Frame]:
         """The durable events seen so far."""

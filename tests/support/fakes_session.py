@@ -15,6 +15,7 @@ from uuid import uuid4
 from starlette.applications import Starlette
 
 from config.settings import Settings
+from config.voice import VoiceSettings
 from pipeline.calls import LLMCall, Role, record_call
 from pipeline.concept import ConsentText, SessionConfiguration
 from pipeline.language.acts.reading import RuleReader
@@ -45,6 +46,7 @@ from server.speech.settings import ListeningSettings
 from server.speech.spoken_turns import SpeechServices
 from server.store.repository import Repository, StoredSession
 from server.transport.limits import ConnectionLimits
+from server.voice.voices import Voices
 from tests.support.client import RespondentClient
 from tests.support.interview import (
     FixedRater,
@@ -403,12 +405,14 @@ async def running_node(
     speech: Speech | None = None,
     listening: ListeningSettings | None = None,
     limits: ConnectionLimits | None = None,
+    voices: Voices | None = None,
 ) -> AsyncIterator[Node]:
     """A hub behind a real server on a free port."""
     async with running_hub(
         hot, store, providing, settings=settings, calendar=calendar, speech=speech, listening=listening
     ) as node:
-        services = RespondentServices(node.hub, node.listeners, authenticate, sockets or SocketSettings())
+        voices = voices or Voices(VoiceSettings(), Metrics())
+        services = RespondentServices(node.hub, node.listeners, voices, authenticate, sockets or SocketSettings())
         app = Starlette(routes=[services.route(), realtime_route(services)])
         with bind("127.0.0.1", 0) as listener:
             limits = limits or ConnectionLimits(per_address=10_000, new_burst=10_000)

@@ -91,8 +91,8 @@ NEEDS: Mapping[str, Need] = {
         "the extra: .venv/bin/pip install '.[sentence-transformers]' (after a CPU build of torch)",
     ),
     "torch": Need(
-        lambda: all(importlib.util.find_spec(name) is not None for name in ("torch", "safetensors")),
-        "a CPU build of torch, and safetensors: .venv/bin/pip install '.[train]'",
+        lambda: all(importlib.util.find_spec(name) is not None for name in ("torch", "safetensors", "onnx")),
+        "a CPU build of torch, safetensors and onnx: .venv/bin/pip install '.[train]'",
     ),
     "cyclonedx": Need(_importable("cyclonedx"), "the test tools: make setup-test"),
     "openai": Need(_importable("openai"), "the test tools: make setup-test"),

@@ -9,7 +9,7 @@ import { initialVoice, voiceMood } from "../static/voice/state.js";
 /** @typedef {import("../static/voice/state.js").Interview} Interview */
 
 /** @type {import("../static/core/state.js").SpeechOffer} */
-export const OFFER = { available: true, patience: "normal", max_answer_s: 300, pauses_s: { quick: 0.5, normal: 0.85, patient: 1.8 }, review_transcript: false };
+export const OFFER = { available: true, voice: false, patience: "normal", max_answer_s: 300, pauses_s: { quick: 0.5, normal: 0.85, patient: 1.8 }, review_transcript: false };
 
 export class Speaker {
   /** @param {Partial<import("../static/voice/settings.js").Settings>} [settings] @param {Partial<typeof OFFER>} [offer] */
@@ -69,7 +69,7 @@ export class Speaker {
   /** The microphone runs and the first question waits. @param {Partial<import("../static/voice/settings.js").Settings>} [settings] @param {Partial<typeof OFFER>} [offer] */
   static listening(settings, offer) {
     const speaker = new Speaker(settings, offer);
-    speaker.now({ online: true, floor: "free", question: { key: "q0", text: "What do you like about coffee?" }, language: "en" });
+    speaker.now({ online: true, floor: "free", question: { key: "q0", turn: 0, text: "What do you like about coffee?" }, language: "en" });
     return speaker.do({ type: "choose" }).do({ type: "opened", key: speaker.key() });
   }
 }

@@ -8,7 +8,7 @@ import { Page } from "./driver.js";
 import { Speaker } from "./speaker.js";
 
 const FIRST = "I like the smell.";
-const NEXT = { floor: /** @type {const} */ ("free"), question: { key: "q1", text: "And why?" }, last: { text: FIRST } };
+const NEXT = { floor: /** @type {const} */ ("free"), question: { key: "q1", turn: 1, text: "And why?" }, last: { text: FIRST } };
 
 /** An answer was taken, and the next question waits. @param {Parameters<typeof Speaker.listening>} options */
 function asked(...options) {

@@ -26,7 +26,7 @@ test("speech_shows_captions_and_becomes_an_answer", () => {
   assert.equal(speaker.current, null);
   speaker.now({ floor: "thinking" });
   assert.equal(speaker.mood, "thinking");
-  speaker.now({ floor: "free", question: { key: "q1", text: "And why?" } });
+  speaker.now({ floor: "free", question: { key: "q1", turn: 1, text: "And why?" } });
   assert.notEqual(speaker.current, key);
   assert.equal(speaker.mood, "listening");
 });
@@ -41,7 +41,7 @@ test("answer_that_was_taken_and_is_forgotten_is_let_go", () => {
   assert.deepEqual(speaker.effects.map(({ type }) => type).slice(0, 1), ["taken"]);
   assert.notEqual(speaker.effect("begin").key, key);
   assert.equal(speaker.mood, "listening");
-  const kept = new Speaker().do({ type: "kept", key: "old" }).now({ online: true, floor: "free", question: { key: "q0", text: "Why?" } });
+  const kept = new Speaker().do({ type: "kept", key: "old" }).now({ online: true, floor: "free", question: { key: "q0", turn: 0, text: "Why?" } });
   kept.do({ type: "kept_send", key: "x" }).hear({ type: "error", code: "invalid_input", ref: "old" });
   assert.equal(kept.mood, "off");
 });
@@ -60,7 +60,7 @@ test("going_on_speaking_after_the_end_opens_the_next_answer", () => {
   assert.ok(collecting(speaker.state));
   speaker.do({ type: "sound", key: "next" });
   assert.equal(speaker.effect("begin").key, "next");
-  speaker.now({ floor: "free", question: { key: "q1", text: "And why?" } });
+  speaker.now({ floor: "free", question: { key: "q1", turn: 1, text: "And why?" } });
   assert.equal(speaker.current, "next");
 });
 
@@ -135,7 +135,7 @@ test("take_your_time_asks_for_patience_again_and_again_and_for_this_answer_only"
   speaker.do({ type: "timer", name: "hold", key: "x" });
   assert.equal(speaker.sent("set").filter((set) => set.take_your_time).length, 2);
   speaker.hear({ type: "turn.started", id: 2, turn_key: speaker.current });
-  speaker.now({ floor: "thinking" }).now({ floor: "free", question: { key: "q1", text: "And?" } });
+  speaker.now({ floor: "thinking" }).now({ floor: "free", question: { key: "q1", turn: 1, text: "And?" } });
   assert.equal(speaker.state.patient, false);
   assert.equal(speaker.sent("set").at(-1).patience, "normal");
 });
@@ -282,7 +282,7 @@ test("answer_that_is_over_can_be_gone_on_with_until_it_is_taken", () => {
   assert.ok(collecting(speaker.state), "what is said now is heard");
   assert.equal(speaker.current, key);
   speaker.hear({ type: "question.withdrawn", turn_number: 1, attempt: 1 }).hear({ type: "speech.started", at_ms: 2000 });
-  speaker.now({ floor: "free", question: { key: "q0", text: "What do you like about coffee?" } });
+  speaker.now({ floor: "free", question: { key: "q0", turn: 0, text: "What do you like about coffee?" } });
   assert.equal(speaker.mood, "hearing");
   assert.equal(speaker.current, key, "it is the same answer");
   speaker.hear({ type: "answer.ending", turn_key: key, left_ms: 3000 });
@@ -431,7 +431,7 @@ test("paused_interview_listens_to_nothing_and_goes_on_after", () => {
 test("speech_of_before_a_reload_is_sent_without_a_microphone", () => {
   const speaker = new Speaker().do({ type: "kept", key: "old" });
   assert.equal(speaker.mood, "kept");
-  speaker.now({ online: true, floor: "free", question: { key: "q0", text: "Why?" } });
+  speaker.now({ online: true, floor: "free", question: { key: "q0", turn: 0, text: "Why?" } });
   assert.equal(speaker.effect("begin"), undefined);
   speaker.do({ type: "kept_send", key: "x" });
   assert.equal(speaker.effect("begin").key, "old");
@@ -441,7 +441,7 @@ test("speech_of_before_a_reload_is_sent_without_a_microphone", () => {
 });
 
 test("speech_of_before_a_reload_can_be_gone_on_with", () => {
-  const speaker = new Speaker().do({ type: "kept", key: "old" }).now({ online: true, floor: "free", question: { key: "q0", text: "Why?" } });
+  const speaker = new Speaker().do({ type: "kept", key: "old" }).now({ online: true, floor: "free", question: { key: "q0", turn: 0, text: "Why?" } });
   speaker.do({ type: "choose" }).do({ type: "opened", key: "x" });
   assert.equal(speaker.effect("begin").key, "old");
   assert.equal(speaker.mood, "listening");

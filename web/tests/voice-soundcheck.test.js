@@ -7,7 +7,7 @@ import { checkWords } from "../static/voice/soundcheck.js";
 import { collecting, timeMeans } from "../static/voice/state.js";
 import { Speaker } from "./speaker.js";
 
-const QUESTION = { key: "q0", text: "What do you like about coffee?" };
+const QUESTION = { key: "q0", turn: 0, text: "What do you like about coffee?" };
 
 /** Speaking is chosen for the first time. @param {Partial<import("../static/voice/settings.js").Settings>} [settings] */
 function first(settings) {

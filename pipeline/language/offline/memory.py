@@ -38,6 +38,8 @@ class Known:
     node_type: str
     lemmas: tuple[str, ...]
     vector: Vectors
+    key: str
+    """Of its label, see `label_key`."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,10 @@ class Memory:
                 pairs.append(focus)
         listed = [(element, name) for element, names in request.elements for name in names]
         words = lemmas([*(label for label, _ in pairs), *(name for _, name in listed)])
-        self.known = [Known(label, node_type, words[i], vectors[label]) for i, (label, node_type) in enumerate(pairs)]
+        self.known = [
+            Known(label, node_type, words[i], vectors[label], label_key(label))
+            for i, (label, node_type) in enumerate(pairs)
+        ]
         offset = len(pairs)
         self._named = [
             Named(element, words[offset + i], vectors[name], len(words[offset + i]) >= len(key_of(name)))
@@ -75,7 +80,7 @@ class Memory:
         self._names = request.elements
         self._synonyms = synonyms
         self.focus = next(
-            (k for k in self.known if request.focus_label and label_key(k.label) == label_key(request.focus_label)),
+            (k for k in self.known if request.focus_label and k.key == label_key(request.focus_label)),
             None,
         )
 
@@ -84,8 +89,9 @@ class Memory:
         best: tuple[float, Known] | None = None
         own = self._vectors[candidate.label]
         words = self._synonyms.canonical(candidate.lemmas)
+        key = label_key(candidate.label)
         for known in self.known:
-            if label_key(known.label) == label_key(candidate.label):
+            if known.key == key:
                 return known
             cosine = float(own @ known.vector)
             jaccard = _jaccard(words, self._synonyms.canonical_of(known.lemmas))

@@ -379,10 +379,10 @@ def _best(
     plainest = []
     probes = speaking.probes if request.focus_is_last_said or stands_in_much(request) else ()
     for kind, texts in (("probe", probes), ("story probe", speaking.story_probes if goes_on else ())):
+        if not texts or (kind == "story probe" and not _has_stories(request)):
+            continue
         asked = sum(any(was_asked(probe, question) for probe in texts) for question in lately)
         asked = asked if kind == "probe" else sum(was_asked(probe, lately[-1]) for probe in texts) if lately else 0
-        if kind == "story probe" and not _has_stories(request):
-            continue
         for place, probe in enumerate(_turned(texts, request, kind)):
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
@@ -444,7 +444,7 @@ def _newcomer(request: QuestionRequest) -> str:
 
 
 def _hinted(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
-    """The question for what the end of the last answer holds back; nothing where it holds back nothing."""
+    """The question for what the last answer holds back at its end; nothing where it holds back nothing."""
     end = " ".join(sentences(_last_answer(request) or "")[-HINTS_IN:])
     for hint in speaking.hints:
         if found := re.search(hint.said, end):

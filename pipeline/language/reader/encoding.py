@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from unicodedata import category
 
 from tokenizers import Tokenizer
@@ -17,6 +18,8 @@ MOST_FOCUS = 24
 """Word pieces of the focus that count; of a longer one the first."""
 WINDOW = 180
 """Word pieces of the answer in one window."""
+REMEMBERED = 16
+"""Answers whose words are kept: acts and concepts are judged with another focus, on the same words."""
 OVERLAP = 40
 """Word pieces that two neighbouring windows share."""
 WORD = re.compile(r"[^\W_]+(?:['’ʼ‘`´\u0300-\u036f\u200b-\u200d][^\W_]+)*|_+|[^\w\s]")
@@ -87,6 +90,7 @@ class Encoder:
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._words = lru_cache(maxsize=REMEMBERED)(self._split)
         vocabulary = tokenizer.get_vocab()
         self._begin, self._separator = vocabulary["[CLS]"], vocabulary["[SEP]"]
 
@@ -121,7 +125,7 @@ class Encoder:
         ids: list[int] = self._tokenizer.encode(without_pictures(clean(text)), add_special_tokens=False).ids
         return ids
 
-    def _words(self, text: str) -> tuple[tuple[Word, ...], list[int]]:
+    def _split(self, text: str) -> tuple[tuple[Word, ...], tuple[int, ...]]:
         text = without_pictures(clean(text))
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         words: list[Word] = []
@@ -137,7 +141,7 @@ class Encoder:
                 spoken = any(char.isalnum() for char in match[0])
                 words.append(Word(match.start(), match.end(), at, last - 1, spoken))
                 at = last
-        return tuple(words), list(encoded.ids)
+        return tuple(words), tuple(encoded.ids)
 
 
 def without_pictures(text: str) -> str:

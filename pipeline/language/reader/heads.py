@@ -227,7 +227,7 @@ def edge_logits(network: ReaderNetwork, pairs: Floats, edges: Floats) -> Floats:
 
 def gelu(x: Floats) -> Floats:
     """The Gaussian error linear unit, by its usual approximation."""
-    return np.asarray(0.5 * x * (1.0 + np.tanh(0.7978845608 * (x + 0.044715 * x**3))), dtype=np.float32)
+    return np.asarray(0.5 * x * (1.0 + np.tanh(0.7978845608 * (x + 0.044715 * (x * x * x)))), dtype=np.float32)
 
 
 def sigmoid(x: Floats) -> Floats:

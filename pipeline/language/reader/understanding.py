@@ -342,5 +342,6 @@ def _likeness(said: str, method: _Method) -> Floats:
     own = _content(said)
     added = np.zeros(len(method.names), dtype=np.float32)
     for words, owner in method.exemplars:
-        added[owner] = max(added[owner], LIKE_EXEMPLAR * len(words & own) / len(words))
+        if not words.isdisjoint(own):
+            added[owner] = max(added[owner], LIKE_EXEMPLAR * len(words & own) / len(words))
     return added

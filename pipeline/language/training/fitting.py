@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,12 +32,25 @@ Item = TypeVar("Item", Message, Answer)
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and how fast to train."""
+    """How long and how fast to train.
+
+    Attributes:
+        epochs: how often everything is read.
+        rate: the encoder's, at its highest.
+        head_rate: the heads'.
+        answers: share of the answers that an epoch reads, others each time.
+        seed: of the order.
+    """
 
     epochs: int = 6
     rate: float = 1.2e-4
     head_rate: float = 1e-3
+    answers: float = 1.0
     seed: int = 1
+
+    def slower(self, factor: float) -> Plan:
+        """The same at a share of the rates, for a network that has learned already."""
+        return replace(self, rate=self.rate * factor, head_rate=self.head_rate * factor)
 
 
 def fit(
@@ -72,14 +85,14 @@ def fit(
         weight_decay=0.01,
         fused=True,
     )
-    total = plan.epochs * len(_batches(messages, answers, methodologies, chance))
+    total = plan.epochs * len(_batches(messages, _share(answers, plan, chance), methodologies, chance))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / (0.08 * total)) * max(0.0, 1.0 - step / (total + 1))
     )
     for epoch in range(plan.epochs):
         network.train()
         began, losses = time.monotonic(), {"acts": [0.0], "content": [0.0], "answers": [0.0]}
-        for kind, part in _batches(messages, answers, methodologies, chance):
+        for kind, part in _batches(messages, _share(answers, plan, chance), methodologies, chance):
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 loss = trainer.loss(kind, part)
             optimiser.zero_grad()
@@ -91,6 +104,11 @@ def fit(
         means = ", ".join(f"{name} {np.mean(values):.3f}" for name, values in losses.items())
         tell(f"epoch {epoch + 1} of {plan.epochs}: loss of {means}; {time.monotonic() - began:.0f} s")
     network.eval()
+
+
+def _share(answers: Sequence[Answer], plan: Plan, chance: random.Random) -> Sequence[Answer]:
+    """The answers that an epoch reads."""
+    return answers if plan.answers >= 1 else chance.sample(list(answers), round(len(answers) * plan.answers))
 
 
 def _batches(

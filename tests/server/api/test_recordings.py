@@ -348,6 +348,7 @@ async def test_page_is_told_whether_and_how_it_may_listen(tmp_path: Path) -> Non
         assert told == {
             "available": True,
             "reason": None,
+            "voice": False,
             "patience": "patient",
             "pauses_s": {"quick": 0.5, "normal": 0.85, "patient": 1.8},
             "reopen_s": 3.0,

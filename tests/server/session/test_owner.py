@@ -293,7 +293,7 @@ async def test_submit_of_an_answer_that_is_pending_unknown_to_the_owner_runs_it(
     assert [e["id"] for e in events] == list(range(1, len(events) + 1))
 
 
-async def everything(outbox: Outbox) -> list[str]:
+async def everything(outbox: Outbox) -> list[str | bytes]:
     found = []
     while (frame := await outbox.next()) is not None:
         found.append(frame)

@@ -25,6 +25,9 @@
  *   help?: string, offers?: Offer[], open?: boolean, result: TurnResult}} InterviewerReplied
  * @typedef {{type: "turn.failed", id: number, turn_key: string, code: string, retryable: boolean}} TurnFailed
  * @typedef {{type: "session.state", id: number, state: string, reason?: string | null}} SessionState
+ * @typedef {{type: "reading.started", reading: number, turn_number: number, sample_rate: number}} ReadingStarted
+ * @typedef {{type: "reading.completed", reading: number}} ReadingCompleted
+ * @typedef {{type: "reading.failed", reading: number, at: number}} ReadingFailed
  * @typedef {{type: "speech.started" | "speech.stopped", at_ms?: number, ends_ms?: number | null}} Speech
  * @typedef {{type: "transcript.partial", text: string, stable: number, turn_key?: string | null}} TranscriptPartial
  * @typedef {{type: "audio.ack", seq: number}} AudioAck
@@ -33,7 +36,7 @@
  * @typedef {{type: "pong"}} Pong
  *
  * @typedef {Ready | QuestionStarted | QuestionDelta | QuestionWithdrawn | AnswerEnding | QuestionCompleted | TurnStarted | TurnCompleted | TurnFailed | InterviewerReplied |
- *   SessionState | TranscriptFinal | Speech | TranscriptPartial | AudioAck | Notice | WireError | Pong} ServerMessage
+ *   SessionState | TranscriptFinal | ReadingStarted | ReadingCompleted | ReadingFailed | Speech | TranscriptPartial | AudioAck | Notice | WireError | Pong} ServerMessage
  *
  * @typedef {{type: "hello", token: string, last_event_id: number, epoch?: string}} Hello
  * @typedef {Hello
@@ -47,6 +50,7 @@
  *   | {type: "audio.stop"} | {type: "audio.cancel"}
  *   | {type: "set", patience?: string, spoken?: boolean, review_transcript?: boolean, take_your_time?: boolean}
  *   | {type: "playback", state: "started" | "paused" | "finished" | "stopped"}
+ *   | {type: "read_aloud", on: boolean, now?: boolean}
  *   | {type: "ping", t: number}} ClientMessage
  */
 
@@ -65,6 +69,9 @@ const REQUIRED = {
   "session.state": { id: "number", state: "string" },
   "transcript.final": { id: "number", turn_key: "string", text: "string" },
   "transcript.partial": { text: "string", stable: "number" },
+  "reading.started": { reading: "number", turn_number: "number", sample_rate: "number" },
+  "reading.completed": { reading: "number" },
+  "reading.failed": { reading: "number", at: "number" },
   "speech.started": {},
   "speech.stopped": {},
   "audio.ack": { seq: "number" },

@@ -26,8 +26,8 @@ import { folded, lastAnswer, lastQuestion } from "./log.js";
  *   ratings?: import("./ratings.js").RatingForm | null,
  *   speech?: SpeechOffer | null}} Detail
  *
- * Whether and how the server can listen; all times in seconds; `pauses_s` by patience.
- * @typedef {{available: boolean, reason?: string | null, patience?: string | null, max_answer_s?: number | null,
+ * Whether and how the server can listen, and whether it has a `voice` to read with; all times in seconds; `pauses_s` by patience.
+ * @typedef {{available: boolean, voice?: boolean, reason?: string | null, patience?: string | null, max_answer_s?: number | null,
  *   reopen_s?: number, pauses_s?: Record<string, number>, review_transcript?: boolean, record_audio?: boolean, barge_in?: boolean, echo_cancellation?: boolean | null,
  *   noise_suppression?: boolean | null, auto_gain_control?: boolean | null}} SpeechOffer
  *

@@ -65,6 +65,7 @@ export class InterviewPage {
     this.view = view(dispatch, freshKey);
     this.runtime = new Runtime({
       sessionId, token, shelf, keepsAccepted, dispatch, state: () => this.state, focus: (on) => this.view.focus(on),
+      sound: (frame) => this.speaking.voice?.sounded(frame),
     });
     this.speaking = new Speaking({ sessionId, shelf, language, dispatch, freshKey, state: () => this.state, runtime: () => this.runtime });
     this.ended = new AbortController();

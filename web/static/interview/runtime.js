@@ -24,8 +24,9 @@ export class Runtime {
    * @param {(event: Event) => void} options.dispatch
    * @param {() => State} options.state
    * @param {(on: "answer" | "edit" | "correct" | "heading") => void} options.focus
+   * @param {(frame: ArrayBuffer) => void} options.sound told of each binary frame.
    */
-  constructor({ sessionId, token, shelf, keepsAccepted, dispatch, state, focus }) {
+  constructor({ sessionId, token, shelf, keepsAccepted, dispatch, state, focus, sound }) {
     this.sessionId = sessionId;
     this.token = token;
     this.shelf = shelf;
@@ -33,6 +34,7 @@ export class Runtime {
     this.dispatch = dispatch;
     this.state = state;
     this.focus = focus;
+    this.sound = sound;
     /** @type {WebSocket | null} */
     this.socket = null;
     /** @type {Map<string, ReturnType<typeof setTimeout>>} */
@@ -112,10 +114,12 @@ export class Runtime {
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     url.hash = "";
     const socket = new WebSocket(url, PROTOCOL);
+    socket.binaryType = "arraybuffer";
     this.socket = socket;
     const current = () => this.socket === socket;
     socket.addEventListener("open", () => current() && this.dispatch({ type: "opened" }));
     socket.addEventListener("message", ({ data }) => {
+      if (current() && data instanceof ArrayBuffer) return this.sound(data);
       const message = current() ? parseMessage(data) : null;
       if (message) this.dispatch({ type: "message", message });
     });

@@ -166,6 +166,8 @@ export default {
   "voice.set.patience.note": "Etwa so viel Stille beendet Ihre Antwort; mitten im Satz dauert es länger.",
   "voice.set.patience.reopen": "Etwa so viel Stille beendet Ihre Antwort; mitten im Satz dauert es länger. Sprechen Sie innerhalb von {seconds} s danach weiter, geht die Antwort weiter.",
   "voice.set.read": "Fragen vorlesen",
+  "voice.set.device-voice": "Mit einer Stimme dieses Geräts",
+  "voice.set.device-voice.more": "Statt mit der Stimme der Studie. Manche Browser senden den Text der Fragen dafür an ihren Hersteller.",
   "voice.set.interrupt": "Durch Sprechen unterbrechen",
   "voice.set.interrupt.more": "Geht am besten mit Kopfhörern.",
   "voice.set.review": "Mir den Text vor dem Senden zeigen",

@@ -166,6 +166,8 @@ export default {
   "voice.set.patience.note": "About so much silence ends your answer; in mid-sentence it takes longer.",
   "voice.set.patience.reopen": "About so much silence ends your answer; in mid-sentence it takes longer. If you go on speaking within {seconds} s after that, so does your answer.",
   "voice.set.read": "Read questions aloud",
+  "voice.set.device-voice": "Use a voice of this device",
+  "voice.set.device-voice.more": "Instead of the study’s own. Some browsers send the text of questions to their maker for that.",
   "voice.set.interrupt": "Let me interrupt by speaking",
   "voice.set.interrupt.more": "Works best with headphones.",
   "voice.set.review": "Show me the text before it is sent",

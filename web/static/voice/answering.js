@@ -1,7 +1,7 @@
 /** How an answer begins, goes on over another connection, and ends. */
 
 import { NO_CAPTION, captionText } from "./captions.js";
-import { mayBegin, wished } from "./state.js";
+import { interruptible, mayBegin, readByServer, readingWish, wished } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -43,9 +43,21 @@ export function resumed(voice, key, before) {
 export function announced(voice, now) {
   const { question } = now;
   if (!question || question.key === voice.read || now.floor !== "free" || !now.online || now.paused || voice.check) return [voice, []];
-  const next = { ...voice, read: question.key, notice: voice.notice === "no_voice" ? voice.notice : /** @type {const} */ ("") };
+  const next = { ...voice, read: question.key, early: null, notice: voice.notice === "no_voice" ? voice.notice : /** @type {const} */ ("") };
+  if (voice.early === question.turn) return [next, [{ type: "written", text: question.text }]];
   if (!voice.settings.read || voice.answer?.worded) return [next, []];
-  return [{ ...next, reading: true }, [{ type: "read", text: question.text }]];
+  return [{ ...next, reading: true }, [{ type: "read", text: question.text, turn: question.turn }]];
+}
+
+/**
+ * The first words of a question can be heard while the rest of it is written, unless somebody may still speak.
+ * @param {VoiceState} voice @param {number} turn @returns {VoiceStep}
+ */
+export function audible(voice, turn) {
+  const { interview, answer, adding, check, reading } = voice;
+  const free = interview.online && !interview.paused && interview.floor === "thinking" && !answer && !adding && !check;
+  if (!readByServer(voice) || !free || reading || interruptible(voice)) return [voice, []];
+  return [{ ...voice, reading: true, early: turn }, [{ type: "read", text: "", turn }]];
 }
 
 /** @param {VoiceState} voice @returns {VoiceEffect[]} */
@@ -60,11 +72,12 @@ export function leave(voice) {
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "cancel" }, { type: "hush" }, { type: "close" }, { type: "untimer", name: "stalled" }, { type: "untimer", name: "again" }, { type: "untimer", name: "hold" }];
   if (voice.patient || voice.adding || voice.check) effects.push({ type: "send", message: wished({ ...voice, adding: null, check: null }) });
+  if (readByServer(voice)) effects.push(...readingWish({ ...voice, stage: "off" }));
   const [next, more] = drafted(voice, key, text, voice.review ? "review" : "caption");
   return [
     {
       ...next, stage: "off", obstacle: null, check: null, answer: null, review: null, hearing: false, ring: null, caption: NO_CAPTION, told: "",
-      notice: "", push: "up", patient: false, adding: null, disputed: "", fresh: false, muted: false, asleep: false, reading: false,
+      notice: "", push: "up", patient: false, adding: null, disputed: "", fresh: false, muted: false, asleep: false, reading: false, early: null,
     },
     [...effects, ...more],
   ];

@@ -22,6 +22,7 @@ export class SettingsDialog {
     /** @type {Map<string, HTMLInputElement>} */
     this.inputs = new Map();
     this.devices = /** @type {HTMLSelectElement} */ (make("select"));
+    this.deviceVoice = this.#check("device-voice", (on) => ({ deviceVoice: on }), "voice.set.device-voice.more");
     this.interrupt = this.#check("interrupt", (on) => ({ interrupt: on }), "voice.set.interrupt.more");
     this.privacy = make("p", "fine");
     this.pauses = make("p", "fine");
@@ -64,6 +65,7 @@ export class SettingsDialog {
         if (on) this.hands.prime();
         return { read: on };
       }),
+      this.deviceVoice,
       this.interrupt,
       this.#check("sounds", (on) => ({ sounds: on })),
     );
@@ -180,11 +182,13 @@ export class SettingsDialog {
     write(this.pauses, this.t(reopen > 0 ? "voice.set.patience.reopen" : "voice.set.patience.note", { seconds: reopen }));
     mark("review", reviewOf(settings, offer));
     mark("read", settings.read);
+    mark("device-voice", settings.deviceVoice);
     mark("interrupt", interruptOf(settings, offer));
     mark("sounds", settings.sounds);
     mark("echo", settings.echo ?? settings.read);
     mark("noise", settings.noise);
     mark("gain", settings.gain);
+    show(this.deviceVoice, settings.read && offer?.voice === true);
     show(this.interrupt, settings.read && offer?.barge_in === true);
     this.privacy.textContent = this.t(offer?.record_audio ? "voice.set.recorded" : "voice.set.unrecorded");
   }

@@ -39,7 +39,8 @@ export function hear(voice, message, key) {
     case "answer.ending":
       if (voice.answer?.key !== message.turn_key) return [voice, []];
       return [{ ...voice, hearing: false, patient: false, ring: { ms: message.left_ms, over: true } }, [{ type: "untimer", name: "hold" }, { type: "tell", what: "over" }]];
-    case "question.withdrawn": return [{ ...voice, ring: null }, []];
+    case "question.withdrawn": return [{ ...voice, ring: null, early: null }, []];
+    case "turn.failed": return [{ ...voice, early: null }, voice.early !== null && voice.reading ? [{ type: "hush" }] : []];
     case "transcript.partial": return partial(voice, message);
     case "transcript.final":
     case "turn.started": return taken(voice, message, key);

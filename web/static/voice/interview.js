@@ -16,7 +16,7 @@ export function interviewOf(state) {
     paused: PAUSED.has(state.session ?? ""),
     editing: state.editing !== null,
     last: said === null ? null : { text: said },
-    question: question ? { key: `${question.key}:${question.text}`, text: question.text } : null,
+    question: question ? { key: `${question.key}:${question.text}`, text: question.text, turn: question.turn + (question.kind === "reply" ? 1 : 0) } : null,
     language: state.detail?.language ?? "en",
   };
 }

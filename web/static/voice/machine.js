@@ -1,11 +1,11 @@
 /** Speaking as one function: an event comes in, the next state and what to do about it come out. */
 
 import { addOn, moved, unfinished, without } from "./adding.js";
-import { again, announced, begun, done, holding, leave, resumed, stalling, tooLong, wait } from "./answering.js";
+import { again, announced, audible, begun, done, holding, leave, resumed, stalling, tooLong, wait } from "./answering.js";
 import { NO_CAPTION, cameBack, captionText } from "./captions.js";
 import { hear } from "./hearing.js";
 import { NO_CHECK, checkKept, checkOver } from "./soundcheck.js";
-import { wished } from "./state.js";
+import { readByServer, readingWish, wished } from "./state.js";
 
 /**
  * @typedef {import("./state.js").VoiceState} VoiceState
@@ -25,7 +25,7 @@ import { wished } from "./state.js";
  *   | {type: "settings", settings: import("./settings.js").Settings, key: string}
  *   | {type: "asleep", asleep: boolean, key: string} | {type: "deaf", deaf: boolean}
  *   | {type: "verdict", verdict: import("./levels.js").Verdict} | {type: "sound", key: string} | {type: "full"}
- *   | {type: "reading"} | {type: "read", how: "finished" | "stopped" | "failed", key: string} | {type: "hush"}
+ *   | {type: "reading"} | {type: "audible", turn: number} | {type: "read", how: "finished" | "stopped" | "failed", key: string} | {type: "hush"}
  *   | {type: "kept_send", key: string}
  *   | {type: "read_again"} | {type: "retry"} | {type: "skipped"}
  *   | {type: "timer", name: import("./state.js").Timer, key: string}} VoiceEvent
@@ -63,12 +63,13 @@ export function voiceReduce(voice, event) {
     case "sound": return begun(voice, event.key, [], true);
     case "full": return tooLong(voice);
     case "reading": return [{ ...voice, reading: true, aloud: true }, [{ type: "send", message: { type: "playback", state: "started" } }]];
+    case "audible": return audible(voice, event.turn);
     case "read": return read(voice, event.how, event.key);
     case "kept_send": return resumed({ ...voice, answer: voice.answer && { ...voice.answer, stopping: true } }, event.key, [{ type: "stop" }]);
     case "hush": return voice.reading ? [voice, [{ type: "hush" }]] : [voice, []];
     case "read_again": {
       const { question } = voice.interview;
-      return question ? [{ ...voice, read: question.key }, [{ type: "read", text: question.text }]] : [voice, []];
+      return question ? [{ ...voice, read: question.key }, [{ type: "read", text: question.text, turn: question.turn, again: true }]] : [voice, []];
     }
     case "retry": return [{ ...voice, notice: "" }, [{ type: "knock" }, ...stalling(voice)]];
     case "skipped": return skipped(voice);
@@ -81,7 +82,7 @@ function opened(voice, key) {
   /** @type {VoiceState} */
   const on = { ...voice, stage: "on", obstacle: null, verdict: "ok", answer: voice.answer && { ...voice.answer, open: false } };
   /** @type {VoiceEffect[]} */
-  const effects = on.interview.online ? [{ type: "send", message: wished(on) }] : [];
+  const effects = on.interview.online ? [{ type: "send", message: wished(on) }, ...readingWish(on)] : [];
   const [next, more] = announced(on, on.interview);
   return resumed(next, key, [...effects, ...more, { type: "tell", what: on.check ? "check" : "listening" }, { type: "focus" }]);
 }
@@ -99,7 +100,7 @@ function interviewed(voice, now, key) {
   }
   if (next.stage !== "on" && !(next.stage === "kept" && next.answer?.stopping)) return [next, effects];
   if (!before.online && now.online) {
-    effects.push({ type: "send", message: wished(next) });
+    effects.push({ type: "send", message: wished(next) }, ...readingWish(next));
     if (next.aloud) effects.push({ type: "send", message: { type: "playback", state: "started" } });
   }
   if (now.floor === "closed" && before.floor !== "closed" && next.reading) effects.push({ type: "hush" });
@@ -150,6 +151,7 @@ function settings(voice, wanted, key) {
   /** @type {VoiceEffect[]} */
   const effects = [{ type: "save" }];
   if (voice.interview.online) effects.push({ type: "send", message: wished(next) });
+  if (voice.interview.online && readByServer(voice) !== readByServer(next)) effects.push(...readingWish(next));
   if (voice.reading && !wanted.read) effects.push({ type: "hush" });
   const microphone = [old, wanted].map((one) => JSON.stringify([one.device, one.echo ?? one.read, one.noise, one.gain]));
   if (microphone[0] !== microphone[1] && voice.stage === "on") effects.push({ type: "reopen" });

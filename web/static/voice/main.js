@@ -2,6 +2,7 @@
 
 import { online, scene } from "../core/state.js";
 import { loadVoiceTexts } from "../texts/index.js";
+import { Aloud } from "./aloud.js";
 import { joined } from "./answering.js";
 import { playCue } from "./cues.js";
 import { isOurs } from "./hearing.js";
@@ -11,10 +12,9 @@ import { Line } from "./line.js";
 import { voiceReduce } from "./machine.js";
 import { Microphone } from "./microphone.js";
 import { Panel } from "./panel.js";
-import { Reader } from "./reader.js";
 import { constraintsFor, loadSettings, saveSettings } from "./settings.js";
 import { AudioShelf } from "./shelf.js";
-import { collecting, initialVoice } from "./state.js";
+import { collecting, initialVoice, readByServer } from "./state.js";
 import { FRAME_MS } from "./tape.js";
 
 /**
@@ -82,10 +82,13 @@ export class Voice {
       deaf: (deaf) => this.#do({ type: "deaf", deaf }),
       lost: () => this.#do({ type: "refused", obstacle: "lost" }),
     });
-    this.reader = new Reader({
+    this.reader = new Aloud({
+      ask: () => host.send({ type: "read_aloud", on: true, now: true }),
       started: () => this.#do({ type: "reading" }),
       over: (how) => this.#read(how),
+      audible: (turn) => this.#do({ type: "audible", turn }),
     });
+    this.#voices();
     this.panel = new Panel(t, {
       act: (event) => this.#do(event),
       key: host.freshKey,
@@ -120,6 +123,12 @@ export class Voice {
     this.lock = null;
     this.line.resume(host.received());
     this.#listen();
+  }
+
+  /** Whose voice reads. */
+  #voices() {
+    this.reader.offered = this.state.offer?.voice === true;
+    this.reader.server = readByServer(this.state);
   }
 
   #listen() {
@@ -182,11 +191,18 @@ export class Voice {
     if (print === this.projected) return;
     this.projected = print;
     if (state.detail?.speech) this.state = { ...this.state, offer: state.detail.speech };
+    if (!view.online) this.reader.lost();
     this.#do({ type: "interview", interview: view, key: this.host.freshKey() });
+  }
+
+  /** Sound of a question that the server reads. @param {ArrayBuffer} frame */
+  sounded(frame) {
+    this.reader.sounded(frame);
   }
 
   /** @param {ServerMessage} message @returns {boolean} whether the rest of the page need not hear of it. */
   heard(message) {
+    this.reader.heard(message);
     switch (message.type) {
       case "ready":
         this.line.greeted(message.first_unreceived_seq ?? 0);
@@ -227,6 +243,7 @@ export class Voice {
       const before = this.state;
       const [state, effects] = voiceReduce(before, next);
       this.state = state;
+      this.#voices();
       for (const effect of effects) this.#run(effect);
       if (state !== before) this.panel.render(state);
     }
@@ -254,7 +271,8 @@ export class Voice {
       case "lost": return line.lost();
       case "rewind": return line.rewind();
       case "replay": return line.resume(0);
-      case "read": return void this.reader.read(effect.text, this.state.interview.language);
+      case "read": return this.reader.read(effect.text, this.state.interview.language, effect.turn, effect.again);
+      case "written": return this.reader.written(effect.text);
       case "hush": return this.reader.hush();
       case "cue": return this.state.settings.sounds ? playCue(this.microphone.context, effect.name) : undefined;
       case "say": return host.dispatch({ type: "say", text: effect.text, turnKey: effect.key });
@@ -290,6 +308,7 @@ export class Voice {
 
   #close() {
     this.microphone.close();
+    this.reader.close();
     this.panel.meter.reset();
     void this.lock?.release().catch(() => undefined);
     this.lock = null;

@@ -93,9 +93,17 @@ export class Reader {
   /** Stops in the middle. */
   hush() {
     if (!this.busy) return;
+    this.silence();
+    this.over("stopped");
+  }
+
+  /** The same, and nothing is told. */
+  silence() {
+    if (!this.busy) return;
     this.turn += 1;
     this.#end();
-    this.#finish("stopped");
+    clearTimeout(this.watch);
+    this.busy = false;
   }
 
   #end() {

@@ -6,6 +6,7 @@
  * @property {"hands" | "push"} mode hands-free, or a button held while speaking.
  * @property {Patience | null} patience null: as the study has it.
  * @property {boolean} read questions are read aloud.
+ * @property {boolean} deviceVoice by a voice of the device, also where the server has one.
  * @property {boolean | null} interrupt words stop the reading; without it nothing is listened to meanwhile; null: as
  *   the server has it.
  * @property {boolean | null} review texts are read through before they are sent; null: as the study has it.
@@ -24,7 +25,7 @@ const KEY = "askwell:voice";
 
 /** @type {Settings} */
 export const USUAL = {
-  mode: "hands", patience: null, read: false, interrupt: null, review: null, sounds: false, device: "",
+  mode: "hands", patience: null, read: false, deviceVoice: false, interrupt: null, review: null, sounds: false, device: "",
   echo: null, noise: false, gain: false, checked: false,
 };
 
@@ -39,6 +40,7 @@ export function readSettings(value, usual) {
     mode: choice(value.mode, /** @type {const} */ (["hands", "push"]), usual.mode),
     patience: choice(value.patience, /** @type {const} */ (["quick", "normal", "patient", null]), usual.patience),
     read: choice(value.read, yes, usual.read),
+    deviceVoice: choice(value.deviceVoice, yes, usual.deviceVoice),
     interrupt: choice(value.interrupt, [true, false, null], usual.interrupt),
     review: choice(value.review, [true, false, null], usual.review),
     sounds: choice(value.sounds, yes, usual.sounds),

@@ -15,7 +15,7 @@ import { interruptOf, patienceOf, wishes } from "./settings.js";
  * worked on (`thinking`), or neither. `last`: the answer before, while something may be added to it. `editing`: it is
  * being corrected in writing.
  * @typedef {{online: boolean, floor: "free" | "thinking" | "closed", paused: boolean, editing: boolean,
- *   question: {key: string, text: string} | null, last: {text: string} | null, language: string}} Interview
+ *   question: {key: string, text: string, turn: number} | null, last: {text: string} | null, language: string}} Interview
  *
  * `open`: announced over the present connection. `stopping`: its speaker is done. `worded`: words have come of it.
  * `replayed`: it was sent a second time from its start, because the server failed. `close`: its first words came so soon
@@ -49,6 +49,7 @@ import { interruptOf, patienceOf, wishes } from "./settings.js";
  * @property {boolean} reading a question is being read aloud.
  * @property {boolean} aloud the server was told that a question is being read, and not yet that it is over.
  * @property {string} read key of the question read last, or passed over.
+ * @property {number | null} early turn of a question that is read, or was, while it is still written.
  * @property {"" | "didnt_catch" | "almost_up" | "too_long" | "stalled" | "no_voice" | "busy"} notice
  * @property {{key: string, text: string, from: "caption" | "offer" | "review"} | null} drafted the answer that went into the box last.
  * @property {boolean} patient "take your time" is in force.
@@ -63,7 +64,7 @@ import { interruptOf, patienceOf, wishes } from "./settings.js";
  * @typedef {{type: "open"} | {type: "close"} | {type: "enable", on: boolean} | {type: "send", message: ClientMessage}
  *   | {type: "begin", key: string} | {type: "stop"} | {type: "over", next: number | null} | {type: "taken"} | {type: "cancel"}
  *   | {type: "lost"} | {type: "rewind"} | {type: "replay"}
- *   | {type: "read", text: string} | {type: "hush"} | {type: "cue", name: "begin" | "taken" | "unheard"}
+ *   | {type: "read", text: string, turn: number, again?: boolean} | {type: "written", text: string} | {type: "hush"} | {type: "cue", name: "begin" | "taken" | "unheard"}
  *   | {type: "say", text: string, key: string} | {type: "add", text: string, key: string} | {type: "draft", text: string, instead: string, once: boolean} | {type: "save"} | {type: "reopen"}
  *   | {type: "timer", name: Timer, delayMs: number} | {type: "untimer", name: Timer}
  *   | {type: "heard"} | {type: "unheard"} | {type: "knock"} | {type: "announce", text: string}
@@ -80,7 +81,7 @@ export const NOWHERE = { online: false, floor: "closed", paused: false, editing:
 export function initialVoice(settings, offer) {
   return {
     stage: "off", obstacle: null, check: null, settings, offer, interview: NOWHERE, muted: false, asleep: false, deaf: false,
-    push: "up", answer: null, hearing: false, ring: null, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", notice: "",
+    push: "up", answer: null, hearing: false, ring: null, caption: NO_CAPTION, review: null, reading: false, aloud: false, read: "", early: null, notice: "",
     patient: false, pauseMs: null, verdict: "ok", gaps: 0, told: "", drafted: null, adding: null, fresh: false, disputed: "",
   };
 }
@@ -109,6 +110,14 @@ export function mayBegin(voice, sounding) {
 
 /** What the server is told of the respondent's wishes. @param {VoiceState} voice */
 export const wished = (voice) => wishes(voice.settings, voice.offer, voice.adding !== null || voice.check !== null);
+
+/** Whether the server's voice reads, and not this device's. @param {VoiceState} voice */
+export const readByServer = (voice) => voice.stage === "on" && voice.settings.read && voice.offer?.voice === true && !voice.settings.deviceVoice;
+
+/** What the server is told of that; nothing where it has no voice. @param {VoiceState} voice @returns {VoiceEffect[]} */
+export function readingWish(voice) {
+  return voice.offer?.voice ? [{ type: "send", message: { type: "read_aloud", on: readByServer(voice) } }] : [];
+}
 
 /** Whether what is said next may be put behind the answer before. @param {VoiceState} voice */
 export function mayAdd(voice) {
@@ -167,7 +176,7 @@ export function voiceMood(voice) {
   if (answer?.stopping) return "transcribing";
   if (answer && voice.ring?.over) return "over";
   if (voice.adding && able(voice) && interview.floor !== "closed") return voice.hearing ? "hearing" : voice.notice === "almost_up" ? "almost_up" : "adding";
-  if (interview.floor === "thinking") return "thinking";
+  if (interview.floor === "thinking") return voice.reading ? "reading" : "thinking";
   if (interview.floor === "closed") return interview.editing ? "correcting" : "closed";
   if (voice.asleep) return "asleep";
   if (voice.reading) return "reading";
