@@ -73,6 +73,7 @@ class Program:
         self._command = command
         self._ahead: _Process | None = None
         self._forget: asyncio.TimerHandle | None = None
+        self._starting = False
         self._closed = False
 
     async def say(self, text: str) -> bytes:
@@ -115,16 +116,24 @@ class Program:
         return None
 
     async def _start_ahead(self) -> None:
-        if self._ahead is not None or self._closed:
+        """Start the process of the next sentence; nobody has it before it was started whole."""
+        if self._ahead is not None or self._starting or self._closed:
             return
-        process = self._ahead = _Process(self._command.arguments)
+        process, started = _Process(self._command.arguments), False
+        self._starting = True
         try:
             await process.start()
+            started = not self._closed
         except VoiceFailed:
             # The next sentence tells.
-            self._ahead = None
             return
-        self._forget = asyncio.get_running_loop().call_later(IDLE_S, self._end_ahead)
+        finally:
+            self._starting = False
+            if not started:
+                process.kill()
+        if started:
+            self._ahead = process
+            self._forget = asyncio.get_running_loop().call_later(IDLE_S, self._end_ahead)
 
     def _end_ahead(self) -> None:
         process = self._taken()

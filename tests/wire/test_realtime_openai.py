@@ -14,11 +14,15 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from config.voice import VoiceSettings
 from server.hot.redis import HotStore
+from server.metrics import Metrics
+from server.voice.voices import Voices
 from tests.support.fakes_session import MemoryStore, Node, Providing, TroubledHot, asking_consent, running_node
 from tests.support.patience import PATIENCE_S
 from tests.support.realtime import at_rate
 from tests.support.speech import ToneSpeech, silence, speech
+from tests.support.voice_program import VoiceProgram, sung
 
 pytestmark = pytest.mark.needs("openai")
 
@@ -195,3 +199,32 @@ async def test_program_of_the_page_holds_an_interview(
     assert len(asked) == 4
     printed = capsys.readouterr().out
     assert all(u.text in printed for u in owner.state.utterances if u.speaker == "interviewer")
+
+
+async def test_questions_are_heard_where_the_server_has_a_voice(hot: HotStore, tmp_path: Path) -> None:
+    from openai.types.realtime import ResponseAudioDeltaEvent, ResponseAudioTranscriptDeltaEvent
+
+    voices = Voices(VoiceSettings(voice_command=VoiceProgram(tmp_path).command), Metrics())
+    heard, read = bytearray(), []
+
+    def see(event: Any) -> None:
+        if isinstance(event, ResponseAudioDeltaEvent):
+            heard.extend(base64.b64decode(event.delta))
+        if isinstance(event, ResponseAudioTranscriptDeltaEvent):
+            read.append(event.delta)
+
+    async with running_node(TroubledHot(hot), MemoryStore(), Providing(), speech=ToneSpeech(), voices=voices) as node:
+        state = await node.session()
+        async with connected(node, state.session_id) as connection:
+            await until(connection, "response.done")
+            await connection.session.update(session={"type": "realtime", "output_modalities": ["audio"]})
+            updated = await until(connection, "session.updated")
+            assert updated.session.output_modalities == ["audio"]
+            await connection.conversation.item.create(item=user("It is warm."))
+            added = await until(connection, "response.output_item.added", see)
+            done = await until(connection, "response.done", see)
+            await connection.conversation.item.truncate(item_id=added.item.id, content_index=0, audio_end_ms=100)
+            await until(connection, "conversation.item.truncated")
+    await voices.aclose()
+    assert done.response.output[0].content[0].transcript == "".join(read)
+    assert bytes(heard) == sung("".join(read))

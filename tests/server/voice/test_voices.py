@@ -7,8 +7,12 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvloop
@@ -104,6 +108,49 @@ async def test_sentence_that_nobody_waits_for_any_more_leaves_no_process(program
         while not program.said:
             await asyncio.sleep(0.01)
         saying.cancel()
+    await asyncio.sleep(0.1)
+    assert alive(program) == []
+
+
+class SlowStarts(ThreadPoolExecutor):
+    """Threads in which the second process that is started waits for a test."""
+
+    def __init__(self) -> None:
+        super().__init__(4)
+        self.asked, self.allowed, self.started = threading.Event(), threading.Event(), threading.Event()
+        self._starts = 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        called = getattr(fn, "args", ())
+        if called and getattr(called[0], "__name__", "") == "_spawn":
+            self._starts += 1
+            if self._starts == 2:
+                self.asked.set()
+                return super().submit(self._late, fn)
+        return super().submit(fn, *args, **kwargs)
+
+    def _late(self, fn: Callable[[], Any]) -> Any:
+        self.allowed.wait()
+        try:
+            return fn()
+        finally:
+            self.started.set()
+
+
+async def test_sentence_given_up_while_the_next_process_starts_harms_no_other(program: VoiceProgram) -> None:
+    voices = Voices(VoiceSettings(voice_command=program.command, voice_deadline_s=5.0), Metrics())
+    threads = SlowStarts()
+    asyncio.get_running_loop().set_default_executor(threads)
+    async with asyncio.TaskGroup() as tasks:
+        saying = tasks.create_task(voices.say("en", TEXT))
+        while not threads.asked.is_set():
+            await asyncio.sleep(0.01)
+        saying.cancel()
+    threads.allowed.set()
+    while not threads.started.is_set():
+        await asyncio.sleep(0.01)
+    assert await voices.say("en", "And this?") == sung("And this?")
+    await voices.aclose()
     await asyncio.sleep(0.1)
     assert alive(program) == []
 
