@@ -56,6 +56,7 @@ def test_lead_is_known_by_what_it_says(answer: str, kind: str) -> None:
         "Are you a real person?",
         "He said what do you want?",
         "And on the bus my boy asked me, mama, are we poor?",
+        "What, the fee? Day to day that's nothing.",
         "What would, the lamp? Sorry, I've lost the thread.",
         "You know what I mean?",
         "Lamps?",
