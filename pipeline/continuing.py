@@ -46,6 +46,12 @@ NOTHING_LEFT = re.compile(
 """What says that there is no more to tell of something, …"""
 LATELY, OFTEN, SOONEST = 3, 2, 8
 """… so many times in so many answers, from so many turns on: then of anything."""
+ALL_TOLD = re.compile(
+    r"\btold you (?:all of it|everything|it all|the whole (?:story|thing|lot))\b"
+    r"|\bdon't know what else (?:you|there|i|to)\b",
+    re.IGNORECASE,
+)
+"""What says so of all that there is, so that once is enough."""
 
 FLOW = 30
 """Words of an answer from which on, with strong feeling in it, the closing question can wait for another turn."""
@@ -58,6 +64,8 @@ def nothing_left(context: TurnContext) -> bool:
         return False
     said = [utterance.text for utterance in context.state.utterances if utterance.speaker == "respondent"]
     latest = [*said, context.answer.text][-LATELY:]
+    if ALL_TOLD.search(latest[-1]):
+        return True
     found = [NOTHING_LEFT.search(one) is not None for one in latest]
     return found[-1] and sum(found) >= OFTEN
 

@@ -17,6 +17,7 @@ from config.prices import load_prices
 from config.settings import Settings
 from pipeline.calls import Role
 from pipeline.concept import SessionConfiguration
+from pipeline.language.acts.rules import rules_for
 from pipeline.methodology import Methodology
 from pipeline.ports import Clock
 from pipeline.question.checker import prepare
@@ -150,5 +151,7 @@ async def open_pipelines(
 
 
 def _prepare_rules(tags: Iterable[str]) -> None:
+    """Compile what questions are checked and answers are heard by, so that no turn has to."""
     for tag in tags:
         prepare(tag)
+        rules_for(tag)

@@ -66,9 +66,9 @@ LEFT_OUT = words("advcl parataxis conj cc mark intj punct discourse meta relcl")
 CUT = words("det poss prep aux auxpass case mark cc punct neg amod nummod compound advmod predet quantmod nmod")
 """What no phrase ends with unless all of its head is there."""
 FEELINGS = words(
-    "afraid alone angry anxious ashamed awful awkward bad bored calm cold cheated comfortable confident confused "
+    "afraid alone angry anxious ashamed awful awkward bored calm cold cheated comfortable confident confused "
     "content desperate disappointed embarrassed empty excited exhausted exposed foolish free frightened frustrated "
-    "furious glad good grateful guilty happy helpless humiliated hurt ignored insecure invisible irritated isolated "
+    "furious glad grateful guilty happy helpless humiliated hurt ignored insecure invisible irritated isolated "
     "jealous lonely lost loved lucky mad miserable nervous numb offended overwhelmed panicky peaceful powerless "
     "pressured proud reassured relaxed relieved responsible respected rested sad safe satisfied scared secure "
     "shocked sick silly small stressed stupid sure surprised tense terrible terrified tired torn trapped "

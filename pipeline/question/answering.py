@@ -66,7 +66,9 @@ def answer_to(target: Target | None, concept: Concept, texts: ConductTexts, turn
     if target is None or kind not in ANSWERED or not texts.idea_silent:
         return ""
     element = target.ids[1] if len(target.ids) > 1 else None
-    says = said_of(concept, element, said if element is not None else target.label)
+    if kind == "asks" and element is not None and element not in named(said, names_of(concept)):
+        element = None  # “They” and “it” may stand for anything: only what the message names is sure.
+    says = said_of(concept, element, said if len(target.ids) > 1 else target.label)
     told = texts.idea_says.replace("{says}", says) if says else ""
     if kind == "unseen" and told:
         return told
@@ -75,7 +77,7 @@ def answer_to(target: Target | None, concept: Concept, texts: ConductTexts, turn
     last = said.rstrip(" .!?…").endswith(target.label.rstrip(" .!?…"))
     asked = (
         ""
-        if last or element is not None
+        if last or len(target.ids) > 1
         else texts.idea_asked.replace("{question}", capitalised(target.label.rstrip("?")))
     )
     silent = texts.idea_silent[turn % len(texts.idea_silent)]

@@ -246,6 +246,14 @@ def test_words_that_say_that_there_is_no_more_to_tell(said: str, left: bool) -> 
     assert (NOTHING_LEFT.search(said) is not None) == left
 
 
+async def test_who_has_told_all_of_it_is_asked_the_closing_question_at_once() -> None:
+    interview = Interview()
+    for turn in range(1, 9):
+        await interview.say(f"It was the {turn}th house on the left.", concepts((f"house {turn}", "attribute")))
+    await interview.say("I think I've told you all of it now.", concepts(("the gate", "attribute")))
+    assert interview.result.termination_reason == "nothing_left"
+
+
 async def test_who_says_again_that_there_is_no_more_to_tell_is_asked_the_closing_question() -> None:
     interview = Interview()
     for turn in range(1, 9):

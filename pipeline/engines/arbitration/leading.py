@@ -88,6 +88,8 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
         if element is not None:
             # What was asked about and comes up again at the end is “that”; its name again would be stiff.
             manner: Manner = "last" if last and element == asked else "element"
+            if turn < inputs.turn_count and lead.words:
+                manner = "words"  # So long after, only the words themselves tell what is meant.
             label = labels[element] if manner == "element" else lead.words or lead.sentence
             target = Target(kind="lead", ids=(name, element), label=label)
             yield Followed(lead.kind, manner, target, turn, last, lead.words or lead.sentence)

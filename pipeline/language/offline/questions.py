@@ -55,6 +55,8 @@ COMMON = frozenset(
 """Words that come back in anybody's answers."""
 NEWCOMER = 0.4
 """What asking who somebody is gains over the plainest probe."""
+BACK = 0.3
+"""What asking what else has stayed from a story gains over the plainest probe at its end."""
 HINTS_IN, HINTED = 2, 0.8
 """Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
 APPEARED = 0.8
@@ -395,6 +397,10 @@ def _best(
             FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
         )
         plainest += zip(worths, naming, strict=True)
+    if (told.over or told.exhausted) and not (told.felt or told.peak) and _has_stories(request):
+        for place, text in enumerate(_turned(speaking.back_to_story, request, "back")):
+            asked = sum(was_asked(other, question) for other in speaking.back_to_story for question in lately)
+            plainest.append((FLOOR + BACK - asked - TIE * place, text))
     if (hint := _hinted(request, speaking)) and not was_asked(hint, lately[-1] if lately else ""):
         plainest.append((FLOOR + HINTED, hint))
     if appeared := _appeared(request, speaking):
@@ -564,6 +570,8 @@ def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
     loss, relief = _loss(request.language), _relief(request.language)
     said = sentences(answer.casefold())
     said = [sentence for sentence in said if not re.search(phrasing(request.language).supposes, sentence)]
+    if said and re.search(phrasing(request.language).laughs, said[-1]):
+        return False
     if any(loss.search(sentence) and not relief.search(sentence) for sentence in said[-LOSS_IN:]):
         return True
     before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]

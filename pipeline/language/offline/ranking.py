@@ -102,7 +102,8 @@ WORN_OUT = tuple(
         (r"\bwhat is it about that\b", 1.0),
         (r"\bexplain that to yourself\b", 1.0),
         (r"\bmade you hesitate\b", 0.6),
-        (r"\bwhen you\b", 0.8),
+        (r"\bwhen you\b", 1.2),
+        (r"\bweren't possible\b", 0.8),
         (r"\bwhen (?:he|she|they|it|your|his|her|the|my|our)\b", 1.2),
         (r"\belse did you think\b|\bdifferently since\b", 0.5),
     )

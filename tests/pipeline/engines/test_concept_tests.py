@@ -92,6 +92,7 @@ def test_lead_that_nobody_followed_is_come_back_to() -> None:
     told = inputs(answers, questions=(first,))
     later = candidate(Arbitration().decide(told), "follow_lead")
     assert later.target is not None and later.target.ids == ("doubt.1.0", "fee")
+    assert (later.tactic, later.target.label) == ("doubt_in_words", "The monthly fee worries me")
     assert any("earlier, and nobody asked about it" in term.reason for term in later.terms)
     done = asked(2, "ensure_coverage", Target(kind="element", ids=("fee",), label="the monthly fee"))
     after = replace(told, questions=(first, done), answers={**answers, 3: "It's fine with me."}, turn_count=3)

@@ -83,3 +83,7 @@ def test_sentence_that_is_too_long_and_an_element_that_is_nowhere_are_not_said()
     assert said_of(CONCEPT, "colour", "the colour") == ""
     assert said_of(CONCEPT, "gone", "x") == ""
     assert said_of(CONCEPT.model_copy(update={"stimulus": None}), "van", "x") == ""
+
+
+def test_question_that_does_not_name_the_element_is_not_answered_by_it() -> None:
+    assert answered(lead("asks", "the delivery van", "van"), "Who would they send?") in TEXTS.idea_silent

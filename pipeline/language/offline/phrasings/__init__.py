@@ -61,6 +61,7 @@ class LanguagePhrasing(BaseModel):
     burden: str = "(?!)"
     relief: str = "(?!)"
     loss: str = "(?!)"
+    laughs: str = "(?!)"
     retells: str = "(?!)"
     reflects: str = "(?!)"
     exhausted: str = "(?!)"

@@ -519,6 +519,27 @@ def test_a_death_told_before_the_end_does_not_take_the_place_of_the_closing_ques
     assert not any(text in last for text in phrasing("en").after_loss)
 
 
+def test_at_the_end_of_a_story_what_else_has_stayed_is_asked() -> None:
+    story = METHODS["critical_incident"]
+    told = "I got my coat and drove home, and he had the supper on the table. That was the day, really."
+    asked = request("critical_incident", story.strategy("deepen_narrative"), label="supper", answer=told)
+    assert compose(asked) in phrasing("en").back_to_story
+
+
+@pytest.mark.parametrize(
+    ("told", "sorry"),
+    [
+        ("I came back after four days, and her bed was empty. She'd died on the Sunday.", True),
+        (
+            "I told them on the phone that she's dead. Then he offered me three months at half price, and I laughed.",
+            False,
+        ),
+    ],
+)
+def test_a_death_is_answered_and_laughter_is_not(told: str, sorry: bool) -> None:
+    assert compose(deepening(answer=told)).startswith(phrasing("en").acknowledgements_loss) == sorry
+
+
 def test_a_complaint_in_a_story_leads_to_the_story_and_not_to_the_topic() -> None:
     story = METHODS["critical_incident"]
     told = request("critical_incident", story.strategy("follow_guide"), answer="I said that.", complained=True)
