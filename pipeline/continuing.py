@@ -47,7 +47,7 @@ NOTHING_LEFT = re.compile(
 LATELY, OFTEN, SOONEST = 3, 2, 8
 """… so many times in so many answers, from so many turns on: then of anything."""
 ALL_TOLD = re.compile(
-    r"\btold you (?:all of it|everything|it all|the whole (?:story|thing|lot))\b"
+    r"\btold you (?:all of it|everything|it all|what happened|the whole (?:story|thing|lot))\b"
     r"|\bdon't know what else (?:you|there|i|to)\b",
     re.IGNORECASE,
 )
@@ -88,7 +88,7 @@ def follows_up(context: TurnContext) -> bool:
         and question.kind == "closing_question"
         and len(context.get(UtteranceOutput).content.split()) >= FOLLOWED_UP_FROM
         and bool(context.get(GraphOutput).gained)
-        and not ALL_SAID.search(context.get(UtteranceOutput).content)
+        and not ALL_SAID.search(context.answer.text)
     )
 
 

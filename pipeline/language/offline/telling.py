@@ -18,6 +18,8 @@ PEAK_IN = 3
 """Sentences at the end of an answer in which what weighs most is not passed over."""
 CLOSING_WORDS = 10
 """Most words of an answer that closes a subject."""
+ENDED_FOR = 3
+"""Answers for which a story that has ended is not asked on."""
 UNCLEAR_FOR = 3
 """Answers for which somebody who had to ask what was meant is not left to guess again."""
 ASKED_BACK_WORDS = 9
@@ -158,7 +160,8 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
     if not said:
         return NOTHING
     end = " ".join(said[-LATEST:])
-    over = re.search(speaking.over, said[-1]) is not None
+    ended = any(re.search(speaking.ended, answer.casefold()) for answer in answers[-ENDED_FOR:])
+    over = ended or re.search(speaking.over, said[-1]) is not None
     felt = re.search(speaking.felt, end) is not None
     reflecting = re.search(speaking.reflects, _ending(said)) is not None
     return Telling(

@@ -221,7 +221,9 @@ async def test_connection_closed_with_rows_unread_lets_others_write(database: Da
     del unread
 
 
-async def test_connection_whose_closing_is_cancelled_ends_with_nothing_left(database: Database) -> None:
+async def test_connection_whose_closing_is_cancelled_ends_with_nothing_left(
+    database: Database, sqlite_file: Path
+) -> None:
     answering = threading.Event()
     begun = asyncio.Event()
     loop = asyncio.get_running_loop()

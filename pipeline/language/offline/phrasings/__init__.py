@@ -83,6 +83,7 @@ class LanguagePhrasing(BaseModel):
     past: str = ""
     present: str = "(?!)"
     over: str = "(?!)"
+    ended: str = "(?!)"
     felt: str = "(?!)"
     figures: str = "(?!)"
     dates: str = "(?!)"

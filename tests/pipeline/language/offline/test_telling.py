@@ -95,6 +95,12 @@ def test_a_story_that_goes_on_is_asked_on_and_not_past_a_feeling() -> None:
     assert fit(then, named=False, told=felt) < fit("What made you feel sad?", named=True, told=felt)
 
 
+def test_a_story_that_has_ended_is_not_asked_on_three_answers_long() -> None:
+    end, on = "There's not really a next, that's us up to date.", "I stood in the rain. Then he shook his coat."
+    assert told(end, on, on).over
+    assert not told(end, on, on, on).over
+
+
 def test_who_says_what_it_was_to_them_is_not_asked_what_came_next() -> None:
     then, more = "What happened then?", "Say a little more about that."
     reflecting, once = Telling(reflecting=True), Telling(reflecting=True, lasting=True)
