@@ -457,7 +457,8 @@ def _wants_pause(moment: Moment, heard: HeardAct) -> Move | None:
     if heard.sure or moment.conduct.asked == "pause":
         answered = moment.told_words >= LONG_TELLING
         return Move("wants_pause", moment.texts.pause, "stands", answered=answered)
-    return _ask(moment, "wants_pause")
+    # Who may want a break from the last question has been asked enough.
+    return None if moment.closing else _ask(moment, "wants_pause")
 
 
 def _ask(moment: Moment, act: Literal["wants_stop", "wants_pause"]) -> Move:

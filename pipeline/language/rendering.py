@@ -102,7 +102,9 @@ def rendered(doc: Doc, quote: str) -> Rendering:
         return Rendering()
     thing = Rendering(thing=_thing(span), plural=span.root.tag_ in PLURALS, part=_part(span))
     verb = _verb_of(span)
-    return thing if verb is None else _of_verb(verb, thing, span.root)
+    # “Or he did not want to” is one of two things that may be.
+    may_be = normalised_text(span.sent[0].text) == "or"
+    return thing if verb is None or may_be else _of_verb(verb, thing, span.root)
 
 
 def _of_verb(verb: Token, thing: Rendering, root: Token) -> Rendering:

@@ -61,9 +61,10 @@ MEANS, MEANT = re.compile(r"\bmean (?:to|for) you\b", re.I), 0.6
 COMPLAINED, AGAIN = 2.0, 3
 """What a wording loses after a complaint if one of so many latest questions asked the same."""
 MADE = re.compile(r"^What made you\b", re.IGNORECASE)
+FEELS = re.compile(r"\byou feel (\w+)", re.IGNORECASE)
 BECAUSE = re.compile(r"\b(?:because|cos|'cause|that's why|so i|so we)\b[^.!?]*[.!?]?[^.!?]*[.!?]?\s*$", re.IGNORECASE)
 REASON_TOLD = 0.8
-"""What asking what made somebody do something loses where the end of the answer gives a reason."""
+"""What asking what made somebody do or feel something loses where the answer gives the reason."""
 ASIDE = 0.7
 """What asking about something else that was told loses in the middle of a story."""
 REPLIED = 1.2
@@ -307,7 +308,7 @@ def _fit(wording: Wording, moment: Moment) -> float:
     if _says_back(wording, moment) and not quoted:
         value -= NAMED * (moment.told.several or moment.told.unclear)
     value -= THIRD * (asks_story(wording.text) and in_a_run(moment.recent))
-    value -= REASON_TOLD * (MADE.search(wording.text) is not None and BECAUSE.search(moment.answer) is not None)
+    value -= REASON_TOLD * _reason_told(wording.text, moment.answer)
     aside = wording.naming in ("woven", "inside") and not moment.last_said and not asks_story(wording.text)
     value -= ASIDE * (moment.told.happening and aside)
     if wording.naming == "echo":
@@ -315,6 +316,15 @@ def _fit(wording: Wording, moment: Moment) -> float:
     if wording.naming == "unnamed" and BARE.search(wording.text):
         value -= COMPLAINED if moment.complained else REPLIED * moment.replied
     return value
+
+
+def _reason_told(question: str, answer: str) -> bool:
+    """Whether the end of an answer says why somebody did what is asked about, or the answer why they feel so."""
+    feels = FEELS.search(question)
+    if feels is not None:
+        reason = rf"\b{re.escape(feels[1])}\W+(?:\w+\W+){{0,3}}(?:because|cos|that)\b"
+        return re.search(reason, answer, re.IGNORECASE) is not None
+    return MADE.search(question) is not None and BECAUSE.search(answer) is not None
 
 
 def _known(wording: Wording, moment: Moment) -> float:

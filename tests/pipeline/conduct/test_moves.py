@@ -642,3 +642,11 @@ def test_who_is_in_no_danger_was_misunderstood_and_is_asked_to_tell_on() -> None
     on = move_for(moment("No", conduct=after(asked)))
     assert on is not None
     assert (on.then, on.text) == ("stands", f"{texts.risk_mistaken} {texts.corrected_on}")
+
+
+def test_break_that_is_not_sure_is_not_offered_after_the_closing_question() -> None:
+    said = "It's nearly six, I'll have a nose on my knee in a minute."
+    beside = moment(said, (said, "wants_pause"), sure=False, closing=True)
+    assert move_for(beside) is None
+    assert whole(said, "wants_pause", sure=False).asks == "pause"
+    assert whole("I need a moment", "wants_pause", closing=True).then == "stands"

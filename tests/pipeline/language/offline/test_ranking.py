@@ -205,6 +205,13 @@ def test_a_reason_that_was_told_is_not_asked_for() -> None:
     assert worth(made, plain) - worth(made, told) == pytest.approx(ranking.REASON_TOLD, abs=0.01)
 
 
+def test_a_reason_for_a_feeling_that_was_told_is_not_asked_for() -> None:
+    feel = Wording("What makes you feel ashamed?", Form(ask="What makes you feel {feeling}?"), "woven")
+    plain = replace(MOMENT, answer="I was kind of ashamed. He was getting up at three.")
+    told = replace(MOMENT, answer="I was kind of ashamed. Because he was getting up at three.")
+    assert worth(feel, plain) - worth(feel, told) == pytest.approx(ranking.REASON_TOLD, abs=0.01)
+
+
 def test_the_middle_of_a_story_is_not_left_for_something_aside() -> None:
     letter = Wording("What was it like, writing a letter?", Form(ask="What was it like, {gerund}?"), "woven")
     going = replace(MOMENT, last_said=False, told=Telling(happening=True))

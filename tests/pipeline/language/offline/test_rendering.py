@@ -44,6 +44,7 @@ def test_clause_in_the_second_person(parser: SpacyParser, answer: str, quote: st
         ("We went to the place that he told us about.", "went to the place"),  # without the rest it says another thing
         ("I had to go and stand in the corridor.", "had to go"),  # to where?
         ("Funeral was the Tuesday after. Forty people.", "Funeral was the Tuesday after"),  # which one?
+        ("He was sleeping. Or he did not want to speak.", "did not want to speak"),  # or not
         ("The price.", "not in the answer"),
         ("", ""),
     ],
