@@ -72,7 +72,8 @@ async def held(engine: str) -> Interview:
         embedder=TableEmbedder(MEANT),
     )
     await interview.say("milk and foam", weighty(concepts(MILK, FOAM, links=[("milk", "foam")]), 1, 0))
-    await interview.say("foam again", weighty(concepts(FOAM, ("calm", "consequence")), 3, 2))
+    calm = concepts(FOAM, ("calm", "consequence"), links=[("foam", "calm")])
+    await interview.say("foam again", weighty(calm, 3, 2))
     await interview.say("Das weiß ich nicht, I don't know.")
     said = interview.state.last_answer()
     assert said is not None
