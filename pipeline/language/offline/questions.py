@@ -561,6 +561,8 @@ def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
     return (*speaking.acknowledgements, *speaking.acknowledgements_hard, *speaking.acknowledgements_loss)
 
 
+LAUGHED_IN = 3
+"""Sentences at the end of an answer in which laughter is answered by no sympathy."""
 LOSS_IN = 2
 """Sentences at the end of an answer in which a death is answered for every time that it is told."""
 
@@ -570,7 +572,7 @@ def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
     loss, relief = _loss(request.language), _relief(request.language)
     said = sentences(answer.casefold())
     said = [sentence for sentence in said if not re.search(phrasing(request.language).supposes, sentence)]
-    if said and re.search(phrasing(request.language).laughs, said[-1]):
+    if any(re.search(phrasing(request.language).laughs, sentence) for sentence in said[-LAUGHED_IN:]):
         return False
     if any(loss.search(sentence) and not relief.search(sentence) for sentence in said[-LOSS_IN:]):
         return True

@@ -531,6 +531,7 @@ def test_at_the_end_of_a_story_what_else_has_stayed_is_asked() -> None:
     [
         ("I came back after four days, and her bed was empty. She'd died on the Sunday.", True),
         ("Jean had died in the spring, with only a few at the grave.", True),
+        ("I said that she's dead. I laughed. She'd have liked that one. Would have taken it, too.", False),
         ("He'd hardly been past his gate since Jean died. And I thought I was doing him the favour.", False),
         (
             "I told them on the phone that she's dead. Then he offered me three months at half price, and I laughed.",
