@@ -98,13 +98,6 @@ async def test_who_says_that_this_is_all_is_thanked_though_something_new_was_sai
     assert interview.state.status == "completed"
 
 
-async def test_thanks_beside_the_end_do_not_hide_it() -> None:
-    interview = await closing_interview()
-    said = "You just need somebody to give the man a chair and a towel. That's all, thank you, I enjoyed that."
-    await interview.say(said, concepts(("a chair", "attribute")))
-    assert interview.state.status == "completed"
-
-
 async def test_saturation_before_the_end_asks_the_closing_question_first() -> None:
     interview = Interview()
     found = concepts(("taste", "attribute"))

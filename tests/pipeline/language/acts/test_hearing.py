@@ -327,22 +327,14 @@ def test_danger_that_only_a_rule_hears_is_asked_about_and_not_taken_for_sure(tra
     assert heard and not heard[0].sure
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I wasn't up, I was meant to be asleep, but I'd see the light from my bed, door open a bit. "
-        "Meant mum's not back yet but she's coming.",
-        "You've still got most of your break left to sit down with it. That's the bit for me, sitting down and "
-        "holding it, not standing at the machine.",
-        "It was the only hour in the day when nobody asks me to repeat. That man took this from me in five minutes, "
-        "and I am still angry about it.",
-        "There has to be room for my toes, and they should be light, I don't like feeling I've got a big lump of "
-        "foam under me.",
-    ],
-)
-def test_in_a_story_neither_an_end_nor_distress_is_heard_without_a_word_for_it(trained: ActHearing, text: str) -> None:
-    found = heeded(text, trained.read_sync(text, "Say a little more about that.", "en"))
-    assert not {act.act for act in found} & {"wants_stop", "distress"}
+def test_in_a_story_neither_an_end_nor_distress_is_heard_without_a_word_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    story = "I wasn't up, I was meant to be asleep, but I'd see the light from my bed, with the door open a bit. "
+    coming, off = story + "It meant she's coming.", story + "There are no questions in it."
+    assert heard(monkeypatch, coming, wants_stop=0.98) == []
+    assert heard(monkeypatch, coming, distress=0.98) == []
+    assert heard(monkeypatch, off, wants_stop=0.98) == [("wants_stop", False, "reader")]
+    assert ("distress", True, "reader") in heard(monkeypatch, story + "It is all too much here.", distress=0.98)
+    assert heard(monkeypatch, "It meant she's coming back soon.", wants_stop=0.98) == [("wants_stop", False, "reader")]
 
 
 def test_an_end_in_a_story_that_has_its_word_is_heard(trained: ActHearing) -> None:
