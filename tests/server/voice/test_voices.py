@@ -125,11 +125,12 @@ class SlowStarts(ThreadPoolExecutor):
         if called and getattr(called[0], "__name__", "") == "_spawn":
             self._starts += 1
             if self._starts == 2:
-                self.asked.set()
                 return super().submit(self._late, fn)
         return super().submit(fn, *args, **kwargs)
 
     def _late(self, fn: Callable[[], Any]) -> Any:
+        # Only a thread that has begun can't be called off any more.
+        self.asked.set()
         self.allowed.wait()
         try:
             return fn()
