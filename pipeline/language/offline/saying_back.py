@@ -127,11 +127,7 @@ def _is_about(request: QuestionRequest, echo: Echo, answer: str) -> bool:
         at = answer.casefold().find(wanted)
         return echo.start < at + len(wanted) and at < echo.end
     own = set(words(wanted))
-    return bool(own) and len(own & set(words(sentence))) * 2 > len(own) and _last(answer) == echo.sentence
-
-
-def _last(answer: str) -> str:
-    return next(reversed(sentences(answer)), "")
+    return bool(own) and len(own & set(words(sentence))) * 3 > len(own) * 2
 
 
 def _said(worth: Worth, request: QuestionRequest, speaking: LanguagePhrasing) -> Iterator[Said]:
