@@ -18,6 +18,7 @@ from pipeline.focus import Focus
 from pipeline.focusing import focus_of
 from pipeline.grid.steps import asked, step_of
 from pipeline.guide import asked_for, given_up
+from pipeline.question.text import sentences
 from pipeline.threads import left
 
 SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
@@ -32,13 +33,23 @@ ALL_SAID = re.compile(
     r"|das (?:war'?s|ist alles|wäre alles)|sonst nichts|nichts weiter|هذا كل شيء|لا شيء آخر)\b[^.?!]{0,45}[.!]?\s*$",
     re.IGNORECASE,
 )
-"""… unless it ends with this."""
+"""… unless it ends with this, …"""
+LEAVE_IN = 3
+TAKES_LEAVE = re.compile(
+    r"\bthat(?:'s|’s| is| was)(?: really| about| just)? (?:all|it)\b"
+    r"|\b(?:thanks|thank you|cheers|ta very much|ta,)(?! to\b)"
+    r"|\b(?:danke|das war'?s|das ist alles)\b|شكرا",
+    re.IGNORECASE,
+)
+"""… or takes leave in one of so many last sentences."""
 
 NOTHING_LEFT = re.compile(
     r"\b(?:not|nothing|no|isn't|isn’t)(?: really| much| a lot| any)* (?:more|else) to (?:it|tell|say|that)\b"
     r"|\bthat(?:'s|’s| is)(?: about| really| just| pretty much| more or less| all)? (?:all|it|the whole of it)"
     r"(?:,? (?:it is|there is|really|i think|i'd say))?[.!]?\s*$"
     r"|\bi(?:'ve| have) (?:just )?(?:said|told you)(?: it| that| everything| all)\b|\bnothing to tell\b"
+    r"|\bmore than (?:this|that) i (?:don't|haven't|can't)\b|\b(?:is|was) nothing (?:other|else|more)[.!]"
+    r"|\bi(?: kinda| kind of| sort of| already) said (?:it|that)\b"
     r"|\bisn't any more\b|\bdon't know what else\b|\bmehr (?:ist|gibt|war) (?:da|es|das)?(?: da)? ?nicht"
     r"|\bdas war'?s\b|\bdas ist alles\b|هذا كل شيء|لا يوجد المزيد",
     re.IGNORECASE,
@@ -89,6 +100,7 @@ def follows_up(context: TurnContext) -> bool:
         and len(context.get(UtteranceOutput).content.split()) >= FOLLOWED_UP_FROM
         and bool(context.get(GraphOutput).gained)
         and not ALL_SAID.search(context.answer.text)
+        and not any(TAKES_LEAVE.search(said) for said in sentences(context.answer.text)[-LEAVE_IN:])
     )
 
 

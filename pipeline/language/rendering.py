@@ -519,8 +519,14 @@ def _feeling(verb: Token, finite: Token | None) -> str:
         for child in head.rights:
             low = normalised_text(child.text)
             if child.dep_ in {"acomp", "oprd", "attr", "advmod"} and low in FEELINGS and not _compared(child):
-                return low
+                return "" if low == "afraid" and _regrets(child) else low
     return ""
+
+
+def _regrets(afraid: Token) -> bool:
+    """Whether “I'm afraid” only softens what follows: “I'm afraid I sat down”."""
+    after = afraid.nbor(1) if afraid.i + 1 < len(afraid.doc) else None
+    return after is not None and normalised_text(after.text) in words("i he she it we they you so not there that the")
 
 
 def _compared(word: Token) -> bool:

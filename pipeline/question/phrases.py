@@ -52,7 +52,7 @@ _ASIDE = re.compile(
 """What is put in or behind a sentence and is not said back."""
 _SENTENCE = re.compile(r"[.!?…;:\n]+|\s[–—-]+\s")
 _CLAUSE = re.compile(r",\s|\s(?=(?:and|but|because|so|which|when|if|who|although|while|until)\s)", re.I)
-_HESITATION = re.compile(r"\b(?:u[hm]+|er+m?|hm+)\b|\b(\w+) \1\b|\b(?:he|she|they|i|we|it) like \w+", re.I)
+HESITATION = re.compile(r"\b(?:u[hm]+|er+m?|hm+)\b|\b(\w+) \1\b|\b(?:he|she|they|i|we|it) like \w+", re.I)
 _TURNED = (
     (re.compile(r"\b(?:i was|was i)\b", re.I), "you were"),
     (re.compile(r"\bi wasn'?t\b", re.I), "you weren't"),
@@ -154,7 +154,7 @@ def clause_around(label: str, text: str) -> str:
         kept = _without_openers(piece)
         if (
             wanted
-            and not _HESITATION.search(kept)
+            and not HESITATION.search(kept)
             and _holds(words(kept), wanted)
             and len(kept.split()) <= MAX_CLAUSE_WORDS
         ):
@@ -216,18 +216,39 @@ def _stands(sentence: str) -> bool:
 
 def _said_back(clause: str) -> str:
     """The clause with first person turned into second, as a sentence; nothing where that is not safe."""
-    turned = _ASIDE.sub("", clause.replace("’", "'"))
-    low = words(turned)
-    if any(word in _SECOND_PERSON or word in _LOADED or word.startswith("fuck") for word in low):
+    plain = without_asides(clause)
+    if addresses(plain) or is_loaded(plain):
         return ""
-    if any(word in _FIRST_PERSON for word in low):
-        for pattern, made in _TURNED:
-            turned = pattern.sub(made, turned)
-        turned = flip(turned)
+    turned = second_person(plain)
     return f"{turned[:1].upper()}{turned[1:]}."
 
 
-def _is_finite(word: str) -> bool:
+def without_asides(clause: str) -> str:
+    """A clause without what is only put in: “it was, honestly, a relief” → “it was a relief”."""
+    return _ASIDE.sub("", clause.replace("’", "'"))
+
+
+def addresses(clause: str) -> bool:
+    """Whether a clause has a word for the one it is said to."""
+    return any(word in _SECOND_PERSON for word in words(clause))
+
+
+def is_loaded(clause: str) -> bool:
+    """Whether a clause has a word that an interviewer does not say."""
+    return any(word in _LOADED or word.startswith("fuck") for word in words(clause))
+
+
+def second_person(clause: str) -> str:
+    """A clause with first person turned into second: “I was late” → “you were late”."""
+    if not any(word in _FIRST_PERSON for word in words(clause)):
+        return clause
+    for pattern, made in _TURNED:
+        clause = pattern.sub(made, clause)
+    return flip(clause)
+
+
+def is_finite(word: str) -> bool:
+    """Whether a word is a finite verb by its form, or a pronoun with one."""
     return word in lex.FINITE or word in lex.PAST_FORMS or word in lex.IRREGULAR_PAST or word in lex.CONTRACTED_SUBJECTS
 
 
@@ -252,7 +273,7 @@ def _noun(said: list[str], feature: bool) -> tuple[str, bool] | None:
 
 def _spoils(word: str, before: str) -> bool:
     """Whether a word shows that a label is no plain noun phrase."""
-    if _is_finite(word) or "'" in word or "," in word:
+    if is_finite(word) or "'" in word or "," in word:
         return True
     if word in _SECOND_PERSON or word in _LOADED or word in _OBJECTS or (word in _SUBORDINATORS and word != "and"):
         return True

@@ -21,6 +21,7 @@ from pipeline.language.offline.exemplars import ExemplarFiles
 from pipeline.language.offline.extraction import OfflineExtractor
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.language.offline.rating import OfflineRater
+from pipeline.language.offline.saying_back import SayingBack
 from pipeline.language.offline.slots import OfflineSlotProposer
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.understanding import Reader
@@ -141,7 +142,9 @@ def _provider(
         extractor=OfflineExtractor(parser, embedder, executor=executor, files=files, reader=reader),
         rater=OfflineRater(parser, executor=executor),
         slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
-        writer=OfflineQuestionWriter(embedder),
+        writer=OfflineQuestionWriter(
+            embedder, SayingBack.of(reader.network, reader.settings.encoder_sha256) if reader is not None else None
+        ),
         embedder=embedder,
         parser=parser,
         reader=reader,

@@ -100,6 +100,7 @@ WORN_OUT = tuple(
         (r"\bso much to you\b", 0.4),
         (r"\bn't right about\b", 1.5),
         (r"\bmake you feel\?", 0.5),
+        (r"\bmade you feel\b", 1.2),
         (r"\bwhat is it about that\b", 1.0),
         (r"\bexplain that to yourself\b", 1.0),
         (r"\bmade you hesitate\b", 0.6),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 
@@ -21,6 +22,15 @@ class Hint(BaseModel):
 
     said: str
     ask: str
+
+
+class AfterEcho(BaseModel):
+    """What is asked after a sentence was said back that tells of what was, and of what is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    past: tuple[str, ...] = Field(min_length=1)
+    present: tuple[str, ...] = ()
 
 
 class LanguagePhrasing(BaseModel):
@@ -80,6 +90,7 @@ class LanguagePhrasing(BaseModel):
     hesitating: tuple[str, ...] = ()
     hesitates: str = "(?!)"
     story_probes: tuple[str, ...] = ()
+    after_echo: Mapping[str, AfterEcho] = {}
     past: str = ""
     present: str = "(?!)"
     over: str = "(?!)"

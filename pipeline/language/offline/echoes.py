@@ -1,0 +1,147 @@
+"""Which clauses of an answer can be said back to who gave it, as a short sentence in the second person (English).
+
+"He didn't dare ask me." → "He didn't dare ask you." Whether one of them is worth saying back is judged elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pipeline.question.phrases import HESITATION, addresses, is_finite, is_loaded, second_person, without_asides
+from pipeline.question.text import sentences, words
+
+LATEST = 5
+"""Sentences at the end of an answer of which something is said back."""
+MOST = 5
+"""Clauses that are looked at, the latest first."""
+LONGEST = 10
+"""Words of a sentence that is said back."""
+LONG = 4
+"""Words of a sentence beyond which its clauses are looked at as well."""
+_HEDGES = re.compile(
+    r",\s*i (?:think|guess|suppose|mean|reckon|don'?t know|must say)\b(?=\s*(?:,|$)),?"
+    r"|(?:,\s*)?\b(?:you know|sort of|kind of|kinda|or something|(?:to be|if i'?m) honest|honestly|really|just|actually"
+    r"|obviously|somehow|literally)\b,?\s*",
+    re.IGNORECASE,
+)
+"""What is left out of a clause."""
+_OPENERS = re.compile(
+    r"^(?:(?:and|but|so|because|cos|or|then|also|well|oh|yeah|yes|no|um|uh|hm+|anyway|now|plus|though|that's why"
+    r"|i (?:think|suppose|guess|mean|thought|reckon)|i'm afraid(?= (?:i|he|she|it|we|they|the|my)\b)|you know"
+    r"|suddenly|in the end|at (?:first|least)|haha|ha|only|maybe|perhaps)\b[\s,]*)+",
+    re.IGNORECASE,
+)
+_UNCERTAIN = re.compile(r"\b(?:would|could|might|if)\b|\b\w+'d (?:be|have|like|want|rather)\b", re.IGNORECASE)
+"""Words of what only may be so: said back, it sounds as if it were."""
+_SUBJECT = re.compile(
+    r"^(?:(?:i|he|she|it|we|they)(?:'(?:m|s|re|ve|d|ll))?|there(?:'s)?|(?:no|any|every|some)(?:body|one|thing)"
+    r"|no one|one|the|my|our|his|her|their|an?|all|both|some|every|each|these|those|this|mr|mrs"
+    r"|that|(?-i:[A-Z][a-z]+)(?!,))\b",
+    re.IGNORECASE,
+)
+"""How a clause begins that says who or what it is about."""
+_NO_START = re.compile(
+    r"^(?:wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
+    r"|kind|how|until|till|since|unless|although|nor"
+    r"|that (?:i|he|she|we|they|it|the|my|you|a|in|on|if|when|was (?:when|what)))\b",
+    re.IGNORECASE,
+)
+_NO_END = re.compile(
+    r"\b(?:an?|the|of|to|in|on|at|for|with|from|by|and|but|or|so|because|that|which|who|when|is|was|were|are|my|your"
+    r"|his|her|our|their|very|i|he|she|we|they)$",
+    re.IGNORECASE,
+)
+"""What is no end of a sentence."""
+_PAST = re.compile(r"\w{3,}ed")
+_PRESENT = re.compile(r"^(?:s?he|it|(?:no|every|some)(?:body|one)|no one) (?:\w+ly )?\w{2,}s\b", re.IGNORECASE)
+"""Verbs by their form, beside those that are known."""
+_NEEDS_MORE = frozenset("took said had was were did got went made let put gave told came knew has is".split())
+"""Verbs that say nothing with nothing but a subject."""
+_JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
+_QUOTES = re.compile(r"[\"“”„«»{}<>*]")
+_EDGES = " ,–—-.;:…!"
+
+
+@dataclass(frozen=True)
+class Echo:
+    """A clause that can be said back.
+
+    Attributes:
+        text: as the interviewer says it.
+        clause: the respondent's words of it, without what is not said back.
+        start, end: where it stands in the answer, in characters.
+        back: sentences of the answer after its own.
+        whole: whether it is all of its sentence.
+        sentence: the sentence that it stands in.
+    """
+
+    text: str
+    clause: str
+    start: int
+    end: int
+    back: int
+    whole: bool
+    sentence: str
+
+
+@lru_cache(maxsize=64)
+def echoes(answer: str) -> tuple[Echo, ...]:
+    """What of an answer can be said back, the latest first, at most `MOST`."""
+    found: dict[str, Echo] = {}
+    for back, (start, sentence) in enumerate(reversed(tuple(_placed(answer))[-LATEST:])):
+        if sentence.endswith("?"):
+            continue
+        for at, piece, whole in _pieces(sentence):
+            clause = _plain(piece)
+            if _can_be_said(clause):
+                turned = second_person(clause)
+                text = f"{turned[:1].upper()}{turned[1:]}."
+                begins = start + at
+                found.setdefault(
+                    text.casefold(), Echo(text, clause, begins, begins + len(piece), back, whole, sentence)
+                )
+    return tuple(found.values())[:MOST]
+
+
+def _placed(answer: str) -> Iterator[tuple[int, str]]:
+    """The sentences of an answer with where each begins."""
+    at = 0
+    for sentence in sentences(answer):
+        at = answer.index(sentence, at)
+        yield at, sentence
+        at += len(sentence)
+
+
+def _pieces(sentence: str) -> Iterator[tuple[int, str, bool]]:
+    """A sentence, then its clauses where it is long: where each begins, its words, and whether it is all of it."""
+    yield 0, sentence, True
+    if len(_plain(sentence).split()) <= LONG:
+        return
+    at = 0
+    for joint in (*_JOINTS.finditer(sentence), None):
+        end = joint.start() if joint is not None else len(sentence)
+        if not (at == 0 and joint is None):
+            yield at, sentence[at:end], False
+        at = joint.end() if joint is not None else end
+
+
+def _plain(piece: str) -> str:
+    """What of a clause is said back: without what opens it, hedges and marks."""
+    bare = _OPENERS.sub("", without_asides(_QUOTES.sub("", piece)).strip(_EDGES))
+    return re.sub(r"\s+", " ", _HEDGES.sub(" ", bare)).strip(_EDGES)
+
+
+def _can_be_said(clause: str) -> bool:
+    low = words(clause)
+    return (
+        1 < len(clause.split()) <= LONGEST
+        and not (len(low) == 2 and low[-1] in _NEEDS_MORE)
+        and not addresses(clause)
+        and not is_loaded(clause)
+        and (any(is_finite(word) or _PAST.fullmatch(word) for word in low) or _PRESENT.match(clause) is not None)
+        and _SUBJECT.match(clause) is not None
+        and not any(pattern.search(clause) for pattern in (_UNCERTAIN, _NO_START, _NO_END, HESITATION))
+    )

@@ -1,0 +1,186 @@
+"""What a question could say back of the last answer, with the probe behind it, and what that is worth (English)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pipeline.language.offline import echo_worth
+from pipeline.language.offline.echo_worth import PROBES, EchoModel, Probe, Told, Worth
+from pipeline.language.offline.echoes import Echo, echoes
+from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
+from pipeline.language.offline.telling import Telling, telling_of
+from pipeline.language.reader.network import LONGEST_REMEMBERED, ReaderNetwork
+from pipeline.ports import QuestionRequest
+from pipeline.question.templates import stable_hash, was_asked
+from pipeline.question.text import sentences, words
+
+LATELY = 6
+"""Questions that are lately."""
+ASKED, ASKED_LAST = 0.08, 0.3
+"""What a probe loses for each of the latest questions that asked the same, and for the last one besides."""
+IN_A_ROW, LATELY_SAID = 0.5, 0.12
+"""What saying something back loses right after a question that did so, and for each of the latest that did."""
+MISFIT = 9.0
+"""What a probe loses that does not fit the time of what is said back."""
+_ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|hadn't)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A question that says something back.
+
+    Attributes:
+        text: the sentence and the probe.
+        echo: what is said back.
+        rating: what moderators are expected to think of it, 0 to 3.
+        value: the same less what it loses by what was asked before.
+    """
+
+    text: str
+    echo: Echo
+    rating: float
+    value: float
+
+
+class SayingBack:
+    """Finds what could be said back; safe to share between sessions.
+
+    Args:
+        network: of the reader, with the encoder that the weights belong to; see `suits`.
+        model: the weights.
+    """
+
+    def __init__(self, network: ReaderNetwork, model: EchoModel) -> None:
+        self._network = network
+        self._model = model
+
+    @classmethod
+    def of(cls, network: ReaderNetwork, encoder: str) -> SayingBack | None:
+        """With the weights that are shipped; None where they are missing or belong to another encoder.
+
+        Args:
+            network: of the reader.
+            encoder: digest of its encoder.
+        """
+        model = echo_worth.shipped()
+        return cls(network, model) if model is not None and model.encoder == encoder else None
+
+    def found(self, request: QuestionRequest) -> tuple[Said, ...]:
+        """What the question of a request could say back of the last answer, the best first."""
+        if not may_say_back(request):
+            return ()
+        answers = tuple(line.text for line in request.lines if line.speaker == "respondent")
+        asked = [line.text for line in request.lines if line.speaker == "interviewer"]
+        count = len(request.all_questions) or len(asked)
+        worths = self._worths(answers, asked[-1] if asked else "", count, request.methodology.name)
+        speaking = phrasing(request.language)
+        own = [worth for worth in worths if _is_about(request, worth.echo, answers[-1])]
+        found = [said for worth in own for said in _said(worth, request, speaking)]
+        return tuple(sorted(found, key=lambda said: -said.value))
+
+    def _worths(self, answers: tuple[str, ...], question: str, count: int, method: str) -> Sequence[Worth]:
+        answer = answers[-1]
+        found = echoes(answer)
+        if not found or len(answer.split()) > LONGEST_REMEMBERED:
+            return ()
+        told = Told(
+            answer=answer,
+            mean_words=sum(len(each.split()) for each in answers) / len(answers),
+            asked=count,
+            method=method,
+            telling=telling_of(answers, phrasing("en")),
+        )
+        return self._model.worths(found, told, self._network.read(question, "", answer))
+
+
+def may_say_back(request: QuestionRequest) -> bool:
+    """Whether something of the last answer could be said back at all.
+
+    Not to somebody who complained, was just answered, or has no more to tell; not to somebody who learns the language,
+    whose slips would be said back; not in a concept test, where elements are to be named as they are.
+    """
+    told = _telling(tuple(line.text for line in request.lines if line.speaker == "respondent"), request.language)
+    return (
+        request.language.casefold().startswith("en")
+        and request.kind == "follow_up"
+        and bool(request.lines)
+        and request.lines[-1].speaker == "respondent"
+        and bool(request.focus_label)
+        and not (request.focus_is_jump or request.stimulus or request.complained or request.follows_reply)
+        and not (request.strategy is not None and request.strategy.generates_closing_question)
+        and not (request.strategy is not None and request.strategy.node_binding == "none")
+        and not (told.exhausted or told.closed or told.learning or told.retold)
+    )
+
+
+@lru_cache(maxsize=64)
+def _telling(answers: tuple[str, ...], language: str) -> Telling:
+    return telling_of(answers, phrasing(language))
+
+
+def _is_about(request: QuestionRequest, echo: Echo, answer: str) -> bool:
+    """Whether what is said back stands in the sentence that tells what is asked about."""
+    wanted = (request.focus_quote or request.focus_label or "").casefold()
+    sentence = echo.sentence.casefold()
+    if wanted and (wanted in sentence or sentence.strip(" .,!") in wanted):
+        return True
+    if request.focus_quote and wanted in answer.casefold():
+        # It may go over the end of a sentence.
+        at = answer.casefold().find(wanted)
+        return echo.start < at + len(wanted) and at < echo.end
+    own = set(words(wanted))
+    return bool(own) and len(own & set(words(sentence))) * 2 > len(own) and _last(answer) == echo.sentence
+
+
+def _last(answer: str) -> str:
+    return next(reversed(sentences(answer)), "")
+
+
+def _said(worth: Worth, request: QuestionRequest, speaking: LanguagePhrasing) -> Iterator[Said]:
+    """What is said back with the probe that fits best."""
+    questions = (request.all_questions or request.recent_questions)[-LATELY:]
+    present = _is_present(worth.echo, request.lines[-1].text, speaking)
+    likely = {
+        probe: value - _worn(probe, questions, speaking) - MISFIT * (not _texts(probe, present, speaking))
+        for probe, value in worth.probes.items()
+    }
+    probe = max(PROBES, key=lambda each: likely[each])
+    texts = _texts(probe, present, speaking)
+    if texts:
+        at = stable_hash(request.seed, request.turn_number, "echo", probe) % len(texts)
+        fresh = [text for text in (*texts[at:], *texts[:at]) if not any(was_asked(text, asked) for asked in questions)]
+        lost = IN_A_ROW * _says_back(questions[-1:], request) + LATELY_SAID * _says_back(questions, request)
+        text = f"{worth.echo.text} {(fresh or texts)[0]}"
+        yield Said(text, worth.echo, worth.rating, worth.rating - lost)
+
+
+def _texts(probe: Probe, present: bool, speaking: LanguagePhrasing) -> tuple[str, ...]:
+    known = speaking.after_echo.get(probe)
+    return () if known is None else known.present if present else known.past
+
+
+def _is_present(echo: Echo, answer: str, speaking: LanguagePhrasing) -> bool:
+    """Whether a clause tells of what is; in a story that is told as if it happened now it does not."""
+    said = sentences(answer)
+    around = " ".join(said[max(0, len(said) - echo.back - 2) : len(said) - echo.back]).casefold()
+    was = _ANY_PAST.search(around) is not None or re.search(speaking.past, around) is not None
+    return not was and re.search(speaking.present, echo.text.casefold()) is not None
+
+
+def _worn(probe: Probe, questions: Sequence[str], speaking: LanguagePhrasing) -> float:
+    """What a probe loses by the latest questions."""
+    known = speaking.after_echo.get(probe)
+    texts = (*known.past, *known.present) if known is not None else ()
+    asked = [any(was_asked(text, question) for text in texts) for question in questions]
+    return ASKED * sum(asked) + ASKED_LAST * float(asked[-1:] == [True])
+
+
+def _says_back(questions: Sequence[str], request: QuestionRequest) -> int:
+    """How many questions say something of an answer back before a probe."""
+    probes = {
+        text for known in phrasing(request.language).after_echo.values() for text in (*known.past, *known.present)
+    }
+    return sum(any(question.endswith(f". {probe}") for probe in probes) for question in questions)

@@ -1,0 +1,167 @@
+"""Saying something back: when, of what, with which probe, and how often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.language.offline.echo_worth import PROBES, EchoModel, Worth
+from pipeline.language.offline.echoes import echoes
+from pipeline.language.offline.questions import OfflineQuestionWriter, compose
+from pipeline.language.offline.saying_back import SayingBack, may_say_back
+from pipeline.ports import Line, QuestionRequest
+from pipeline.question.checker import check
+from tests.pipeline.language.offline.test_questions import METHODS
+
+ANSWER = "The shop was shut. Nobody had told me, and I stood there in the rain. He didn't dare ask me."
+FOCUS = "didn't dare ask me"
+
+
+class Rates(EchoModel):
+    """Rates clauses as a test says."""
+
+    def worths(self, found: Any, told: Any, reading: Any) -> list[Worth]:
+        return [
+            Worth(echo, RATINGS.get(echo.text, 0.0), {probe: LIKELY.get(probe, 0.0) for probe in PROBES})
+            for echo in found
+        ]
+
+
+class NoNetwork:
+    def read(self, question: str, focus: str, answer: str) -> None:
+        return None
+
+
+RATINGS = {"He didn't dare ask you.": 2.8, "Nobody had told you.": 2.4}
+LIKELY: dict[str, float] = {}
+
+
+@pytest.fixture(autouse=True)
+def likely() -> None:
+    LIKELY.clear()
+    LIKELY.update({"like": 0.6, "more": 0.5})
+
+
+@pytest.fixture
+def back() -> SayingBack:
+    empty = np.zeros(0, dtype=np.float32)
+    return SayingBack(NoNetwork(), Rates((), "", empty, empty, empty, empty))  # type: ignore[arg-type]
+
+
+def request(answer: str = ANSWER, *, asked: tuple[str, ...] = ("What happened?",), **changes: Any) -> QuestionRequest:
+    methodology = METHODS["critical_incident"]
+    strategy = next(each for each in methodology.strategies if each.node_binding == "required")
+    given: dict[str, Any] = {
+        "kind": "follow_up",
+        "methodology": methodology,
+        "topic": "shops",
+        "objective": "",
+        "language": "en",
+        "seed": 7,
+        "turn_number": len(asked) + 1,
+        "strategy": strategy,
+        "focus_label": FOCUS,
+        "focus_quote": FOCUS,
+        "focus_type": "event",
+        "lines": (Line(speaker="interviewer", text=asked[-1]), Line(speaker="respondent", text=answer)),
+        "recent_questions": asked,
+        "all_questions": asked,
+    }
+    return QuestionRequest(**{**given, **changes})
+
+
+def test_what_is_asked_about_is_said_back_with_the_probe_that_fits(back: SayingBack) -> None:
+    [said] = back.found(request())
+    assert said.text == "He didn't dare ask you. What was that like for you?"
+    assert (said.rating, said.value) == (2.8, 2.8)
+    assert check(said.text, recent_questions=(), language="en", max_words=25, allowed_words=(ANSWER,)) == []
+
+
+def test_nothing_of_another_sentence_is_said_back(back: SayingBack) -> None:
+    texts = [said.text for said in back.found(request(focus_label="nobody told me", focus_quote="Nobody had told me"))]
+    assert texts[0] == "Nobody had told you. What was that like for you?"
+    assert not any("dare" in text for text in texts)
+    assert back.found(request(focus_label="the price", focus_quote="the price")) == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"language": "de"},
+        {"kind": "closing"},
+        {"kind": "rephrase"},
+        {"focus_is_jump": True},
+        {"stimulus": "A van that repairs things."},
+        {"complained": True},
+        {"follows_reply": True},
+        {"focus_label": None},
+        {"lines": ()},
+        {"lines": (Line(speaker="interviewer", text="What happened?"),)},
+    ],
+)
+def test_moments_at_which_nothing_is_said_back(back: SayingBack, changes: dict[str, Any]) -> None:
+    assert not may_say_back(request(**changes))
+    assert back.found(request(**changes)) == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["He didn't dare ask me. There's nothing more to tell.", "I've just said it. He didn't dare ask me."],
+)
+def test_who_has_no_more_to_tell_hears_nothing_said_back(back: SayingBack, answer: str) -> None:
+    assert back.found(request(answer)) == ()
+
+
+def test_probe_that_was_asked_last_gives_way(back: SayingBack) -> None:
+    asked = ("What happened?", "What was that like for you?")
+    [said] = back.found(request(asked=asked))
+    assert said.text.removeprefix("He didn't dare ask you. ") in (
+        "Tell me a bit more about that.",
+        "Tell me more about that.",
+        "Say a little more about that.",
+    )
+
+
+def test_saying_something_back_again_and_again_loses(back: SayingBack) -> None:
+    echo = "The door was open. Tell me more about that."
+    plain = back.found(request(asked=("What happened?", "And then?")))[0].value
+    once_before = back.found(request(asked=("What happened?", echo, "And then?")))[0].value
+    just_before = back.found(request(asked=("What happened?", "And then?", echo)))[0].value
+    assert plain > once_before > just_before
+
+
+def test_probe_is_of_the_time_of_what_is_said_back(back: SayingBack) -> None:
+    LIKELY.update({"then": 0.9})
+    answer = "It is quiet there. My house is never empty."
+    assert next(echo.text for echo in echoes(answer)) == "Your house is never empty."
+    [said] = back.found(request(answer, focus_label="never empty", focus_quote="never empty"))
+    assert said.text == "Your house is never empty. What is that like for you?"
+    told = "My house was empty. Then he comes home."
+    [said] = back.found(request(told, focus_label="he comes home", focus_quote="he comes home"))
+    assert said.text in ("He comes home. What happened then?", "He comes home. And then?")
+
+
+def test_writer_says_back_what_is_worth_it_and_not_what_is_not(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = OfflineQuestionWriter(back=back)
+    asked = request()
+    text = compose(asked, said=back.found(asked))
+    assert text == "He didn't dare ask you. What was that like for you?"
+    assert writer.worth(asked, text) == 2.8
+    assert writer.template(asked) != text
+    monkeypatch.setitem(RATINGS, "He didn't dare ask you.", 0.1)
+    assert "dare" not in compose(asked, said=back.found(asked))
+
+
+def test_same_answer_is_not_read_when_nothing_can_be_said_back(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: object) -> None:
+        raise AssertionError("read")
+
+    monkeypatch.setattr(NoNetwork, "read", read)
+    assert back.found(request("Yes.", focus_label="yes", focus_quote="Yes")) == ()
+    assert echoes("Yes.") == ()
