@@ -17,7 +17,9 @@ Row = dict[str, Any]
 
 SPEAKERS = {"interviewer": "Interviewer", "respondent": "Respondent", "moderator": "Moderator"}
 SKIPPED = "(rather not say)"
-SECOND_READING = "Second reading of the whole answer, when it was over; concepts and quotes rest on the text above:"
+SECOND_READING = (
+    "Second reading of the whole answer, made when it was over; concepts and quotes rest on the text above:"
+)
 NO_USAGE = SessionUsage()
 
 
