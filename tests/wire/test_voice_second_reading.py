@@ -144,6 +144,21 @@ async def test_answer_that_goes_on_after_it_was_read_again_counts_as_one_that_wa
     assert counted(voice) == {"given_up": 1, "same": 1}
 
 
+async def test_question_that_is_made_here_is_not_delayed_by_reading_again(node: Node, voice: ToneSpeech) -> None:
+    async with speaking(node) as client:
+        await client.audio_start()
+        seq, _ = await ended(client, speech("it is warm"), 0)
+        made = node.providing.writer.close_gate(1)
+        await client.say(speech("and sweet") + silence(1.6), seq)
+        await client.until("question.withdrawn")
+        await client.until("answer.ending")
+        async with asyncio.timeout(client.deadline_s):
+            await node.providing.writer.at_gate.wait()
+        assert "again" not in voice.transcriber.asked, "the question comes first"
+        made.set()
+        await eventually(lambda: "again" in voice.transcriber.asked)
+
+
 async def test_answer_in_one_window_is_not_read_again(node: Node, voice: ToneSpeech) -> None:
     async with speaking(node) as client:
         turn_key = await client.audio_start()
