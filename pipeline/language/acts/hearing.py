@@ -106,7 +106,8 @@ NAMED_IN_A_STORY: dict[Act, re.Pattern[str]] = {
         r"\b(?:leave of|to bed|good ?night|good ?bye|bye+|me gone|leave me"
         r"|end of (?:the |this )?(?:conversation|interview|chat|talk)"
         r"|(?:can'?t|cannot|don'?t want to|won'?t|not) (?:go|carry) (?:on|any further)|end (?:at|here|it|this|now)"
-        r"|(?:switch|log|sign|head|ring|hang)\w* (?:it |this |you )?(?:off|up)|stop\w*|clos(?:e|ing)|conclude|enough"
+        r"|(?:switch|log|sign|head|ring|hang)\w* (?:it |this |you )?(?:off|up)|stop\w*|conclude|enough"
+        r"|clos(?:e|ing) (?:here|now|there|it|this|off|(?:the|this) (?:chat|interview|conversation|window|app|page))"
         r"|(?:have|got|need|must|best|better|dey|gotta)(?: to)? (?:go|leave|run|dash|be off|be going)|it for me|fed up"
         r"|no puff|quit|giv(?:e|ing) up|finish\w*|done|questions?|interview|cheers|thanks?|thank you)\b",
         re.IGNORECASE,

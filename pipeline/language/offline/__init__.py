@@ -16,12 +16,12 @@ from spacy.language import Language
 from pipeline.language.acts.hearing import ActHearing
 from pipeline.language.acts.reading import RuleReader
 from pipeline.language.embedder import OnnxEmbedder, SentenceTransformerEmbedder
+from pipeline.language.offline.advice import Adviser
 from pipeline.language.offline.elements import OfflineConceptParser
 from pipeline.language.offline.exemplars import ExemplarFiles
 from pipeline.language.offline.extraction import OfflineExtractor
 from pipeline.language.offline.questions import OfflineQuestionWriter
 from pipeline.language.offline.rating import OfflineRater
-from pipeline.language.offline.saying_back import SayingBack
 from pipeline.language.offline.slots import OfflineSlotProposer
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.understanding import Reader
@@ -143,7 +143,7 @@ def _provider(
         rater=OfflineRater(parser, executor=executor),
         slot_proposer=OfflineSlotProposer(parser, embedder, executor=executor),
         writer=OfflineQuestionWriter(
-            embedder, SayingBack.of(reader.network, reader.settings.encoder_sha256) if reader is not None else None
+            embedder, Adviser.of(reader.network, reader.settings.encoder_sha256) if reader is not None else None
         ),
         embedder=embedder,
         parser=parser,

@@ -7,23 +7,21 @@ moderators' ratings. They belong to one encoder of the reader; with another ther
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from importlib.resources import files
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pipeline.language.offline import linear
 from pipeline.language.offline.echoes import Echo
+from pipeline.language.offline.linear import Floats, LinearModel
 from pipeline.language.offline.telling import Telling
 from pipeline.language.reader.network import Reading
 from pipeline.question.text import sentences
 
-Floats = NDArray[np.float32]
 Probe = Literal["more", "then", "like", "matter", "why", "mind", "gives", "means", "did"]
 """What is asked after what was said back; the sentences are in the phrasing of the language."""
 PROBES: Final[tuple[Probe, ...]] = get_args(Probe)
@@ -123,72 +121,18 @@ class Worth:
     probes: Mapping[Probe, float]
 
 
-@dataclass(frozen=True)
-class EchoModel:
-    """The weights.
-
-    Attributes:
-        names: of the features.
-        encoder: digest of the encoder whose vectors they were fitted to.
-        base: what is expected of a clause of which nothing is known, [1 + probes].
-        mean, deviation: of features and vector, [features + width].
-        weights: [features + width, 1 + probes].
-    """
-
-    names: tuple[str, ...]
-    encoder: str
-    base: Floats
-    mean: Floats
-    deviation: Floats
-    weights: Floats
-
-    def worths(self, found: Sequence[Echo], told: Told, reading: Reading) -> list[Worth]:
-        """What each clause is worth."""
-        if not found:
-            return []
-        rows = np.stack(
-            [self.row(features(echo, at, len(found), told), vector(echo, reading)) for at, echo in enumerate(found)]
-        )
-        expected = ((rows - self.mean) / self.deviation) @ self.weights + self.base
-        return [
-            Worth(echo, float(row[0]), {probe: float(row[1 + at]) for at, probe in enumerate(PROBES)})
-            for echo, row in zip(found, expected, strict=True)
-        ]
-
-    def row(self, named: Mapping[str, float], seen: Floats) -> Floats:
-        """Features and vector as one row."""
-        return np.concatenate([np.array([named.get(name, 0.0) for name in self.names], dtype=np.float32), seen])
-
-    def saved(self) -> bytes:
-        """As the content of a file."""
-        kept = io.BytesIO()
-        np.savez(
-            kept,
-            names=np.array(self.names),
-            encoder=np.array(self.encoder),
-            base=self.base,
-            mean=self.mean,
-            deviation=self.deviation,
-            weights=self.weights,
-        )
-        return kept.getvalue()
-
-    @classmethod
-    def loaded(cls, content: bytes) -> EchoModel:
-        """From the content of a file. Raises ValueError, KeyError."""
-        with np.load(io.BytesIO(content), allow_pickle=False) as kept:
-            arrays: dict[str, NDArray[Any]] = {name: kept[name] for name in kept.files}
-        return cls(
-            tuple(str(name) for name in arrays["names"]),
-            str(arrays["encoder"]),
-            *(arrays[name].astype(np.float32) for name in ("base", "mean", "deviation", "weights")),
-        )
+def worths(model: LinearModel, found: Sequence[Echo], told: Told, reading: Reading) -> list[Worth]:
+    """What each clause is worth."""
+    if not found:
+        return []
+    rows = [model.row(features(echo, at, len(found), told), vector(echo, reading)) for at, echo in enumerate(found)]
+    return [
+        Worth(echo, float(row[0]), {probe: float(row[1 + at]) for at, probe in enumerate(PROBES)})
+        for echo, row in zip(found, model.expected(rows), strict=True)
+    ]
 
 
 @lru_cache(maxsize=1)
-def shipped() -> EchoModel | None:
+def shipped() -> LinearModel | None:
     """The weights that are shipped; None where their file is missing or damaged: then nothing is said back by them."""
-    try:
-        return EchoModel.loaded(files(__package__).joinpath("echo_worth.npz").read_bytes())
-    except (OSError, EOFError, ValueError, KeyError):
-        return None
+    return linear.shipped("echo_worth.npz")

@@ -34,6 +34,9 @@ _OPENERS = re.compile(
     r"|suddenly|in the end|at (?:first|least)|haha|ha|only|maybe|perhaps)\b[\s,]*)+",
     re.IGNORECASE,
 )
+_TAGS = re.compile(
+    r",? (?:mind|though|then|anyway|innit|mate|love|dear|haha|you see|i (?:think|suppose|guess|spose))$", re.IGNORECASE
+)
 _UNCERTAIN = re.compile(r"\b(?:would|could|might|if)\b|\b\w+'d (?:be|have|like|want|rather)\b", re.IGNORECASE)
 """Words of what only may be so: said back, it sounds as if it were."""
 _SUBJECT = re.compile(
@@ -51,7 +54,7 @@ _NO_START = re.compile(
 )
 _NO_END = re.compile(
     r"\b(?:an?|the|of|to|in|on|at|for|with|from|by|and|but|or|so|because|that|which|who|when|is|was|were|are|my|your"
-    r"|his|her|our|their|very|i|he|she|we|they)$",
+    r"|his|her|our|their|very|like|more|i|he|she|we|they)$",
     re.IGNORECASE,
 )
 """What is no end of a sentence."""
@@ -131,7 +134,7 @@ def _pieces(sentence: str) -> Iterator[tuple[int, str, bool]]:
 def _plain(piece: str) -> str:
     """What of a clause is said back: without what opens it, hedges and marks."""
     bare = _OPENERS.sub("", without_asides(_QUOTES.sub("", piece)).strip(_EDGES))
-    return re.sub(r"\s+", " ", _HEDGES.sub(" ", bare)).strip(_EDGES)
+    return _TAGS.sub("", re.sub(r"\s+", " ", _HEDGES.sub(" ", bare)).strip(_EDGES))
 
 
 def _can_be_said(clause: str) -> bool:

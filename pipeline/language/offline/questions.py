@@ -10,10 +10,11 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from pipeline.language.offline.advice import NONE, Advice, Adviser
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
+from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.ranking import LATELY, REPLIED, THIRD, Moment, bare, in_a_run, ranked, shipped
-from pipeline.language.offline.saying_back import Said, SayingBack
-from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of
+from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of, tells_stories
 from pipeline.language.offline.wording import Wording, fitting, stance_of, stands_in_much, worded
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
@@ -56,10 +57,14 @@ COMMON = frozenset(
 """Words that come back in anybody's answers."""
 NEWCOMER = 0.4
 """What asking who somebody is gains over the plainest probe."""
+BEGUN = 4
+"""Questions up to which an interview has only begun, so that nothing is left to go back to."""
 BACK = 0.3
 """What asking what else has stayed from a story gains over the plainest probe at its end."""
 HINTS_IN, HINTED = 2, 0.8
 """Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
+GAIN = 0.7
+"""What a probe gains or loses for each point that moderators are expected to think more or less of it than usual."""
 SAYS_BACK = 0.2
 """What saying something back gains over what the ranker expects of other wordings: moderators who had the choice called
 it exactly right twice as often."""
@@ -92,12 +97,12 @@ class OfflineQuestionWriter:
 
     Args:
         embedder: of sentences.
-        back: what could be said back of an answer; without it nothing is that was not told as a clause of its own.
+        adviser: what is known of a moment; without it only rules say what suits it.
     """
 
-    def __init__(self, embedder: Embedder | None = None, back: SayingBack | None = None) -> None:
+    def __init__(self, embedder: Embedder | None = None, adviser: Adviser | None = None) -> None:
         self._embedder = embedder
-        self._back = back
+        self._adviser = adviser
 
     async def write(self, request: QuestionRequest) -> AsyncGenerator[str, None]:
         """The question word by word. Raises ProviderError only where the embedder does."""
@@ -114,33 +119,32 @@ class OfflineQuestionWriter:
             return 0
         told = _telling(choices[0])
         away = (-AWAY if told.felt or told.peak else AWAY) if _leaves(choices[0]) else 0.0
-        least = _promise(choices[0], told, self._said(choices[0])) + _weight(choices[0]) + away + LEAST_GAIN
+        least = _promise(choices[0], told, self._advice(choices[0])) + _weight(choices[0]) + away + LEAST_GAIN
         taken = 0
         for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
             if index == 0 or choice.focus_said_earlier_turns:
                 continue
-            value = _promise(choice, told, self._said(choice)) + _weight(choice) - BEHIND * lag
+            value = _promise(choice, told, self._advice(choice)) + _weight(choice) - BEHIND * lag
             if value > least:
                 taken, least = index, value
         return taken
 
     def worth(self, request: QuestionRequest, text: str) -> float | None:
         """What a moderator is expected to think of a wording of the request; None for another text."""
-        said = next((each for each in self._said(request) if text.endswith(each.text)), None)
+        said = next((each for each in self._advice(request).said if text.endswith(each.text)), None)
         return round(said.rating, 2) if said is not None else worth(request, text)
 
-    def _said(self, request: QuestionRequest) -> Sequence[Said]:
-        """What could be said back, the best first."""
-        return self._back.found(request) if self._back is not None else ()
+    def _advice(self, request: QuestionRequest) -> Advice:
+        return self._adviser.on(request) if self._adviser is not None else NONE
 
     async def _fresh(self, request: QuestionRequest) -> str:
         """The first wording that is not close to a recent question, else the least close of a few."""
         recent = request.recent_questions
         if self._embedder is None or not recent:
-            return compose(request, skip=request.variant, said=self._said(request))
+            return compose(request, skip=request.variant, advice=self._advice(request))
         passed_over: list[tuple[float, str]] = []
         to_skip = request.variant
-        for candidate in islice(wordings(request, said=self._said(request)), FRESH_TRIES + request.variant):
+        for candidate in islice(wordings(request, advice=self._advice(request)), FRESH_TRIES + request.variant):
             compared = compared_with(candidate, recent)
             rows = await self._embedder.embed([candidate, *compared])
             closest = float((rows[1:] @ rows[0]).max(initial=-1.0))
@@ -151,23 +155,23 @@ class OfflineQuestionWriter:
         return min(passed_over)[1] if passed_over else compose(request)
 
 
-def compose(request: QuestionRequest, *, skip: int = 0, plain: bool = False, said: Sequence[Said] = ()) -> str:
+def compose(request: QuestionRequest, *, skip: int = 0, plain: bool = False, advice: Advice = NONE) -> str:
     """The question for a request.
 
     Args:
         request: what to ask about, and what was said so far.
         skip: how many acceptable wordings to pass over; the last one stands if there are fewer.
         plain: leave acknowledgements out.
-        said: what could be said back.
+        advice: what is known of the moment.
     """
-    found = list(islice(wordings(request, plain=plain, said=said), skip + 1))
+    found = list(islice(wordings(request, plain=plain, advice=advice), skip + 1))
     return found[-1] if found else _last_resort(request, phrasing(request.language))
 
 
-def wordings(request: QuestionRequest, *, plain: bool = False, said: Sequence[Said] = ()) -> Iterator[str]:
+def wordings(request: QuestionRequest, *, plain: bool = False, advice: Advice = NONE) -> Iterator[str]:
     """Acceptable questions for a request, the best first, none twice; arguments as for `compose`."""
     seen: set[str] = set()
-    for candidate in _candidates(request, phrasing(request.language), plain, said):
+    for candidate in _candidates(request, phrasing(request.language), plain, advice):
         if candidate not in seen and _acceptable(candidate, request):
             seen.add(candidate)
             yield candidate
@@ -188,11 +192,11 @@ def worth(request: QuestionRequest, text: str) -> float | None:
     return None
 
 
-def _promise(request: QuestionRequest, told: Telling, said: Sequence[Said]) -> float:
+def _promise(request: QuestionRequest, told: Telling, advice: Advice) -> float:
     """The worth of the best wording of a request; that of the plainest probe where none is worth more."""
     speaking = phrasing(request.language)
     about = _phrase_of(request)
-    best = _best(request, speaking, about, told, said)
+    best = _best(request, speaking, about, told, advice)
     return max((value for value, _ in best), default=FLOOR if about is None else 0.0)
 
 
@@ -270,9 +274,7 @@ def _dont_know(language: str) -> re.Pattern[str]:
     return re.compile(phrasing(language).dont_know)
 
 
-def _candidates(
-    request: QuestionRequest, speaking: LanguagePhrasing, plain: bool, said: Sequence[Said]
-) -> Iterator[str]:
+def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: bool, advice: Advice) -> Iterator[str]:
     """Wordings, the best first; some may be unacceptable."""
     about = _phrase_of(request)
     if request.kind == "rephrase":
@@ -294,7 +296,7 @@ def _candidates(
     elif not plain and request.kind == "follow_up" and _acknowledges(request, answer or ""):
         before = _fresh_acknowledgement(request, speaking)
     told = _telling(request)
-    ranking = _best(request, speaking, about, told, said)
+    ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
     told_more = len((answer or "").split()) >= MUCH and not told.exhausted
     if request.complained and told_more:
@@ -308,6 +310,8 @@ def _candidates(
     if answer and request.kind == "follow_up" and re.search(speaking.hesitates, answer.casefold()):
         best = [*_asked(_turned(speaking.hesitating, request, "hesitating"), request, speaking, None), *best]
         before = ""
+    if answer and not plain and request.kind == "follow_up" and _is_moved(request, answer):
+        before = _pick(speaking.takes_time, request, "moved")
     if answer and before and _tells_of_loss(request, answer) and not _closes(request):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     if before:
@@ -375,7 +379,7 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
 
 def _elsewhere(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
     """What is asked where there is nothing to ask about: the topic, or the story where somebody has complained."""
-    if request.complained and speaking.back_to_story and _has_stories(request):
+    if request.complained and speaking.back_to_story and tells_stories(request.methodology, request.language):
         return speaking.back_to_story
     return speaking.any_topic
 
@@ -385,22 +389,27 @@ def _plain(texts: Sequence[str]) -> list[Form]:
 
 
 def _best(
-    request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None, told: Telling, said: Sequence[Said] = ()
+    request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase | None, told: Telling, advice: Advice = NONE
 ) -> list[tuple[float, str]]:
     """The wordings of the strategy's forms with what they are worth, the best first.
 
     What was told just now can be asked about by the plainest probes as well, each of which makes all of them worth less
     where it was used lately; and something of it can be said back.
     """
-    found = list(_ranked(_forms(request, speaking, about), request, speaking, about, told))
+    gains = {kind: GAIN * gain for kind, gain in advice.gains.items()}
+    found = [
+        (value + gains.get(kind_of(text), 0.0), text)
+        for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)
+    ]
     if about is None or request.focus_is_jump or request.complained or shipped() is None:
         return found
     goes_on = told.happening and not told.felt and not told.peak
+    stories = tells_stories(request.methodology, request.language)
     lately = (request.all_questions or request.recent_questions)[-LATELY:]
     plainest = []
     probes = speaking.probes if request.focus_is_last_said or stands_in_much(request) else ()
     for kind, texts in (("probe", probes), ("story probe", speaking.story_probes if goes_on else ())):
-        if not texts or (kind == "story probe" and not _has_stories(request)):
+        if not texts or (kind == "story probe" and not stories):
             continue
         asked = sum(any(was_asked(probe, question) for probe in texts) for question in lately)
         asked = asked if kind == "probe" else sum(was_asked(probe, lately[-1]) for probe in texts) if lately else 0
@@ -408,15 +417,17 @@ def _best(
             value = FLOOR * (1 - asked) - TIE * place + fit(probe, named=False, told=told)
             value -= THIRD * (kind == "story probe" and in_a_run(lately))
             value -= REPLIED * (kind == "probe" and request.follows_reply)
+            value += gains.get(kind_of(probe), 0.0)
             plainest.append((value, probe))
-    if told.several and not (told.peak or told.felt) and _has_stories(request) and (part := _part(request)):
+    if told.several and not (told.peak or told.felt) and stories and (part := _part(request)):
         asked = sum(any(was_asked(probe, question) for probe in probes) for question in lately)
         naming = [probe.replace("{x}", part) for probe in _turned(speaking.naming_probes, request, "naming")]
         worths = (
             FLOOR * (1 - asked) - TIE * place + fit(text, named=True, told=told) for place, text in enumerate(naming)
         )
         plainest += zip(worths, naming, strict=True)
-    if (told.over or told.exhausted) and not (told.felt or told.peak) and _has_stories(request):
+    over = (told.over or told.exhausted) and not (told.felt or told.peak) and len(request.all_questions) >= BEGUN
+    if over and stories:
         for place, text in enumerate(_turned(speaking.back_to_story, request, "back")):
             asked = sum(was_asked(other, question) for other in speaking.back_to_story for question in lately)
             plainest.append((FLOOR + BACK - asked - TIE * place, text))
@@ -426,7 +437,7 @@ def _best(
         plainest += [(FLOOR + APPEARED, probe.replace("{x}", appeared)) for probe in speaking.appearing]
     if name := _newcomer(request):
         plainest += [(FLOOR + NEWCOMER, probe.replace("{x}", name)) for probe in speaking.newcomers]
-    plainest += [(each.value + SAYS_BACK, each.text) for each in said]
+    plainest += [(each.value + SAYS_BACK, each.text) for each in advice.said]
     return sorted((*found, *plainest), key=lambda pair: -pair[0])
 
 
@@ -491,12 +502,6 @@ def _appeared(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
 def _telling(request: QuestionRequest) -> Telling:
     said = [line.text for line in request.lines if line.speaker == "respondent"]
     return telling_of(said, phrasing(request.language))
-
-
-def _has_stories(request: QuestionRequest) -> bool:
-    """Whether the methodology asks for stories."""
-    forms = (form for own in request.methodology.strategies for form in own.templates.get(_language(request), ()))
-    return any(asks_story(form.ask) for form in forms)
 
 
 def _ranked(
@@ -599,6 +604,13 @@ def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
     before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]
     first = not any(loss.search(text) for text in before)
     return first and any(loss.search(sentence) and not relief.search(sentence) for sentence in said)
+
+
+def _is_moved(request: QuestionRequest, answer: str) -> bool:
+    """Whether somebody is close to tears and goes on telling."""
+    speaking = phrasing(request.language)
+    before = request.recent_questions[-1:] and request.recent_questions[-1].startswith(speaking.takes_time)
+    return bool(speaking.takes_time) and not before and re.search(speaking.moved, answer.casefold()) is not None
 
 
 def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:

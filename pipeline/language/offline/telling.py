@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pipeline.language.offline.phrasings import LanguagePhrasing
+from pipeline.methodology import Methodology
 from pipeline.question.text import sentences
 
 MUCH = 15
@@ -205,6 +206,13 @@ def _asks_what(answer: str) -> bool:
 def asks_story(text: str) -> bool:
     """Whether a question or a form asks how it went, or goes on."""
     return STORY.search(text) is not None
+
+
+def tells_stories(methodology: Methodology, language: str) -> bool:
+    """Whether a methodology asks for stories, in a language."""
+    code = language.casefold().split("-")[0]
+    forms = (form for own in methodology.strategies for form in own.templates.get(code, ()))
+    return any(asks_story(form.ask) for form in forms)
 
 
 def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float:

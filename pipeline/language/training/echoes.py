@@ -18,16 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.language.offline import echo_worth
-from pipeline.language.offline.echo_worth import PROBES, EchoModel, Told, features, vector
+from pipeline.language.offline.echo_worth import PROBES, Told, features, vector
 from pipeline.language.offline.echoes import echoes
+from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.telling import telling_of
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.network import ReaderNetwork
+from pipeline.language.training.ridge import fitted, names_of
+from pipeline.question.request import LINES
 
 NAMED_STRENGTH, VECTOR_STRENGTH = 20.0, 300.0
 """How small the weights of features are held, and those of the reader's vectors."""
 FOLDS = 8
+ANSWERS = LINES // 2 + 1
+"""Latest answers that a question is written from."""
 GOOD, USABLE = 3, 2
 PARTS = (3, 2)
 """Figures are printed for the third and the half of the moments whose best clause promises most."""
@@ -68,10 +73,10 @@ def read(path: Path, network: ReaderNetwork) -> Iterator[Rated]:
                 continue
             told = Told(
                 answer=turn["answer"],
-                mean_words=float(np.mean([len(answer.split()) for answer in answers])),
+                mean_words=float(np.mean([len(answer.split()) for answer in answers[-ANSWERS:]])),
                 asked=len(answers),
                 method=interview["method"],
-                telling=telling_of(answers, speaking),
+                telling=telling_of(answers[-ANSWERS:], speaking),
             )
             reading = network.read(turn["question"], "", turn["answer"])
             for at, echo in enumerate(found):
@@ -81,34 +86,15 @@ def read(path: Path, network: ReaderNetwork) -> Iterator[Rated]:
                     yield Rated(interview["id"], moment, named, vector(echo, reading), rating, probe)
 
 
-def fit(rated: Sequence[Rated], encoder: str) -> EchoModel:
+def fit(rated: Sequence[Rated], encoder: str) -> LinearModel:
     """Weights that predict ratings, and the probe of clauses that are usable."""
-    names = tuple(sorted({name for each in rated for name in each.named}))
-    width = len(rated[0].seen)
-    empty = np.zeros(0, dtype=np.float32)
-    model = EchoModel(names, encoder, empty, empty, empty, empty)
-    rows = np.stack([model.row(each.named, each.seen) for each in rated]).astype(np.float64)
-    mean, deviation = rows.mean(axis=0), rows.std(axis=0)
-    deviation[deviation < 1e-6] = 1.0
-    scaled = (rows - mean) / deviation
-    strength = np.array([NAMED_STRENGTH] * len(names) + [VECTOR_STRENGTH] * width)
+    names = names_of([each.named for each in rated])
+    rows = np.array([[*(each.named.get(name, 0.0) for name in names), *each.seen] for each in rated], dtype=np.float64)
     ratings = np.array([[each.rating] for each in rated], dtype=np.float64)
     usable = np.array([each.rating >= USABLE and each.probe in PROBES for each in rated])
     probes = np.array([[float(each.probe == probe) for probe in PROBES] for each in rated])
-    first, first_base = _solved(scaled, ratings, strength)
-    others, other_bases = _solved(scaled[usable], probes[usable], strength)
-    weights, base = np.hstack([first, others]), np.concatenate([first_base, other_bases])
-    return EchoModel(names, encoder, *(array.astype(np.float32) for array in (base, mean, deviation, weights)))
-
-
-def _solved(
-    rows: NDArray[np.float64], wanted: NDArray[np.float64], strength: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights and what is added to them."""
-    middle, base = rows.mean(axis=0), wanted.mean(axis=0)
-    kept = rows - middle
-    weights = np.linalg.solve(kept.T @ kept + np.diag(strength), kept.T @ (wanted - base))
-    return weights, base - middle @ weights
+    wanted = [(ratings, np.ones(len(rated), dtype=np.bool_)), (probes, usable)]
+    return fitted(names, rows, wanted, (NAMED_STRENGTH, VECTOR_STRENGTH), encoder)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -135,7 +121,7 @@ def _figures(rated: Sequence[Rated]) -> str:
         for each in rated:
             if fold[each.interview] != number:
                 continue
-            row = ((model.row(each.named, each.seen) - model.mean) / model.deviation) @ model.weights + model.base
+            row = model.expected([model.row(each.named, each.seen)])[0]
             expected.append(float(row[0]))
             given.append(each.rating)
             probe = PROBES[int(np.argmax(row[1:]))]

@@ -89,6 +89,8 @@ class LanguagePhrasing(BaseModel):
     reported: str = "(?!)"
     hesitating: tuple[str, ...] = ()
     hesitates: str = "(?!)"
+    takes_time: tuple[str, ...] = ()
+    moved: str = "(?!)"
     story_probes: tuple[str, ...] = ()
     after_echo: Mapping[str, AfterEcho] = {}
     past: str = ""

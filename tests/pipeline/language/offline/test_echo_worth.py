@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.language.offline import echo_worth
-from pipeline.language.offline.echo_worth import PROBES, EchoModel, Told, features, shipped, vector
+from pipeline.language.offline import linear, probe_worth
+from pipeline.language.offline.advice import Adviser
+from pipeline.language.offline.echo_worth import PROBES, Told, features, shipped, vector, worths
 from pipeline.language.offline.echoes import echoes
-from pipeline.language.offline.saying_back import SayingBack
+from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.telling import NOTHING
 from pipeline.language.reader.files import load_reader
 from pipeline.language.reader.network import Reading
@@ -30,31 +31,37 @@ def reader() -> Reader:
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """Where the file is looked for in this test."""
-    monkeypatch.setattr(echo_worth, "files", lambda _: tmp_path)
-    shipped.cache_clear()
+    monkeypatch.setattr(linear, "files", lambda _: tmp_path)
+    for read in (shipped, probe_worth.shipped):
+        read.cache_clear()
     yield tmp_path
-    shipped.cache_clear()
+    for read in (shipped, probe_worth.shipped):
+        read.cache_clear()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PK", b"{}"])
 def test_missing_or_damaged_file_says_nothing_back(folder: Path, reader: Reader, content: bytes | None) -> None:
     if content is not None:
         (folder / "echo_worth.npz").write_bytes(content)
+        (folder / "probe_worth.npz").write_bytes(content)
     assert shipped() is None
-    assert SayingBack.of(reader.network, reader.settings.encoder_sha256) is None
+    assert probe_worth.shipped() is None
+    adviser = Adviser.of(reader.network, reader.settings.encoder_sha256)
+    assert (adviser.knows_echoes, adviser.knows_probes) == (False, False)
 
 
 def test_weights_belong_to_the_reader_that_is_shipped(reader: Reader) -> None:
     model = shipped()
     assert model is not None
     assert model.encoder == reader.settings.encoder_sha256
-    assert SayingBack.of(reader.network, model.encoder) is not None
-    assert SayingBack.of(reader.network, "another") is None
+    for encoder, known in ((model.encoder, True), ("another", False)):
+        adviser = Adviser.of(reader.network, encoder)
+        assert (adviser.knows_echoes, adviser.knows_probes) == (known, known)
     reading = reader.network.read("What happened then?", "", ANSWER)
-    worths = model.worths(echoes(ANSWER), TOLD, reading)
-    assert [set(worth.probes) for worth in worths] == [set(PROBES)] * 2
-    assert all(-1 < worth.rating < 4 for worth in worths)
-    assert model.worths((), TOLD, reading) == []
+    found = worths(model, echoes(ANSWER), TOLD, reading)
+    assert [set(worth.probes) for worth in found] == [set(PROBES)] * 2
+    assert all(-1 < worth.rating < 4 for worth in found)
+    assert worths(model, (), TOLD, reading) == []
 
 
 def test_vector_of_a_clause_is_that_of_its_words(reader: Reader) -> None:
@@ -73,7 +80,7 @@ def test_training_learns_which_clause_and_which_probe() -> None:
             seen = np.full(4, float(at), dtype=np.float32)
             rated.append(Rated(number, number, named, seen, 3 if at == 0 else 2, "like" if at == 0 else "more"))
     model = fit(rated, "digest")
-    again = EchoModel.loaded(model.saved())
+    again = LinearModel.loaded(model.saved())
     assert (again.names, again.encoder) == (model.names, "digest")
     for kept, read in ((model.weights, again.weights), (model.base, again.base), (model.mean, again.mean)):
         assert np.array_equal(kept, read)

@@ -468,14 +468,14 @@ def test_question_that_promises_more_is_preferred_unless_the_engine_thinks_much_
     monkeypatch: pytest.MonkeyPatch, engine: float, other: float, behind: float, preferred: int
 ) -> None:
     choices = [deepening(seed=1), deepening(seed=2)]
-    monkeypatch.setattr(questions, "_promise", lambda choice, told: engine if choice is choices[0] else other)
+    monkeypatch.setattr(questions, "_promise", lambda choice, told, said: engine if choice is choices[0] else other)
     assert OfflineQuestionWriter().preferred(choices, [0.0, behind]) == preferred
 
 
 def test_only_what_was_said_just_now_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     now, before = deepening(), deepening(focus_said_earlier_turns=3)
     away = leaving()
-    monkeypatch.setattr(questions, "_promise", lambda choice, told: 1.0 if choice is away else 1.9)
+    monkeypatch.setattr(questions, "_promise", lambda choice, told, said: 1.0 if choice is away else 1.9)
     assert OfflineQuestionWriter().preferred([away, before], [0.0, 0.0]) == 0
     assert OfflineQuestionWriter().preferred([deepening(), before], [0.0, 0.0]) == 0
     assert OfflineQuestionWriter().preferred([away, before, now], [0.0, 0.0, 0.0]) == 2
@@ -522,7 +522,10 @@ def test_a_death_told_before_the_end_does_not_take_the_place_of_the_closing_ques
 def test_at_the_end_of_a_story_what_else_has_stayed_is_asked() -> None:
     story = METHODS["critical_incident"]
     told = "I got my coat and drove home, and he had the supper on the table. That was the day, really."
-    asked = request("critical_incident", story.strategy("deepen_narrative"), label="supper", answer=told)
+    first = request("critical_incident", story.strategy("deepen_narrative"), label="supper", answer=told)
+    assert compose(first) not in phrasing("en").back_to_story
+    before = ("What happened?", "Who was there?", "What was said?", "How long was it?")
+    asked = first.model_copy(update={"all_questions": before, "recent_questions": before})
     assert compose(asked) in phrasing("en").back_to_story
 
 
@@ -683,7 +686,7 @@ def test_piece_of_a_long_answer_is_not_said_back() -> None:
 
 
 def test_topic_is_not_turned_to_past_what_moves_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "_promise", lambda choice, told: 1.0)
+    monkeypatch.setattr(questions, "_promise", lambda choice, told, said: 1.0)
     monkeypatch.setattr(questions, "_weight", lambda choice: 0.0)
     for answer, turned in (("I was so ashamed of that, standing there.", 1), ("We took the bus, standing there.", 0)):
         lines = {"lines": (Line(speaker="respondent", text=answer),)}

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.language.offline.echo_worth import PROBES, EchoModel, Worth
+from pipeline.language.offline import echo_worth
+from pipeline.language.offline.advice import Adviser
+from pipeline.language.offline.echo_worth import PROBES, Worth
 from pipeline.language.offline.echoes import echoes
+from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
 from pipeline.language.offline.saying_back import SayingBack, may_say_back
 from pipeline.ports import Line, QuestionRequest
@@ -19,14 +22,15 @@ ANSWER = "The shop was shut. Nobody had told me, and I stood there in the rain. 
 FOCUS = "didn't dare ask me"
 
 
-class Rates(EchoModel):
+def rated(model: Any, found: Any, told: Any, reading: Any) -> list[Worth]:
     """Rates clauses as a test says."""
+    return [
+        Worth(echo, RATINGS.get(echo.text, 0.0), {probe: LIKELY.get(probe, 0.0) for probe in PROBES}) for echo in found
+    ]
 
-    def worths(self, found: Any, told: Any, reading: Any) -> list[Worth]:
-        return [
-            Worth(echo, RATINGS.get(echo.text, 0.0), {probe: LIKELY.get(probe, 0.0) for probe in PROBES})
-            for echo in found
-        ]
+
+EMPTY = np.zeros(0, dtype=np.float32)
+NO_WEIGHTS = LinearModel((), "", EMPTY, EMPTY, EMPTY, EMPTY)
 
 
 class NoNetwork:
@@ -34,20 +38,25 @@ class NoNetwork:
         return None
 
 
-RATINGS = {"He didn't dare ask you.": 2.8, "Nobody had told you.": 2.4}
+RATINGS = {
+    "Your house is never empty.": 2.0,
+    "He comes home.": 2.0,
+    "He didn't dare ask you.": 2.8,
+    "Nobody had told you.": 2.4,
+}
 LIKELY: dict[str, float] = {}
 
 
 @pytest.fixture(autouse=True)
 def likely() -> None:
     LIKELY.clear()
-    LIKELY.update({"like": 0.6, "more": 0.5})
+    LIKELY.update({"like": 0.6, "more": 0.4})
 
 
 @pytest.fixture
-def back() -> SayingBack:
-    empty = np.zeros(0, dtype=np.float32)
-    return SayingBack(NoNetwork(), Rates((), "", empty, empty, empty, empty))  # type: ignore[arg-type]
+def back(monkeypatch: pytest.MonkeyPatch) -> SayingBack:
+    monkeypatch.setattr(echo_worth, "worths", rated)
+    return SayingBack(NoNetwork(), NO_WEIGHTS)  # type: ignore[arg-type]
 
 
 def request(answer: str = ANSWER, *, asked: tuple[str, ...] = ("What happened?",), **changes: Any) -> QuestionRequest:
@@ -146,14 +155,15 @@ def test_probe_is_of_the_time_of_what_is_said_back(back: SayingBack) -> None:
 def test_writer_says_back_what_is_worth_it_and_not_what_is_not(
     back: SayingBack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = OfflineQuestionWriter(back=back)
+    adviser = Adviser(NoNetwork(), NO_WEIGHTS, None)  # type: ignore[arg-type]
+    writer = OfflineQuestionWriter(adviser=adviser)
     asked = request()
-    text = compose(asked, said=back.found(asked))
+    text = compose(asked, advice=adviser.on(asked))
     assert text == "He didn't dare ask you. What was that like for you?"
     assert writer.worth(asked, text) == 2.8
     assert writer.template(asked) != text
     monkeypatch.setitem(RATINGS, "He didn't dare ask you.", 0.1)
-    assert "dare" not in compose(asked, said=back.found(asked))
+    assert "dare" not in compose(asked, advice=adviser.on(asked))
 
 
 def test_same_answer_is_not_read_when_nothing_can_be_said_back(

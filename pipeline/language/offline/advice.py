@@ -1,0 +1,93 @@
+"""What is known of a moment before a question is worded: what could be said back, and which probes suit (English)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.language.offline import echo_worth, probe_worth
+from pipeline.language.offline.linear import LinearModel
+from pipeline.language.offline.phrasings import phrasing
+from pipeline.language.offline.probe_worth import Before
+from pipeline.language.offline.saying_back import Said, SayingBack
+from pipeline.language.offline.telling import telling_of
+from pipeline.language.reader.network import LONGEST_REMEMBERED, ReaderNetwork
+from pipeline.ports import QuestionRequest
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is known of a moment.
+
+    Attributes:
+        said: what could be said back, the best first.
+        gains: by how much more or less than usual a moderator would think of a kind of probe here, in points of 3.
+    """
+
+    said: Sequence[Said] = ()
+    gains: Mapping[str, float] = field(default_factory=dict)
+
+
+NONE = Advice()
+
+
+class Adviser:
+    """Advises on questions; safe to share between sessions.
+
+    Args:
+        network: of the reader, with the encoder that the weights belong to.
+        echoes: weights of what is said back; None to say nothing back.
+        probes: weights of bare probes; None to know nothing of them.
+    """
+
+    def __init__(self, network: ReaderNetwork, echoes: LinearModel | None, probes: LinearModel | None) -> None:
+        self._network = network
+        self._back = SayingBack(network, echoes) if echoes is not None else None
+        self._probes = probes
+
+    @classmethod
+    def of(cls, network: ReaderNetwork, encoder: str) -> Adviser:
+        """With the weights that are shipped, as far as they belong to the reader.
+
+        Args:
+            network: of the reader.
+            encoder: digest of its encoder.
+        """
+        echoes, probes = (
+            model if model is not None and model.encoder == encoder else None
+            for model in (echo_worth.shipped(), probe_worth.shipped())
+        )
+        return cls(network, echoes, probes)
+
+    @property
+    def knows_echoes(self) -> bool:
+        """Whether it knows what is worth saying back."""
+        return self._back is not None
+
+    @property
+    def knows_probes(self) -> bool:
+        """Whether it knows which probes suit."""
+        return self._probes is not None
+
+    def on(self, request: QuestionRequest) -> Advice:
+        """What is known for a request."""
+        said = self._back.found(request) if self._back is not None else ()
+        return Advice(said, self._gains(request))
+
+    def _gains(self, request: QuestionRequest) -> Mapping[str, float]:
+        answers = tuple(line.text for line in request.lines if line.speaker == "respondent")
+        asked = [line.text for line in request.lines if line.speaker == "interviewer"]
+        told = bool(answers) and request.lines[-1].speaker == "respondent" and bool(answers[-1].strip())
+        english = request.language.casefold().startswith("en")
+        if self._probes is None or not told or not english or request.kind != "follow_up":
+            return {}
+        if len(answers[-1].split()) > LONGEST_REMEMBERED or request.focus_is_jump:
+            return {}
+        before = Before(
+            answers=answers,
+            questions=request.all_questions or tuple(asked),
+            method=request.methodology.name,
+            telling=telling_of(answers, phrasing(request.language)),
+        )
+        reading = self._network.read(asked[-1] if asked else "", "", answers[-1])
+        return probe_worth.gains(self._probes, before, reading)

@@ -1,0 +1,123 @@
+"""What a bare probe is worth after an answer: a linear model over how it was told, what was asked before, and the
+reader's vectors.
+
+The weights are in `probe_worth.npz` beside this module, made by `python -m pipeline.language.training.probes` from
+moderators' ratings of the same probes at every answer of many interviews.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from pipeline.language.offline import linear
+from pipeline.language.offline.echo_worth import METHODS
+from pipeline.language.offline.linear import Floats, LinearModel
+from pipeline.language.offline.telling import Telling
+from pipeline.language.reader.network import Reading
+from pipeline.question.text import sentences
+
+_ASKS: Final = {
+    "more": r"\bmore about (?:that|it)\b|\babout (?:it|that), as much\b",
+    "then": r"\bhappened (?:then|next)\b|^and then\b|\bgo on from there\b",
+    "like": r"\b(?:that|it) like\b|\bhow was (?:that|it)\b",
+    "matter": r"\b(?:matters?|important) to you\b|\bthat important\b",
+    "why": r"\bmade you (?!feel)",
+    "mind": r"\bthrough your mind\b",
+    "gives": r"\b(?:that|it) (?:give you|do (?:for|to) you)\b",
+    "means": r"\b(?:that|it) mean (?:to|for) you\b",
+    "did": r"\bdid you do\b",
+    "came": r"\bcome (?:about|to that|from)\b",
+    "else": r"\b(?:what else|apart from)\b",
+    "closing": r"\bbefore we (?:finish|stop)\b|\bhaven't i asked\b|\blast (?:thing|question)\b",
+}
+KINDS: Final = tuple(_ASKS)
+"""What a probe asks for, as it was rated."""
+_PATTERNS: Final = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS.items())
+_TAKES_UP: Final = re.compile(
+    r"^(?:You|He|She|It|They|That|There|Your) (?!\w+ (?:me|us)\b)[^?]*\. |[“]|\bearlier\b", re.IGNORECASE
+)
+LATELY: Final = 6
+MOST: Final = 3
+"""Times that a kind was asked lately, beyond which one more makes no difference."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """The moment.
+
+    Attributes:
+        answers: of the interview, the last one at the end.
+        questions: of the interview, the last one at the end.
+        method: name of the methodology.
+        telling: how the last answer was told.
+    """
+
+    answers: tuple[str, ...]
+    questions: tuple[str, ...]
+    method: str
+    telling: Telling
+
+
+@lru_cache(maxsize=4096)
+def kind_of(question: str) -> str:
+    """What a question asks for; nothing where it is none of `KINDS`."""
+    return next((kind for kind, pattern in _PATTERNS if pattern.search(question)), "")
+
+
+def features(before: Before) -> dict[str, float]:
+    """What is known of the moment, by name."""
+    return dict(_features(before))
+
+
+def _features(before: Before) -> Iterator[tuple[str, float]]:
+    said = sentences(before.answers[-1])
+    counts = [len(answer.split()) for answer in before.answers]
+    for name, holds in asdict(before.telling).items():
+        yield f"told.{name}", float(holds)
+    yield f"method={before.method if before.method in METHODS else 'other'}", 1.0
+    yield "asked", len(before.questions) / 15
+    yield "begun", float(len(before.questions) < 2)
+    yield "words", float(np.log1p(counts[-1]))
+    yield "sentences", float(np.log1p(len(said)))
+    yield "last words", float(np.log1p(len(said[-1].split()) if said else 0))
+    yield "terse", float(counts[-1] < 6)
+    yield "mean words", float(np.log1p(np.mean(counts)))
+    kinds = [kind_of(question) for question in before.questions]
+    for kind in KINDS:
+        yield f"last={kind}", float(kinds[-1:] == [kind])
+        yield f"before={kind}", float(kinds[-2:-1] == [kind])
+        yield f"lately={kind}", float(min(sum(each == kind for each in kinds[-LATELY:]), MOST))
+    takes = [_TAKES_UP.search(question) is not None for question in before.questions]
+    yield "last takes up", float(takes[-1:] == [True])
+    yield "lately takes up", float(min(sum(takes[-LATELY:]), MOST))
+
+
+def vector(answer: str, reading: Reading) -> Floats:
+    """The reader's vectors of the whole, of the last sentence, of its end and of all words, [4 · width]."""
+    if not len(reading.mean):
+        return np.concatenate([reading.whole] * 4)
+    said = sentences(answer)
+    start = answer.rfind(said[-1]) if said else 0
+    last = [at for at, word in enumerate(reading.words) if word.start >= start]
+    ending = reading.mean[last].mean(axis=0) if last else reading.mean[-1]
+    return np.concatenate([reading.whole, ending, reading.mean[-1], reading.mean.mean(axis=0)])
+
+
+def gains(model: LinearModel, before: Before, reading: Reading) -> dict[str, float]:
+    """By how much more or less than usual a moderator would think of each kind of probe, in points of 3."""
+    row = model.row(features(before), vector(before.answers[-1], reading))
+    [expected] = model.expected([row])
+    usual = model.expected([model.mean])[0]
+    return {kind: float(expected[at] - usual[at]) for at, kind in enumerate(KINDS)}
+
+
+@lru_cache(maxsize=1)
+def shipped() -> LinearModel | None:
+    """The weights that are shipped; None where their file is missing or damaged: probes are ranked without them."""
+    return linear.shipped("probe_worth.npz")
