@@ -21,11 +21,11 @@ class Advice:
 
     Attributes:
         said: what could be said back, the best first.
-        gains: by how much more or less than usual a moderator would think of a kind of probe here, in points of 3.
+        ratings: by kind of probe, what moderators are expected to think of it here, 0 to 3.
     """
 
     said: Sequence[Said] = ()
-    gains: Mapping[str, float] = field(default_factory=dict)
+    ratings: Mapping[str, float] = field(default_factory=dict)
 
 
 NONE = Advice()
@@ -72,9 +72,9 @@ class Adviser:
     def on(self, request: QuestionRequest) -> Advice:
         """What is known for a request."""
         said = self._back.found(request) if self._back is not None else ()
-        return Advice(said, self._gains(request))
+        return Advice(said, self._ratings(request))
 
-    def _gains(self, request: QuestionRequest) -> Mapping[str, float]:
+    def _ratings(self, request: QuestionRequest) -> Mapping[str, float]:
         answers = tuple(line.text for line in request.lines if line.speaker == "respondent")
         asked = [line.text for line in request.lines if line.speaker == "interviewer"]
         told = bool(answers) and request.lines[-1].speaker == "respondent" and bool(answers[-1].strip())
@@ -90,4 +90,4 @@ class Adviser:
             telling=telling_of(answers, phrasing(request.language)),
         )
         reading = self._network.read(asked[-1] if asked else "", "", answers[-1])
-        return probe_worth.gains(self._probes, before, reading)
+        return probe_worth.ratings(self._probes, before, reading)

@@ -109,12 +109,11 @@ def vector(answer: str, reading: Reading) -> Floats:
     return np.concatenate([reading.whole, ending, reading.mean[-1], reading.mean.mean(axis=0)])
 
 
-def gains(model: LinearModel, before: Before, reading: Reading) -> dict[str, float]:
-    """By how much more or less than usual a moderator would think of each kind of probe, in points of 3."""
+def ratings(model: LinearModel, before: Before, reading: Reading) -> dict[str, float]:
+    """What moderators are expected to think of each kind of probe, 0 (ashamed of it) to 3 (exactly this)."""
     row = model.row(features(before), vector(before.answers[-1], reading))
     [expected] = model.expected([row])
-    usual = model.expected([model.mean])[0]
-    return {kind: float(expected[at] - usual[at]) for at, kind in enumerate(KINDS)}
+    return {kind: float(value) for kind, value in zip(KINDS, expected, strict=True)}
 
 
 @lru_cache(maxsize=1)

@@ -63,9 +63,9 @@ BACK = 0.3
 """What asking what else has stayed from a story gains over the plainest probe at its end."""
 HINTS_IN, HINTED = 2, 0.8
 """Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
-GAIN = 0.7
-"""What a probe gains or loses for each point that moderators are expected to think more or less of it than usual."""
-SAYS_BACK = 0.2
+GAIN, MIDDLING = 1.0, 1.4
+"""What a probe gains or loses for each point by which what moderators are expected to think of it differs from that."""
+SAYS_BACK = 0.4
 """What saying something back gains over what the ranker expects of other wordings: moderators who had the choice called
 it exactly right twice as often."""
 APPEARED = 0.8
@@ -396,7 +396,7 @@ def _best(
     What was told just now can be asked about by the plainest probes as well, each of which makes all of them worth less
     where it was used lately; and something of it can be said back.
     """
-    gains = {kind: GAIN * gain for kind, gain in advice.gains.items()}
+    gains = {kind: GAIN * (rating - MIDDLING) for kind, rating in advice.ratings.items()}
     found = [
         (value + gains.get(kind_of(text), 0.0), text)
         for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)

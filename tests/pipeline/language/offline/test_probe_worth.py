@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.language.offline.advice import Advice, Adviser
 from pipeline.language.offline.phrasings import phrasing
-from pipeline.language.offline.probe_worth import KINDS, Before, features, gains, kind_of, shipped, vector
+from pipeline.language.offline.probe_worth import KINDS, Before, features, kind_of, ratings, shipped, vector
 from pipeline.language.offline.questions import compose
 from pipeline.language.offline.telling import NOTHING, telling_of
 from pipeline.language.reader.files import load_reader
@@ -61,7 +61,7 @@ def test_story_that_goes_on_is_asked_on_and_one_that_is_over_is_not(reader: Read
     ):
         telling = telling_of([answer], phrasing("en"))
         before = Before((answer,), (asked,), "critical_incident", telling)
-        found.append(gains(model, before, reader.network.read(asked, "", answer)))
+        found.append(ratings(model, before, reader.network.read(asked, "", answer)))
     assert set(found[0]) == set(KINDS)
     assert found[0]["then"] > found[1]["then"] + 0.8
     assert found[1]["means"] > found[0]["means"]
@@ -76,8 +76,8 @@ def test_training_learns_what_suits() -> None:
     rated = []
     for number in range(30):
         seen = np.full(4, float(number % 2), dtype=np.float32)
-        ratings = tuple(3 * ((kind == "then") == (number % 2 == 1)) for kind in KINDS)
-        rated.append(Rated(number, {"told.over": float(number % 2 == 0)}, seen, ratings))
+        given = tuple(3 * ((kind == "then") == (number % 2 == 1)) for kind in KINDS)
+        rated.append(Rated(number, {"told.over": float(number % 2 == 0)}, seen, given))
     model = fit(rated, "")
     over, goes_on = model.expected([model.row(each.named, each.seen) for each in rated[:2]])
     then = KINDS.index("then")
@@ -88,14 +88,14 @@ def test_training_learns_what_suits() -> None:
 def test_what_suits_is_asked() -> None:
     asked = request()
     usual = kind_of(compose(asked))
-    others = {kind for kind in KINDS if kind_of(compose(asked, advice=Advice(gains={kind: 3.0}))) == kind}
+    others = {kind for kind in KINDS if kind_of(compose(asked, advice=Advice(ratings={kind: 3.0}))) == kind}
     assert len(others - {usual}) > 1
 
 
 def test_nothing_is_known_of_what_was_not_told(reader: Reader) -> None:
     adviser = Adviser.of(reader.network, reader.settings.encoder_sha256)
-    assert adviser.on(request()).gains
+    assert adviser.on(request()).ratings
     for changes in ({"language": "de"}, {"kind": "closing"}, {"lines": ()}, {"focus_is_jump": True}):
-        assert adviser.on(request(**changes)).gains == {}
-    assert adviser.on(request("")).gains == {}
-    assert adviser.on(request("word " * 500)).gains == {}
+        assert adviser.on(request(**changes)).ratings == {}
+    assert adviser.on(request("")).ratings == {}
+    assert adviser.on(request("word " * 500)).ratings == {}
