@@ -11,6 +11,8 @@ There are no threads and no clock here: the caller passes the time. The rules by
   refused under high load.
 - A session has at most one guess, one partial and one part of a recording running; cancelled ones count until their
   worker is free.
+- An answer that is read again has a worker of its own, so that nobody waits for it. There is one at a time; it is
+  refused where the others are busy, and given up as soon as all of them are wanted.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ class AdmissionLimits:
     """Load, in [0, 1], above which partials are refused."""
     final_wait_s: float = 20.0
     """Predicted wait in seconds above which finals and guesses are refused."""
+    again_load: float = 0.6
+    """Load, in [0, 1], above which no answer is read again."""
 
 
 @dataclass(eq=False, slots=True)
@@ -53,6 +57,7 @@ class Ticket:
     cost_s: float
     state: TicketState = "waiting"
     started_at: float = 0.0
+    given_up: bool = False
 
     @property
     def start_by(self) -> float:
@@ -64,9 +69,9 @@ class Ticket:
 class TranscriberLoad:
     """The load of a transcriber's workers.
 
-    `running` and `waiting` are numbers of transcriptions. `busy` is the recent share of the workers' time that was
-    used, in [0, 1]; `backlog_s` is the predicted wait, in seconds, of a final that were requested now. `done`,
-    `dropped` (including refused) and `cancelled` are counts since the start, by purpose.
+    `running` and `waiting` are numbers of transcriptions, without an answer that is read again. `busy` is the recent
+    share of the workers' time that was used, in [0, 1]; `backlog_s` is the predicted wait, in seconds, of a final that
+    were requested now. `done`, `dropped` (including refused) and `cancelled` are counts since the start, by purpose.
     """
 
     workers: int
@@ -81,12 +86,14 @@ class TranscriberLoad:
 
 @dataclass(slots=True)
 class AdmissionQueue:
-    """The queue of transcriptions for a number of equal workers."""
+    """The queue of transcriptions for a number of equal workers, and for one more where answers are `read_again`."""
 
     workers: int
     limits: AdmissionLimits = field(default_factory=AdmissionLimits)
+    read_again: bool = False
     _waiting: list[Ticket] = field(default_factory=list)
     _running: list[Ticket] = field(default_factory=list)
+    _again: Ticket | None = None
     _done: Counter[Purpose] = field(default_factory=Counter)
     _dropped: Counter[Purpose] = field(default_factory=Counter)
     _cancelled: Counter[Purpose] = field(default_factory=Counter)
@@ -109,7 +116,10 @@ class AdmissionQueue:
         if not self._admits(purpose, session, now):
             self._dropped[purpose] += 1
             return None
-        self._waiting.append(ticket)
+        if purpose == "again":
+            self._again = ticket
+        else:
+            self._waiting.append(ticket)
         return ticket
 
     def expire(self, now: float) -> list[Ticket]:
@@ -125,9 +135,26 @@ class AdmissionQueue:
             self._dropped["partial"] += 1
         return late
 
+    def give_up(self) -> Ticket | None:
+        """The ticket of the answer that is read again, if all other workers are wanted now; it counts as dropped.
+
+        It is returned once. If it runs, its worker is taken until `finish`.
+        """
+        ticket = self._again
+        if ticket is None or ticket.given_up or self._has_room:
+            return None
+        ticket.given_up = True
+        self._dropped["again"] += 1
+        if ticket.state == "waiting":
+            ticket.state, self._again = "over", None
+        return ticket
+
     def next(self, now: float) -> Ticket | None:
         """Start the next transcription: returns its ticket, None if none may start now."""
         self._update_load(now)
+        if self._again is not None and self._again.state == "waiting":
+            self._again.state, self._again.started_at = "running", now
+            return self._again
         if len(self._running) >= self.workers:
             return None
         ready = [ticket for ticket in self._waiting if not self._must_wait(ticket)]
@@ -142,7 +169,10 @@ class AdmissionQueue:
     def finish(self, ticket: Ticket, now: float) -> None:
         """The transcription has returned or failed: its worker is free again."""
         self._update_load(now)
-        self._running.remove(ticket)
+        if ticket is self._again:
+            self._again = None
+        else:
+            self._running.remove(ticket)
         ticket.state = "over"
         self._done[ticket.purpose] += 1
         spent = now - ticket.started_at
@@ -151,12 +181,16 @@ class AdmissionQueue:
 
     def cancel(self, ticket: Ticket) -> None:
         """The transcription is no longer needed. A running one keeps its worker until `finish`."""
-        if ticket.state == "over":
+        if ticket.state == "over" or ticket.given_up:
             return
         self._cancelled[ticket.purpose] += 1
-        if ticket.state == "waiting":
+        if ticket.state == "running":
+            return
+        ticket.state = "over"
+        if ticket is self._again:
+            self._again = None
+        else:
             self._waiting.remove(ticket)
-            ticket.state = "over"
 
     def load(self, now: float) -> TranscriberLoad:
         """The load at the time `now`."""
@@ -180,12 +214,18 @@ class AdmissionQueue:
             return True
         return ticket.purpose in ("partial", "recording") and not self._spares_a_worker()
 
+    @property
+    def _has_room(self) -> bool:
+        return len(self._running) + len(self._waiting) < self.workers
+
     def _spares_a_worker(self) -> bool:
         return len(self._running) < max(1, self.workers - 1)
 
     def _admits(self, purpose: Purpose, session: Hashable, now: float) -> bool:
         if purpose == "partial":
             return self._admits_partial(session)
+        if purpose == "again":
+            return self.read_again and self._again is None and self._has_room and self._busy <= self.limits.again_load
         return purpose == "recording" or self._backlog(now) <= self.limits.final_wait_s
 
     def _admits_partial(self, session: Hashable) -> bool:

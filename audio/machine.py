@@ -92,6 +92,7 @@ class SpeechMachine:
         max_answer_s: length of the longest answer, in seconds from its first speech; None for no limit.
         partial_every_ms: milliseconds of speech between partial transcripts; 0 for none.
         by_sound: whether it is judged by the sound, too, that somebody has finished.
+        keep_sound: whether the sound of the whole answer is kept.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class SpeechMachine:
         max_answer_s: float | None = 300,
         partial_every_ms: int = 1000,
         by_sound: bool = False,
+        keep_sound: bool = False,
     ) -> None:
         self._max_samples = None if max_answer_s is None else max(FRAME_SAMPLES, int(max_answer_s * RATE_HZ))
         self._partial_every = samples_of(partial_every_ms)
@@ -112,7 +114,9 @@ class SpeechMachine:
         self._frames_queued = 0
         self._position = 0
         self._speech = SpeechSegmenter()
-        self._windows = WindowBuffer()
+        self._windows = WindowBuffer(keep_sound=keep_sound)
+        self.sound = self._windows.sound
+        """The sound of the answer so far; None if it is not kept."""
         self._segments: deque[tuple[int, int]] = deque(maxlen=MAX_SEGMENTS)
         self._out: list[MachineOutput] = []
         self._assembler = TranscriptAssembler(language=language, out=self._out)
@@ -394,7 +398,7 @@ class SpeechMachine:
         self._end = _PendingEnd(reason, at)
         self._assembler.finish()
         if after is not None:
-            self._after_end += [frame.samples for frame in self._windows.frames_since(after)]
+            self._after_end += self._windows.leave(after)
         self._after_end += [item.samples for item in self._queue if isinstance(item, Frame)]
         self._after_end += [item.rest for item in self._queue if isinstance(item, _Stop)]
         self._after_end.append(self._incomplete_frame)

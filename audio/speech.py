@@ -20,6 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from audio.answer_sound import AnswerSound
 from audio.endpoint import Patience
 from audio.errors import AudioError, AudioFormat, AudioTooLong
 from audio.machine import SpeechMachine
@@ -56,6 +57,7 @@ class SpeechStream:
         is_recording: whether this is an uploaded recording, whose transcriptions yield to those of live speakers.
         speculate: whether every pause is transcribed at once, or only silences that may be the end of the answer.
         turns: judges by the sound whether somebody has finished, shared by all streams; None: by silence and text.
+        keep_sound: whether the sound of the whole answer is kept, in `sound`.
         executor: threads for voice activity and turn detection; None for the event loop's own.
         deadlines_s: how long a transcription of each purpose may take, in seconds, including the wait for a worker.
     """
@@ -73,6 +75,7 @@ class SpeechStream:
         is_recording: bool = False,
         speculate: bool = True,
         turns: TurnDetector | None = None,
+        keep_sound: bool = False,
         executor: Executor | None = None,
         deadlines_s: Mapping[Purpose, float] = DEADLINES_S,
     ) -> None:
@@ -91,6 +94,7 @@ class SpeechStream:
             max_answer_s=max_answer_s,
             partial_every_ms=partial_every_ms,
             by_sound=turns is not None,
+            keep_sound=keep_sound,
         )
         self._group = asyncio.TaskGroup()
         self._entered = False
@@ -122,6 +126,11 @@ class SpeechStream:
     def ended(self) -> bool:
         """Whether the answer is over; its `AnswerEnded` may still wait in `events`."""
         return self._machine.ended
+
+    @property
+    def sound(self) -> AnswerSound | None:
+        """The sound of the answer so far; None if it is not kept."""
+        return self._machine.sound
 
     def leftover(self) -> bytes:
         """After `AnswerEnded`: the audio after the end, which is to be fed first to the stream of the next answer."""

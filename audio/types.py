@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 
 RATE_HZ = 16_000
 Samples = NDArray[np.int16]
-Purpose = Literal["partial", "guess", "final", "recording"]
+Purpose = Literal["partial", "guess", "final", "recording", "again"]
 """What a transcription is for.
 
 `partial`: a live caption, dropped first under load. `guess`: a provisional transcript, made in a pause. `final`: a part
-of the answer that is certain. `recording`: a part of an uploaded recording, for which nobody is waiting.
+of the answer that is certain. `recording`: a part of an uploaded recording, for which nobody is waiting. `again`: a
+part of an answer that is over, read once more, which is given up as soon as anything else needs the time.
 """
 
 

@@ -159,11 +159,16 @@ def _stopped_at_s(written: Sequence[int], first_timestamp: int) -> float | None:
 class BeamSizes:
     """Numbers of hypotheses in beam search: `partial` for live captions, `final` for whatever may be the answer.
 
-    They don't depend on the load, so that no words do.
+    `again` is for an answer that is read again. They don't depend on the load, so that no words do.
     """
 
     partial: int = 1
     final: int = 5
+    again: int = 10
+
+    def of(self, purpose: Purpose) -> int:
+        """The number for that purpose."""
+        return {"partial": self.partial, "again": self.again}.get(purpose, self.final)
 
 
 @dataclass(slots=True)
@@ -188,19 +193,21 @@ class WhisperTranscriber:
         workers: int = 2,
         limits: AdmissionLimits | None = None,
         beam_sizes: BeamSizes | None = None,
+        read_again: bool = False,
     ) -> None:
         """Threads are started when they are needed.
 
         Args:
-            engine: runs the model; must allow `workers` calls at once.
+            engine: runs the model; must allow `workers` calls at once, and one more with `read_again`.
             workers: number of threads.
             limits: when transcriptions are dropped or refused.
             beam_sizes: numbers of hypotheses.
+            read_again: whether there is one more thread, for answers that are read again.
         """
         self._engine = engine
-        self._admission = AdmissionQueue(workers, limits or AdmissionLimits())
+        self._admission = AdmissionQueue(workers, limits or AdmissionLimits(), read_again)
         self._beam_sizes = beam_sizes or BeamSizes()
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="whisper")
+        self._threads = ThreadPoolExecutor(workers + read_again, thread_name_prefix="whisper")
         self._jobs: dict[Ticket, _Job] = {}
         self._closed = False
 
@@ -213,11 +220,12 @@ class WhisperTranscriber:
         compute: str = "auto",
         limits: AdmissionLimits | None = None,
         beam_sizes: BeamSizes | None = None,
+        read_again: bool = False,
     ) -> WhisperTranscriber:
         """Load the model and run it once; blocks for about a second. Raises ModelMissing."""
-        engine = FasterWhisper(model, workers=workers, compute=compute)
+        engine = FasterWhisper(model, workers=workers + read_again, compute=compute)
         engine.decode(np.zeros(RATE_HZ, np.float32), context_s=10, beam_size=1, language="en")
-        return cls(engine, workers=workers, limits=limits, beam_sizes=beam_sizes)
+        return cls(engine, workers=workers, limits=limits, beam_sizes=beam_sizes, read_again=read_again)
 
     @property
     def model_id(self) -> str:
@@ -251,7 +259,7 @@ class WhisperTranscriber:
         A waiting call that is cancelled leaves the queue; a running one keeps its worker until the thread returns.
 
         Raises:
-            TranscriberDropped: the load is too high for a partial, or for any transcription.
+            TranscriberDropped: the load is too high for a partial, for reading again, or for any transcription.
             TranscriberFailed: the model failed, or the audio is longer than 30 s.
             TranscriberUnavailable: the transcriber is closed, or the model does not support the language.
         """
@@ -267,7 +275,9 @@ class WhisperTranscriber:
         if ticket is None:
             raise TranscriberDropped(f"No time for a {purpose}.")
         result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
-        self._jobs[ticket] = _Job(np.array(samples, dtype=np.int16), language, offset, self._beam_size(purpose), result)
+        self._jobs[ticket] = _Job(
+            np.array(samples, dtype=np.int16), language, offset, self._beam_sizes.of(purpose), result
+        )
         self._start_due(now)
         try:
             return await result
@@ -286,11 +296,10 @@ class WhisperTranscriber:
                     job.result.set_exception(TranscriberUnavailable("The transcriber is closed."))
         await asyncio.to_thread(self._threads.shutdown, wait=True)
 
-    def _beam_size(self, purpose: Purpose) -> int:
-        return self._beam_sizes.partial if purpose == "partial" else self._beam_sizes.final
-
     def _start_due(self, now: float) -> None:
-        """Drop partials that waited too long, and start transcriptions while there are free workers."""
+        """Drop partials that waited too long, start transcriptions while there are free workers, and give up reading
+        an answer again if there are none.
+        """
         loop = asyncio.get_running_loop()
         for late in self._admission.expire(now):
             dropped = self._jobs.pop(late)
@@ -300,6 +309,17 @@ class WhisperTranscriber:
             job = self._jobs[ticket]
             work = self._threads.submit(self._decode, job)
             work.add_done_callback(partial(self._return_result, loop, ticket))
+        given_up = self._admission.give_up()
+        if given_up is not None:
+            self._give_up(given_up)
+
+    def _give_up(self, ticket: Ticket) -> None:
+        job = self._jobs[ticket]
+        job.is_cancelled.set()
+        if ticket.state == "over":
+            del self._jobs[ticket]
+        if not job.result.done():
+            job.result.set_exception(TranscriberDropped("No time to read an answer again."))
 
     def _decode(self, job: _Job) -> Transcript:
         """Runs in a worker thread."""

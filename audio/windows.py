@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.answer_sound import AnswerSound
 from audio.endpoint import FRAME_SAMPLES
 from audio.sound_end import SEARCHED_SAMPLES, find_sound_end
 from audio.types import RATE_HZ, Samples, Transcript, Word
@@ -107,9 +108,15 @@ class WindowAudio:
 
 
 class WindowBuffer:
-    """The audio of an answer, of which only the current window and its overlap are kept."""
+    """The audio of an answer, of which the current window and its overlap are kept.
 
-    def __init__(self) -> None:
+    Args:
+        keep_sound: whether all frames of windows are kept, too.
+    """
+
+    def __init__(self, *, keep_sound: bool = False) -> None:
+        self.sound = AnswerSound() if keep_sound else None
+        """All frames of windows; None if they are not kept."""
         self._frames: deque[Frame] = deque()
         self._lead_in: deque[Frame] = deque(maxlen=LEAD_IN_FRAMES)
         self._start = 0
@@ -120,7 +127,8 @@ class WindowBuffer:
     @property
     def held_samples(self) -> int:
         """Samples in memory, which bounds the memory that an answer takes."""
-        return (len(self._frames) + len(self._lead_in)) * FRAME_SAMPLES
+        sound = 0 if self.sound is None else self.sound.held_samples
+        return (len(self._frames) + len(self._lead_in)) * FRAME_SAMPLES + sound
 
     @property
     def is_full(self) -> bool:
@@ -147,10 +155,18 @@ class WindowBuffer:
     def _keep(self, frame: Frame) -> None:
         self._frames.append(frame)
         self._window_frames += 1
+        if self.sound is not None:
+            self.sound.add(frame)
 
     def frames_since(self, since: int) -> list[Frame]:
         """The frames from number `since` on that are still in memory."""
         return [frame for frame in (*self._frames, *self._lead_in) if frame.index >= since]
+
+    def leave(self, since: int) -> list[Samples]:
+        """The samples of the frames from number `since` on, which belong to the next answer."""
+        if self.sound is not None:
+            self.sound.drop_from(since)
+        return [frame.samples for frame in self.frames_since(since)]
 
     def sound_end(self, onset: int, end: int) -> int:
         """The position of the last sound of a segment of speech that has just ended.
@@ -186,6 +202,8 @@ class WindowBuffer:
     def start_window(self, at: int, *, cut_in_speech: bool) -> None:
         """Begin the next window with frame `at`; of the frames before it only enough for an overlap are kept."""
         self._start, self._cut_in_speech = at, cut_in_speech
+        if self.sound is not None:
+            self.sound.note_cut()
         self._window_frames = sum(frame.index >= at for frame in self._frames)
         surplus = len(self._frames) - self._window_frames - MAX_OVERLAP_FRAMES - OVERLAP_PAUSE_SEARCH_FRAMES
         for _ in range(surplus):

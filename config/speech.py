@@ -85,6 +85,12 @@ class SpeechSettings(Group):
         "was begun is withdrawn then, and the answer is one. It is committed when the time is over. 0: it ends at "
         "once.",
     )
+    second_reading: bool = Field(
+        default=True,
+        description="Whether a long spoken answer is read once more as a whole while it may still go on, where no "
+        "speaker needs the time; what is understood otherwise then is stored beside the answer, and nothing is made of "
+        "it.",
+    )
     max_answer_s: float = Field(
         default=300.0, ge=10, le=3600, description="Longest spoken answer, where the concept does not say, in seconds."
     )

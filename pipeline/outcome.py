@@ -24,7 +24,7 @@ from pipeline.contracts import (
 )
 from pipeline.grid.rating import form_of
 from pipeline.ports import Vectors
-from pipeline.state import InterviewState, Receipt, SessionStatus
+from pipeline.state import InterviewState, Receipt, SessionStatus, Utterance
 
 Event = dict[str, Any]
 STOPPING = "stopping"
@@ -144,7 +144,7 @@ def _next_state(context: TurnContext, move: Move | None, *, counts: bool) -> Int
     update: dict[str, Any] = {
         "rev": before.rev + 1,
         "updated_at": context.now,
-        "utterances": (*before.utterances, said, response.utterance),
+        "utterances": (*(_put_right(u, said) for u in before.utterances), said, response.utterance),
         "question": response.asked,
         "directives": tuple(d for d in before.directives if d.command_id != followed),
         "nodes": tuple(changed.graph.nodes.values()),
@@ -168,6 +168,13 @@ def _next_state(context: TurnContext, move: Move | None, *, counts: bool) -> Int
         turn = context.get(UtteranceOutput).utterance.turn_number
         update["conduct"] = remembered(before.conduct, move, turn_number=turn, now=context.now, policy=policy)
     return before.model_copy(update=update)
+
+
+def _put_right(earlier: Utterance, said: Utterance) -> Utterance:
+    """An earlier utterance; where it is corrected now, nobody needs its second reading any more."""
+    if earlier.id != said.corrects or earlier.second_reading is None:
+        return earlier
+    return earlier.model_copy(update={"second_reading": None})
 
 
 def _status(before: InterviewState, going: ContinuationOutput, move: Move | None) -> dict[str, Any]:

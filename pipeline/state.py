@@ -51,7 +51,8 @@ class Utterance(Record):
 
     `acts` are those of a respondent's message, empty where all of it tells; `replies_to` is the act that a reply of the
     interviewer answers. `spoken`: transcribed from speech, with the mean `confidence` of its words, in [0, 1], and its
-    length `speech_ms`.
+    length `speech_ms`. `second_reading` is what was understood when the whole answer was read once more, where that has
+    other words; nothing is made of it, and it is gone once the answer is corrected.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Utterance(Record):
     spoken: bool = False
     confidence: float | None = None
     speech_ms: int | None = None
+    second_reading: str | None = None
     acts: tuple[HeardAct, ...] = ()
     replies_to: Act | None = None
 
@@ -297,6 +299,14 @@ class InterviewState(Record):
     def last_answer(self) -> Utterance | None:
         """The respondent's latest utterance with content."""
         return next((u for u in reversed(self.utterances) if u.speaker == "respondent" and u.text), None)
+
+    def with_second_reading(self, text: str) -> InterviewState:
+        """The state with this second reading of the last answer, if that was spoken."""
+        last = self.last_answer()
+        if last is None or not last.spoken:
+            return self
+        noted = last.model_copy(update={"second_reading": text})
+        return self.model_copy(update={"utterances": tuple(noted if u is last else u for u in self.utterances)})
 
     def dump(self) -> bytes:
         """The state as JSON."""

@@ -191,6 +191,13 @@ class Metrics:
         self.speech_dropped = Counter(
             "askwell_speech_dropped", "Transcriptions there was no time for.", ["purpose"], registry=registry
         )
+        self.second_readings = Counter(
+            "askwell_speech_second_readings",
+            "Spoken answers that were read once more: with other words that are surer (and stored) or worse, with the "
+            "same, with none; given up for want of time, failed.",
+            ["outcome"],
+            registry=registry,
+        )
         self.speech_refused = Counter(
             "askwell_speech_refused", "Spoken answers refused because of the load.", registry=registry
         )

@@ -576,6 +576,10 @@ class UtteranceRow(UtteranceShown):
     spoken: bool
     confidence: Share | None = Field(description="Of a spoken answer: the mean of its words.")
     speech_ms: int | None
+    second_reading: str | None = Field(
+        description="Of a spoken answer: what was understood when the whole was read once more, where that has other "
+        "words. Nothing is made of it; concepts, quotes and the interview rest on `text`."
+    )
     clock_set_back: bool = Field(description="Whether it is later than what stands before it, whatever its time says.")
     acts: list[Json] = Field(
         description="What was heard in a message: acts with their places; none where it all tells."

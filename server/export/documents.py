@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from pipeline.records import NAMESPACE
 from server.export.coverage import HEADINGS, coverage_cells, coverage_rows
-from server.export.material import SPEAKERS, Material, as_it_reads, shown_text
+from server.export.material import SPEAKERS, Material, as_it_reads, second_reading_note, shown_text
 from server.export.stimulus import SHOWN, shown_parts
 from server.export.text import xml_text
 
@@ -43,6 +43,9 @@ def to_docx(material: Material) -> bytes:
         mark = " (amended)" if said.amends else " (retracted)" if said.retracted else ""
         paragraph.add_run(f"{SPEAKERS[said.utterance.speaker]}{mark}: ").bold = True
         paragraph.add_run(xml_text(shown_text(said.utterance))).font.strike = said.retracted
+        note = second_reading_note(said.utterance)
+        if note:
+            document.add_paragraph(style="Quote").add_run(xml_text(note)).font.size = Pt(9)
     covered = coverage_rows(state, material.configuration)
     if covered:
         document.add_heading("Elements of the concept", 1)

@@ -17,6 +17,9 @@ Row = dict[str, Any]
 
 SPEAKERS = {"interviewer": "Interviewer", "respondent": "Respondent", "moderator": "Moderator"}
 SKIPPED = "(rather not say)"
+SECOND_READING = (
+    "Second reading of the whole answer, made when it was over; concepts and quotes rest on the text above:"
+)
 NO_USAGE = SessionUsage()
 
 
@@ -124,6 +127,7 @@ def utterance_rows(state: InterviewState) -> list[Row]:
             "spoken": u.spoken,
             "confidence": u.confidence,
             "speech_ms": u.speech_ms,
+            "second_reading": u.second_reading,
             "acts": [act.model_dump() for act in u.acts],
             "replies_to": u.replies_to,
         }
@@ -161,6 +165,11 @@ def public_utterance_rows(state: InterviewState) -> list[Row]:
         {"id": u.id, "turn_number": u.turn_number, "speaker": u.speaker, "kind": u.kind, "text": u.text}
         for u in state.utterances
     ]
+
+
+def second_reading_note(utterance: Utterance) -> str | None:
+    """The second reading of a spoken answer, with words that say what it is; None without one."""
+    return f"{SECOND_READING} {utterance.second_reading}" if utterance.second_reading else None
 
 
 def shown_text(utterance: Utterance) -> str:

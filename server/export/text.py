@@ -24,6 +24,7 @@ from server.export.material import (
     edge_rows,
     guide_words,
     node_rows,
+    second_reading_note,
     session_row,
     shown_text,
     slot_rows,
@@ -99,6 +100,8 @@ def to_markdown(material: Material) -> bytes:
         mark = " (amended)" if said.amends else ""
         shown = f"~~{text}~~ (retracted)" if said.retracted else text
         lines += [f"**{SPEAKERS[said.utterance.speaker]}**{mark}: {shown}", ""]
+        note = second_reading_note(said.utterance)
+        lines += [f"> _{_escaped(note)}_", ""] if note else []
     if state.guide:
         lines += ["## Guide", ""]
         lines += [f"- {_escaped(item.label)}: {guide_words(item)}" for item in state.guide]

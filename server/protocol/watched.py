@@ -217,6 +217,17 @@ class WatchedTranscriptFinal(SessionFrame):
     spoken: bool = False
 
 
+class WatchedSecondReading(SessionFrame):
+    """What was understood when a spoken answer was read once more as a whole, where that has other words.
+
+    Nothing is made of it: the interview, concepts and quotes rest on the text of the answer.
+    """
+
+    type: Literal["transcript.second_reading"] = "transcript.second_reading"
+    turn_number: TurnNumber
+    text: str | None = Field(description="Null once the answer was corrected.")
+
+
 class Respondent(SessionFrame):
     """Whether a respondent is connected, and what the respondent or the server is doing."""
 
@@ -426,6 +437,7 @@ ModeratorServerMessage = Annotated[
     | WatchedQuestionCompleted
     | WatchedTranscriptPartial
     | WatchedTranscriptFinal
+    | WatchedSecondReading
     | Respondent
     | Alerts
     | Action

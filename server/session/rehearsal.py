@@ -60,6 +60,11 @@ class Rehearsal:
         """Whether it is still being made."""
         return self._task is not None and not self._task.done()
 
+    async def over(self) -> None:
+        """Wait until it is made, or will not be."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
     @property
     def alarming(self) -> bool:
         """Whether it would raise an alert of care, which must not wait."""

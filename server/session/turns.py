@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -62,6 +62,8 @@ class TurnHandle:
         first: durable events about the answer that precede its turn.
         speculative: what was decided before the answer was certain.
         rehearsal: the whole turn, made before the answer was certain.
+        second_reading: what a second reading of it has understood otherwise, called once, right before the commit or
+            when there will be none.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class TurnHandle:
         first: Sequence[Mapping[str, Any]] = (),
         speculative: SpeculativeTurn | None = None,
         rehearsal: Rehearsal | None = None,
+        second_reading: Callable[[], str | None] | None = None,
     ) -> None:
         self.answer = answer
         self.digest = digest
@@ -80,6 +83,7 @@ class TurnHandle:
         self.first = first
         self.speculative = speculative
         self.rehearsal = rehearsal
+        self.second_reading = second_reading
         self.attempt: int | None = None
         """The attempt as which the answer was accepted, once it was."""
         self._accepted: asyncio.Future[None] = quiet_future()
@@ -121,6 +125,11 @@ class TurnHandle:
         """Wait until the turn is committed. Raises what prevented it."""
         return await asyncio.shield(self._done)
 
+    def take_second_reading(self) -> str | None:
+        """What a second reading has understood otherwise by now; None if there is no such thing, or it was taken."""
+        taken, self.second_reading = self.second_reading, None
+        return None if taken is None else taken()
+
     def accept(self) -> None:
         """The answer is stored."""
         if not self._accepted.done():
@@ -128,12 +137,14 @@ class TurnHandle:
 
     def succeed(self, receipt: Receipt) -> None:
         """The turn is committed."""
+        self.take_second_reading()
         self.accept()
         if not self._done.done():
             self._done.set_result(receipt)
 
     def fail(self, error: BaseException) -> None:
         """The turn failed."""
+        self.take_second_reading()
         for future in (self._accepted, self._done):
             if not future.done():
                 future.set_exception(error)
@@ -180,12 +191,13 @@ class Turns:
         first: Sequence[Mapping[str, Any]] = (),
         speculative: SpeculativeTurn | None = None,
         rehearsal: Rehearsal | None = None,
+        second_reading: Callable[[], str | None] | None = None,
     ) -> TurnHandle:
         """Take an answer, a skip or a correction; its turn runs whether or not anybody waits for the handle.
 
         Args:
             answer: what the respondent did.
-            first, speculative, rehearsal: as of `TurnHandle`.
+            first, speculative, rehearsal, second_reading: as of `TurnHandle`.
 
         Returns:
             The handle of the turn: a running one if the same answer is being worked on, a done one if it is committed.
@@ -210,7 +222,12 @@ class Turns:
         if answer.kind == "correct":
             rules.check_correction(session.state, answer.corrects or "")
         handle = TurnHandle(
-            session.ledger.as_pending(answer), digest, first=first, speculative=speculative, rehearsal=rehearsal
+            session.ledger.as_pending(answer),
+            digest,
+            first=first,
+            speculative=speculative,
+            rehearsal=rehearsal,
+            second_reading=second_reading,
         )
         session.worker.put("turn", lambda: self._run(handle))
         self._turn = handle
@@ -394,6 +411,9 @@ class TurnRunner:
         measure = TurnMeasure(session.session_id, number, "cancelled", attempt, 0.0, accept_ms=accept_ms)
         try:
             outcome = await self._rehearsed(rehearsed, handle, stream) or await self._run_pipeline(handle, stream)
+            second_reading = handle.take_second_reading()
+            if second_reading is not None:
+                outcome = replace(outcome, state=outcome.state.with_second_reading(second_reading))
             commit_began = clock()
             await self._commit(key, outcome)
         except Held:

@@ -11,6 +11,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
+from audio.answer_sound import AnswerSound
 from audio.errors import AudioTooLong
 from audio.types import (
     RATE_HZ,
@@ -79,9 +80,7 @@ class SpokenAnswer:
         self._changed = asyncio.Event()
         self._stopping = False
         self._over = False
-        self._speaking = False
-        self._spoken = False
-        self._over_reading = False
+        self._speaking = self._spoken = self._over_reading = False
         self._quiet = 0
         self.ending = Ending(turns, self._clock)
         """Its end, while it may still go on."""
@@ -177,9 +176,9 @@ class SpokenAnswer:
             end = follower.result() if follower.done() else None
             follower.cancel()
             self._take_back(self._tail if end is None else stream.leftover())
-        return await self._after(end)
+        return await self._after(end, stream.sound)
 
-    async def _after(self, end: AnswerEnded | None) -> EndReason | None:
+    async def _after(self, end: AnswerEnded | None, sound: AnswerSound | None) -> EndReason | None:
         base, self._base = self._base, self._base + self._fed
         if end is None:
             return "silence"
@@ -190,6 +189,7 @@ class SpokenAnswer:
         if one_line(end.text):
             self.transcript = self.transcript.plus(end.text, end.words, base)
             self._speech_end = base + end.speech_end
+            self.ending.add(sound)
         else:
             self._turns.discard_speculation()
         if end.reason == "silence":

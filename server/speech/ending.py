@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from audio.answer_sound import AnswerSound
 from audio.types import RATE_HZ, ms
 from server.protocol.outbound import SpeechStopped
 from server.speech.spoken_turns import SpokenTurns
@@ -37,6 +38,12 @@ class Ending:
         self._reopen_s = turns.services.settings.reopen_s
         self._lingered = 0
         self._held_until = 0
+        self._sound = AnswerSound()
+
+    def add(self, sound: AnswerSound | None) -> None:
+        """Words were understood in this sound, where such is kept."""
+        if sound is not None:
+            self._sound.append(sound)
 
     async def begin(
         self, turn_key: str, transcript: SpokenTranscript, *, early: bool, worded: bool, done: Callable[[], None]
@@ -54,7 +61,7 @@ class Ending:
                 self._turns.reopened()
         self.settled = False
         self.at = self.at or self._clock()
-        self.open = await self._turns.linger(turn_key, transcript, early=early, done=done)
+        self.open = await self._turns.linger(turn_key, transcript, self._sound, early=early, done=done)
         return self.open
 
     async def withdraw(self) -> None:

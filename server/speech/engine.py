@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import numpy as np
 import structlog
@@ -17,7 +17,8 @@ import structlog
 from audio.admission import TranscriberLoad
 from audio.endpoint import ONSET_FRAMES, SPEECH_ON
 from audio.errors import DetectorFailed, ModelMissing, TranscriberDropped
-from audio.types import Purpose, Samples, Transcriber, Transcript
+from audio.second_reading import read_pieces
+from audio.types import Purpose, Samples, Transcriber, Transcript, Word
 from config.settings import Settings
 from config.speech import NO_MODEL
 from pipeline.concept import Patience, SessionConfiguration
@@ -25,8 +26,11 @@ from server.metrics import Metrics
 from server.session.problems import SessionProblem
 from server.speech.arrivals import Arrivals
 from server.speech.decoders import Decoders
+from server.speech.second_reading import SecondReading
+from server.speech.transcript import SpokenTranscript
 
 if TYPE_CHECKING:
+    from audio.answer_sound import AnswerSound
     from audio.speech import SpeechStream
     from audio.turn_detector import TurnDetector
     from audio.vad import VoiceActivityDetector
@@ -109,7 +113,9 @@ def _load(settings: Settings) -> SpeechModels:
     speech = settings.speech
     model = find_model(speech.whisper_model, download=speech.whisper_download)
     activity = SileroDetector()
-    recogniser = WhisperTranscriber.load(model, workers=workers(settings), compute=speech.whisper_compute)
+    recogniser = WhisperTranscriber.load(
+        model, workers=workers(settings), compute=speech.whisper_compute, read_again=speech.second_reading
+    )
     turns, missing = _turn_detector() if speech.turn_detector else (None, "")
     unverified = "" if model.verified else f"the speech model at {model.path}"
     return SpeechModels(recogniser, activity, unverified, turns, missing)
@@ -256,9 +262,37 @@ class Speech:
             is_recording=not options.live,
             speculate=options.live and self._settings.speech.speculate != "off",
             turns=_MeasuredDetector(turns, self._metrics) if turns is not None and options.live else None,
+            keep_sound=options.live and self.reads_again,
             executor=self._executor,
             gauge=self._metrics.speech_streams,
         )
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether answers are read once more when they are over."""
+        return self._settings.speech.second_reading
+
+    def second_reading(
+        self, session_id: str, language: str, first: SpokenTranscript, sound: AnswerSound
+    ) -> SecondReading | None:
+        """A second reading of an answer; None where it would be the first one again, or can't be made.
+
+        Args:
+            session_id: whose answer it is.
+            language: two-letter code, or a tag that begins with one.
+            first: the answer as it was understood.
+            sound: of the answer.
+        """
+        pieces = None if sound.is_whole or not self.reads_again else sound.pieces()
+        if self._models is None or not pieces:
+            return None
+        transcriber = _MeasuredTranscriber(self._models.recogniser.for_session(session_id), self._metrics)
+        spoken = _primary(language)
+
+        def read() -> Coroutine[Any, Any, tuple[Word, ...]]:
+            return read_pieces(transcriber, pieces, spoken)
+
+        return SecondReading(first, spoken, read, lambda outcome: self._metrics.second_readings.labels(outcome).inc())
 
     async def voiced(self, pcm: bytes) -> bool:
         """Whether somebody speaks in these samples."""

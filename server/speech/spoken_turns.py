@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from audio.answer_sound import AnswerSound
 from audio.endpoint import PATIENCE_MS
 from pipeline.concept import Patience
 from pipeline.state import Receipt
@@ -28,6 +29,7 @@ from server.session.rehearsal import Rehearsal
 from server.session.speculation import SpeculativeTurn
 from server.speech.engine import Speech, StreamOptions
 from server.speech.measure import SpokenAnswerMeasure, SpokenOutcome
+from server.speech.second_reading import SecondReadings
 from server.speech.settings import ListeningSettings
 from server.speech.transcript import HeardAnswer, SpokenTranscript, is_echo
 
@@ -78,6 +80,7 @@ class SpokenTurns:
         self._owner = owner
         self._speculative: SpeculativeTurn | None = None
         self._rehearsal: Rehearsal | None = None
+        self._readings = SecondReadings(owner, services.speech)
         self._question: QuestionStream | None = None
         """Where the questions to one answer are sent to, each time it seems to be over."""
         self._more_ms = 0
@@ -100,6 +103,7 @@ class SpokenTurns:
                     self._record(key, sound)
             case SessionReleased():
                 self.discard_speculation()
+                self._readings.give_up()
                 if self._rehearsal is not None:
                     self._rehearsal.discard()
 
@@ -163,13 +167,20 @@ class SpokenTurns:
     # After the end of an answer, while it may still go on
 
     async def linger(
-        self, turn_key: str, transcript: SpokenTranscript, *, early: bool, done: Callable[[], None]
+        self,
+        turn_key: str,
+        transcript: SpokenTranscript,
+        sound: AnswerSound,
+        *,
+        early: bool,
+        done: Callable[[], None],
     ) -> bool:
-        """The answer is over unless its speaker goes on: make its question meanwhile.
+        """The answer is over unless its speaker goes on: make its question meanwhile, and read it once more.
 
         Args:
             turn_key: the client's key.
             transcript: of the answer.
+            sound: of the answer, where such is kept.
             early: some of it was said before an answer could be taken.
             done: called when the question is made, or will not be.
 
@@ -189,6 +200,9 @@ class SpokenTurns:
             self._rehearse(answer, done)
         elif await session.pipeline.is_urgent(session.state, answer):
             return False
+        # Where this machine computes the question, nothing may delay that.
+        computed = self._rehearsal if not session.configuration.prompts else None
+        self._readings.begin(transcript, sound, None if computed is None else computed.over)
         caption = TranscriptPartial(text=transcript.text, stable=len(transcript.text))
         session.audience.transcript = caption
         await session.audience.broadcast(caption)
@@ -226,6 +240,7 @@ class SpokenTurns:
 
     async def withdraw(self) -> None:
         """The speaker goes on after the end: what was begun is void."""
+        self._readings.give_up()
         rehearsal, self._rehearsal = self._rehearsal, None
         if rehearsal is not None:
             await rehearsal.withdraw()
@@ -312,11 +327,20 @@ class SpokenTurns:
     async def _submit(self, heard: HeardAnswer) -> bool:
         speculative, self._speculative = self._speculative, None
         rehearsal, self._rehearsal = self._rehearsal, None
+        reading = self._readings.hand_over()
         key = heard.turn_key
         event = heard.transcript.event(key, heard.last_seq)
         try:
             answer = heard.transcript.answer(key)
-            handle = self._owner.turns.begin(answer, first=(event,), speculative=speculative, rehearsal=rehearsal)
+            handle = self._owner.turns.begin(
+                answer,
+                first=(event,),
+                speculative=speculative,
+                rehearsal=rehearsal,
+                second_reading=None if reading is None else reading.take,
+            )
+            if reading is not None and handle.second_reading != reading.take:
+                reading.give_up()
             if rehearsal is not None and handle.rehearsal is not rehearsal:
                 await rehearsal.withdraw()
             await handle.accepted()
@@ -325,6 +349,8 @@ class SpokenTurns:
                 speculative.discard()
             if rehearsal is not None:
                 await rehearsal.withdraw()
+            if reading is not None:
+                reading.give_up()
             await self.session.audience.broadcast(error_frame(exc, ref=key))
             await self._offer(heard)
             return False

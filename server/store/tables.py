@@ -154,13 +154,15 @@ UTTERANCES = Table(
     Column("spoken", Boolean, nullable=False),
     Column("confidence", Double),
     Column("speech_ms", Integer),
+    Column("second_reading", Text),
     Column("recorded_at", UtcTime, nullable=False),
     Column("acts", JSON, nullable=False, server_default=text("'[]'")),
     Column("replies_to", String(30)),
 )
 """Something said. `speaker` is interviewer, respondent or moderator; `position` counts from 0.
 
-Of spoken answers, `confidence` is the mean of their words in [0, 1], and `speech_ms` how long they took to say.
+Of spoken answers, `confidence` is the mean of their words in [0, 1], `speech_ms` how long they took to say, and
+`second_reading` what was understood otherwise when the whole was read once more.
 """
 
 ANSWERS = Table(

@@ -29,6 +29,7 @@ from server.protocol.watched import (
     WatchedQuestionStarted,
     WatchedQuestionWithdrawn,
     WatchedReply,
+    WatchedSecondReading,
     WatchedState,
     WatchedTranscriptPartial,
     WatchedTurnFailed,
@@ -109,6 +110,16 @@ def _grid(state: InterviewState) -> GridView | None:
             for construct in found["constructs"]
         ),
     )
+
+
+def of_second_readings(before: InterviewState, after: InterviewState) -> list[WatchedSecondReading]:
+    """Second readings of answers that are new or gone."""
+    known = {u.id: u.second_reading for u in before.utterances}
+    return [
+        WatchedSecondReading(session_id=after.session_id, turn_number=u.turn_number, text=u.second_reading)
+        for u in after.utterances
+        if u.second_reading != known.get(u.id)
+    ]
 
 
 def of_action(session_id: str, action: Mapping[str, Any]) -> Action:

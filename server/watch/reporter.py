@@ -188,6 +188,7 @@ class Reporter:
             found: list[Message] = []
             if record is not None:
                 found += frames.of_record(after, record, live.ledger.committed_ms)
+            found += frames.of_second_readings(before, after)
             if before.nodes is not after.nodes or before.slots is not after.slots:
                 found.append(frames.of_graphs(before, after, self._configuration))
             if spirits_of(before) != spirits_of(after) or before.coverage != after.coverage:

@@ -243,3 +243,71 @@ def test_recording_takes_the_only_worker_there_is() -> None:
     admission = AdmissionQueue(1)
     request(admission, "recording", "r")
     assert begin(admission) == ["recording"]
+
+
+def test_answer_is_read_again_beside_what_runs_on_a_worker_of_its_own() -> None:
+    admission = AdmissionQueue(2, read_again=True)
+    request(admission, "final", "a")
+    assert begin(admission) == ["final"]
+    again = request(admission, "again", "b")
+    assert begin(admission) == ["again"]
+    request(admission, "partial", "c")
+    request(admission, "final", "d")
+    assert begin(admission) == ["final"], "it takes no worker from others"
+    assert admission.give_up() is again, "but all of them are wanted now"
+    assert admission.give_up() is None, "that is told once"
+    admission.finish(again, 1.0)
+    assert admission.load(1.0).dropped == {"again": 1}
+
+
+@pytest.mark.parametrize("purpose", ["partial", "guess", "final", "recording"])
+def test_answer_is_not_read_again_while_all_workers_are_wanted(purpose: Purpose) -> None:
+    admission = AdmissionQueue(1, PATIENT, read_again=True)
+    request(admission, purpose, "a")
+    begin(admission)
+    assert admission.request("again", "b", 0.0) is None
+
+
+def test_answer_is_not_read_again_unless_that_is_wanted() -> None:
+    assert AdmissionQueue(2).request("again", "a", 0.0) is None
+
+
+def test_one_answer_is_read_again_at_a_time() -> None:
+    admission = AdmissionQueue(4, read_again=True)
+    first = request(admission, "again", "a")
+    assert admission.request("again", "b", 0.0) is None
+    begin(admission)
+    assert admission.request("again", "b", 0.0) is None
+    admission.cancel(first)
+    assert admission.request("again", "b", 0.0) is None, "its worker is not free yet"
+    admission.finish(first, 1.0)
+    assert admission.request("again", "b", 1.0) is not None
+
+
+def test_answer_is_not_read_again_under_load() -> None:
+    admission = AdmissionQueue(2, read_again=True)
+    tickets = occupy(admission)
+    admission.load(60.0)
+    for ticket in tickets:
+        admission.finish(ticket, 60.0)
+    assert admission.request("again", "a", 60.0) is None
+    assert admission.request("again", "a", 120.0) is not None
+
+
+def test_reading_again_neither_delays_captions_nor_counts_as_load() -> None:
+    admission = AdmissionQueue(2, read_again=True)
+    again = request(admission, "again", "a")
+    assert begin(admission) == ["again"]
+    request(admission, "partial", "b")
+    assert begin(admission) == ["partial"]
+    load = admission.load(0.0)
+    assert (load.running, load.waiting, load.backlog_s) == (1, 0, 0.0)
+    admission.finish(again, 30.0)
+    assert admission.load(30.0).busy <= 0.5
+
+
+def test_cancelled_reading_that_has_not_begun_leaves_room_for_another() -> None:
+    admission = AdmissionQueue(2, read_again=True)
+    admission.cancel(request(admission, "again", "a"))
+    assert begin(admission) == []
+    assert admission.request("again", "b", 0.0) is not None

@@ -84,9 +84,16 @@ def clip(name: int, seconds: float = 1.0) -> Samples:
 
 @asynccontextmanager
 async def pool(
-    engine: GatedEngine, *, workers: int = 1, limits: AdmissionLimits | None = None, beam_sizes: BeamSizes | None = None
+    engine: GatedEngine,
+    *,
+    workers: int = 1,
+    limits: AdmissionLimits | None = None,
+    beam_sizes: BeamSizes | None = None,
+    read_again: bool = False,
 ) -> AsyncIterator[WhisperTranscriber]:
-    transcriber = WhisperTranscriber(engine, workers=workers, limits=limits, beam_sizes=beam_sizes)
+    transcriber = WhisperTranscriber(
+        engine, workers=workers, limits=limits, beam_sizes=beam_sizes, read_again=read_again
+    )
     try:
         async with asyncio.timeout(PATIENCE_S):
             yield transcriber
@@ -379,3 +386,27 @@ def test_model_that_is_none_is_missing(tmp_path: Path) -> None:
         (tmp_path / name).write_text("{}")
     with pytest.raises(ModelMissing, match="can't be used"):
         FasterWhisper(SpeechModel("broken", tmp_path, "path"), workers=1)
+
+
+async def test_reading_again_is_given_up_as_soon_as_somebody_needs_the_last_worker() -> None:
+    engine = GatedEngine()
+    async with pool(engine, read_again=True) as transcriber, asyncio.TaskGroup() as group:
+        again = ask(group, transcriber, 1, "again")
+        await engine.has_begun(1)
+        final = ask(group, transcriber, 2, "final")
+        await engine.has_begun(1, 2)
+        assert isinstance(await again, TranscriberDropped), "told at once, although its run goes on"
+        engine.let(2)
+        assert await text_of(final) == "answer 2"
+        refused = ask(group, transcriber, 3, "again")
+        assert isinstance(await refused, TranscriberDropped), "the worker is not free yet"
+        engine.let(1)
+
+
+async def test_reading_again_is_refused_where_it_is_not_wanted_and_done_where_it_is() -> None:
+    for wanted in (False, True):
+        engine = GatedEngine()
+        engine.let(1)
+        async with pool(engine, read_again=wanted) as transcriber, asyncio.TaskGroup() as group:
+            found = await ask(group, transcriber, 1, "again")
+        assert isinstance(found, Transcript if wanted else TranscriberDropped)

@@ -19,6 +19,7 @@ from audio.errors import TranscriberFailed
 from audio.speech import SpeechStream
 from audio.types import Purpose, Samples, Transcript, Word, samples_of
 from config.settings import Settings
+from config.speech import SpeechSettings
 from pipeline.concept import SessionConfiguration
 from server.metrics import Metrics
 from server.session.problems import SessionProblem
@@ -100,9 +101,16 @@ class ToneStream:
 
 @dataclass
 class ToneTranscriber:
-    """Implements `audio.types.Transcriber`: reads words back from their tones. A word cut short reads as `word-`."""
+    """Implements `audio.types.Transcriber`: reads words back from their tones. A word cut short reads as `word-`.
+
+    What is read again comes out as `again`, if that is given, once `again_gate` is open.
+    """
 
     errors: list[Exception] = field(default_factory=list)
+    again: str | Exception | None = None
+    again_probability: float = 0.95
+    again_gate: asyncio.Event | None = None
+    again_cancelled: int = 0
     failing: bool = False
     gate: asyncio.Event | None = None
     asked: list[Purpose] = field(default_factory=list)
@@ -110,6 +118,8 @@ class ToneTranscriber:
 
     async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         self.asked.append(purpose)
+        if purpose == "again":
+            return await self._read_again(samples, offset)
         if self.gate is not None and purpose != "partial":
             self.at_gate.set()
             await self.gate.wait()
@@ -118,6 +128,20 @@ class ToneTranscriber:
         if self.errors:
             raise self.errors.pop(0)
         words = tuple(_read(samples, offset))
+        return Transcript(" ".join(word.text for word in words), words)
+
+    async def _read_again(self, samples: Samples, offset: int) -> Transcript:
+        try:
+            if self.again_gate is not None:
+                await self.again_gate.wait()
+        except asyncio.CancelledError:
+            self.again_cancelled += 1
+            raise
+        if isinstance(self.again, Exception):
+            raise self.again
+        words = tuple(_read(samples, offset))
+        if self.again is not None:
+            words = tuple(Word(text, offset, offset, self.again_probability) for text in self.again.split())
         return Transcript(" ".join(word.text for word in words), words)
 
 
@@ -173,10 +197,13 @@ class ToneSpeech(Speech):
         *,
         speculate: Speculate = "off",
         refusal: SessionProblem | None = None,
+        second_reading: bool = False,
     ) -> None:
         self.transcriber = transcriber or ToneTranscriber()
         self.recogniser = ToneRecogniser(self.transcriber)
-        super().__init__(Settings(), Metrics(), SpeechModels(self.recogniser, ToneActivity()))
+        self.metrics = Metrics()
+        settings = Settings(speech=SpeechSettings(second_reading=second_reading))
+        super().__init__(settings, self.metrics, SpeechModels(self.recogniser, ToneActivity()))
         self.speculate: Speculate = speculate
         self.refusal = refusal
         self.opened: list[StreamOptions] = []

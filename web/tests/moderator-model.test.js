@@ -71,6 +71,16 @@ test("partial_words_end_with_the_answer_and_unknown_messages_change_nothing", ()
   assert.equal(applied(before, { type: "toString" }), before);
 });
 
+test("second_reading_stands_beside_the_spoken_answer_of_its_turn_until_that_is_corrected", () => {
+  let whole = applied(model(), /** @type {any} */ ({ type: "transcript.final", turn_number: 3, text: "I think", spoken: true }));
+  whole = applied(whole, /** @type {any} */ ({ type: "transcript.second_reading", turn_number: 3, text: "I drink" }));
+  assert.deepEqual([whole.lines.at(-1)?.text, whole.lines.at(-1)?.second_reading], ["I think", "I drink"]);
+  const typed = applied(whole, /** @type {any} */ ({ type: "transcript.second_reading", turn_number: 2, text: "A3" }));
+  assert.deepEqual(typed.lines, whole.lines, "a typed answer has none");
+  whole = applied(whole, /** @type {any} */ ({ type: "transcript.second_reading", turn_number: 3, text: null }));
+  assert.equal(whole.lines.at(-1)?.second_reading, null);
+});
+
 test("signals_scores_latency_and_continuation_make_one_turn", () => {
   let whole = model();
   for (const message of [

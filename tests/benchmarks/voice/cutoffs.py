@@ -48,7 +48,7 @@ class CachingTranscriber:
 
     async def transcribe(self, samples: Samples, *, language: str, purpose: Purpose, offset: int = 0) -> Transcript:
         """As `Transcriber.transcribe`."""
-        key = samples.tobytes() + offset.to_bytes(8, "big") + (b"p" if purpose == "partial" else b"f")
+        key = samples.tobytes() + offset.to_bytes(8, "big") + {"partial": b"p", "again": b"a"}.get(purpose, b"f")
         if key not in self._known:
             self._known[key] = await self._transcriber.transcribe(
                 samples, language=language, purpose=purpose, offset=offset

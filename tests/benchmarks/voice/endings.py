@@ -36,7 +36,7 @@ from tests.benchmarks.voice.corpus import read_samples
 from tests.benchmarks.voice.cutoffs import CachingTranscriber
 from tests.benchmarks.voice.pauses import with_pause
 from tests.benchmarks.voice.scoring import Errors, errors
-from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, transcribe_recording
+from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, read_again, transcribe_recording
 from tests.benchmarks.voice.wer import Offline
 from tests.support.speech_sounds import frames_of, samples_of, sound_of
 
@@ -207,32 +207,37 @@ async def broken_table(sounds: Mapping[str, Samples], said: Mapping[str, str], m
     """Lines of a table: whole recordings as they are, how many answers they fall into, and what is understood."""
     reopen_s = SpeechSettings().reopen_s
     lines = [
-        f"| patience | by | recordings broken | answers | breaks and {reopen_s:g} s of silence | words wrong |",
-        "|---|---|---|---|---|---|",
+        f"| patience | by | recordings broken | answers | breaks and {reopen_s:g} s of silence | words wrong | "
+        "read once more as one answer |",
+        "|---|---|---|---|---|---|---|",
     ]
     transcriber, detector = CachingTranscriber(models.transcriber), SmartTurn()
     for patience in get_args(Patience):
         for turns in (None, detector):
             broken = answers = lost = 0
-            wrong = Errors(0)
+            stored, wrong, again = 0, Errors(0), Errors(0)
             for name, samples in sounds.items():
                 heard = await transcribe_recording(
                     samples, transcriber, models.activity, patience=patience, turns=turns
                 )
                 parts = [answer for answer in heard.answers if answer.text]
                 answers += len(parts)
-                wrong += errors(said[name], heard.text) if name in said else Errors(0)
+                second = await read_again(heard, transcriber)
+                stored += second is not None
+                if name in said:
+                    wrong += errors(said[name], heard.text)
+                    again += errors(said[name], heard.text if second is None else second)
                 broken += len(parts) > 1
                 for one, other in pairwise(parts):
                     lost += other.words[0].start - one.at > reopen_s * RATE_HZ
             how = "silence, words" if turns is None else "silence, words, sound"
             line = f"| `{patience}` | {how} | {broken} of {len(sounds)} | {answers} | {lost}"
-            lines.append(f"{line} | {wrong.total} of {wrong.words} |")
+            lines.append(f"{line} | {wrong.total} of {wrong.words} | {again.total} ({stored} stored) |")
     with TemporaryDirectory() as place:
         offline = await asyncio.to_thread(Offline, Path(place))
         read = [errors(said[name], offline.read(sounds[name])) for name in sounds if name in said]
     wrong = sum(read, Errors(0))
-    return [*lines, f"| offline | | | | | {wrong.total} of {wrong.words} |"]
+    return [*lines, f"| offline | | | | | {wrong.total} of {wrong.words} | |"]
 
 
 def _said(folder: Path) -> dict[str, str]:

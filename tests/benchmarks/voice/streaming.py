@@ -14,8 +14,11 @@ from functools import partial
 from time import monotonic
 
 from audio.admission import AdmissionLimits
+from audio.answer_sound import AnswerSound
 from audio.endpoint import Patience
+from audio.errors import TranscriberDropped
 from audio.models import find_model
+from audio.second_reading import is_surer, read_pieces, same_words
 from audio.speech import SpeechStream
 from audio.turn_detector import TurnDetector
 from audio.types import (
@@ -65,6 +68,8 @@ class RecordingResult:
     withdrawn: int = 0
     captions: int = 0
     troubles: list[str] = field(default_factory=list)
+    sound: AnswerSound = field(default_factory=AnswerSound)
+    """Of all answers, as if each had been gone on with."""
 
     @property
     def text(self) -> str:
@@ -102,8 +107,9 @@ async def open_models(*, workers: int = 2, final_beam: int | None = None) -> Asy
         WhisperTranscriber.load,
         find_model(model_name()),
         workers=workers,
-        limits=AdmissionLimits(final_wait_s=1e9),
+        limits=AdmissionLimits(final_wait_s=1e9, again_load=1.0),
         beam_sizes=beam_sizes,
+        read_again=True,
     )
     transcriber = await asyncio.to_thread(load)
     try:
@@ -145,6 +151,7 @@ async def transcribe_recording(
             partial_every_ms=1000 if captions else 0,
             deadlines_s=PATIENT_DEADLINES_S,
             turns=turns,
+            keep_sound=True,
         ) as stream:
             async with asyncio.TaskGroup() as group:
                 reader = group.create_task(_read(stream, result, first))
@@ -159,9 +166,31 @@ async def transcribe_recording(
                 if not stream.ended:
                     await stream.stop()
                 await reader
+            if stream.sound is not None and result.answers and result.answers[-1].text:
+                result.sound.append(stream.sound)
             kept = stream.leftover()
             first = at - len(kept) // 2
     return result
+
+
+async def read_again(result: RecordingResult, transcriber: Transcriber) -> str | None:
+    """What the product stores of a second reading of the whole recording; None if that is nothing.
+
+    Args:
+        result: of the first reading.
+        transcriber: as of `transcribe_recording`; unlike in the product, this waits until it has time.
+    """
+    pieces = None if result.sound.is_whole else result.sound.pieces()
+    while pieces:
+        try:
+            words = await read_pieces(transcriber, pieces, "en")
+        except TranscriberDropped:
+            await asyncio.sleep(0.05)
+            continue
+        first = [word for answer in result.answers for word in answer.words]
+        differs = not same_words(first, words) and is_surer(words, first)
+        return " ".join(word.text.strip() for word in words) if differs else None
+    return None
 
 
 async def _read(stream: SpeechStream, result: RecordingResult, first: int) -> None:

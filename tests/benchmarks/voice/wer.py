@@ -1,4 +1,4 @@
-"""Word error rate of streaming transcription, and of the same model offline on the whole file."""
+"""Word error rate of streaming transcription, of a second reading, and of the same model offline on the whole file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.benchmarks.voice.corpus import Recording, answers, pooled_words, utte
 from tests.benchmarks.voice.pauses import Aligner, hesitant
 from tests.benchmarks.voice.scoring import Errors, Rate, errors, rate
 from tests.benchmarks.voice.sources import Say
-from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, transcribe_recording
+from tests.benchmarks.voice.streaming import SpeechModels, model_name, open_models, read_again, transcribe_recording
 from tests.support.speech_sounds import Sound, coloured, fan, mixed, samples_of
 
 CONDITIONS = ("clean", "10 dB noise", "0 dB noise", "pauses", "pauses, patient")
@@ -42,7 +42,7 @@ _NOISES: Sequence[Callable[[np.random.Generator, float], Sound]] = (
 
 @dataclass(frozen=True)
 class Result:
-    """One recording under one condition: its text, and the two transcripts."""
+    """One recording under one condition: its text, and the transcripts; `again` is None without a second reading."""
 
     condition: str
     name: str
@@ -50,10 +50,16 @@ class Result:
     streaming: str
     offline: str
     answers: int
+    again: str | None = None
 
     @property
     def streaming_errors(self) -> Errors:
         return errors(self.said, self.streaming)
+
+    @property
+    def again_errors(self) -> Errors:
+        """Where a second reading is stored, its errors, else those of the first."""
+        return errors(self.said, self.again if self.again is not None else self.streaming)
 
     @property
     def offline_errors(self) -> Errors:
@@ -150,9 +156,10 @@ async def _condition(
             patience: Patience = "patient" if condition.endswith("patient") else "normal"
             session = models.transcriber.for_session(number)
             result = await transcribe_recording(heard_as, session, models.activity, patience=patience)
+            again = await read_again(result, session)
             read = await asyncio.to_thread(offline.read, heard_as)
         spoken = sum(1 for answer in result.answers if answer.text)
-        found[number] = Result(condition, recording.name, recording.text, result.text, read, spoken)
+        found[number] = Result(condition, recording.name, recording.text, result.text, read, spoken, again)
         if len(found) % 10 == 0 or len(found) == len(recordings):
             say(f"{condition}: {len(found)} of {len(recordings)} recordings")
 
@@ -169,8 +176,11 @@ def _print(results: Sequence[Result], recordings: Sequence[Recording]) -> None:
         f"{len(recordings)} recordings of 2 to 100 s ({seconds / 60:.0f} minutes, {pooled_words(recordings)} words)"
         " under each condition; percent of words, 95 % by bootstrap over recordings\n"
     )
-    print("| condition | words | streaming | offline | difference, points | answers ended by pauses |")
-    print("|---|---|---|---|---|---|")
+    print(
+        "| condition | words | streaming | offline | difference, points | answers ended by pauses |"
+        " read once more: stored | better, worse | words wrong with it |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
     by_condition: Mapping[str, list[Result]] = {
         condition: [result for result in results if result.condition == condition]
         for condition in dict.fromkeys(result.condition for result in results)
@@ -184,12 +194,21 @@ def _print(results: Sequence[Result], recordings: Sequence[Recording]) -> None:
         print(
             f"| {condition} | {sum(words)} | {rate([e.total for e in streaming], words)} |"
             f" {rate([e.total for e in offline], words)} | {apart} | {sum(result.answers - 1 for result in some)} |"
+            f" {_second_readings(some, words)} |"
         )
         verdicts.append(f"{condition} {verdict_of(apart)}")
     print(f"\nTarget: at most {TARGET} points more than offline: {'; '.join(verdicts)}.")
     for way in ("streaming", "offline"):
         total = sum((getattr(result, f"{way}_errors") for result in results), Errors(0))
         print(f"{way}: {total.substituted} substituted, {total.deleted} lost, {total.inserted} added")
+
+
+def _second_readings(some: Sequence[Result], words: Sequence[int]) -> str:
+    stored = [result for result in some if result.again is not None]
+    changes = [result.again_errors.total - result.streaming_errors.total for result in stored]
+    better, worse = sum(each < 0 for each in changes), sum(each > 0 for each in changes)
+    wrong = rate([result.again_errors.total for result in some], words)
+    return f"{len(stored)} of {len(some)} | {better}, {worse} | {wrong}"
 
 
 def verdict_of(apart: Rate) -> str:

@@ -23,7 +23,7 @@ from pipeline.graph.surface import KGEdge, KGNode, Mention
 from pipeline.state import InterviewState, Utterance
 from pipeline.stimulus import ShownImage
 from server.export import FORMATS, written
-from server.export.material import Material
+from server.export.material import SECOND_READING, Material
 from server.usage import SessionUsage
 from tests.support.interview import NOW, configuration, new_state
 
@@ -165,6 +165,29 @@ def test_vtt_of_a_spoken_answer_lasts_as_long_as_it_took_and_ends_when_it_was_re
     assert (caption.start, caption.end) == ("00:00:04.500", "00:00:07.000")
     said = json.loads(_written(material, "json"))["utterances"][1]
     assert (said["spoken"], said["confidence"], said["speech_ms"]) == (True, 0.8, 2500)
+
+
+def test_second_reading_is_in_every_export_that_is_read_with_words_that_say_what_it_is() -> None:
+    spoken = _utterance(1, 1, "respondent", "answer", "It is *warm*").model_copy(
+        update={"spoken": True, "second_reading": "It is *worn*"}
+    )
+    typed = _utterance(2, 2, "respondent", "answer", "And quiet")
+    state = new_state(utterances=(spoken, typed))
+    material = Material(
+        state=state, configuration=configuration(), turns=(), actions=(), calls=(), usage=SessionUsage()
+    )
+    rows = json.loads(_written(material, "json"))["utterances"]
+    assert [row["second_reading"] for row in rows] == ["It is *worn*", None]
+    lines = _written(material, "md").decode().splitlines()
+    at = lines.index("**Respondent**: It is \\*warm\\*")
+    assert lines[at + 2] == f"> _{SECOND_READING} It is \\*worn\\*_"
+    assert sum(SECOND_READING in line for line in lines) == 1, "only where there is one"
+    paragraphs = [each.text for each in Document(io.BytesIO(_written(material, "docx"))).paragraphs]
+    assert paragraphs[paragraphs.index("Respondent: It is *warm*") + 1] == f"{SECOND_READING} It is *worn*"
+    with zipfile.ZipFile(io.BytesIO(_written(material, "csv"))) as tables:
+        table = [*csv.DictReader(io.StringIO(tables.read("utterances.csv").decode("utf-8-sig")))]
+    assert [row["second_reading"] for row in table] == ["It is *worn*", ""]
+    assert "worn" not in _written(material, "vtt").decode()
 
 
 def test_vtt_has_one_caption_per_utterance_in_order_without_overlap(material: Material) -> None:

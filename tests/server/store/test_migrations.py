@@ -134,8 +134,9 @@ async def test_what_was_said_before_there_was_speech_was_typed(first: Database) 
         )
     await first.migrate()
     async with first.read() as connection:
-        [row] = (await connection.execute(text("SELECT spoken, confidence, speech_ms FROM utterances"))).mappings()
+        [row] = (await connection.execute(text("SELECT * FROM utterances"))).mappings()
     assert (bool(row["spoken"]), row["confidence"], row["speech_ms"]) == (False, None, None)
+    assert row["second_reading"] is None
     async with first.write() as connection:
         await connection.run_sync(_back_to("0002"))
     async with first.read() as connection:

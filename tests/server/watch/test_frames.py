@@ -102,3 +102,25 @@ def test_what_is_the_respondents_alone_is_not_passed_on() -> None:
     assert frames.of_message("s", Notice.of("still_thinking")) is None
     assert frames.of_message("s", QuestionDelta(turn_number=1, attempt=1, text="a")) is not None
     assert frames.of_event("s", {"type": "turn.completed", "turn_number": 1}) is None
+
+
+async def test_second_readings_that_are_new_or_gone_are_told_once() -> None:
+    interview = Interview()
+    await interview.open()
+    await interview.say("it is warm")
+    before = interview.state
+    said = before.last_answer()
+    assert said is not None
+    heard = said.model_copy(update={"spoken": True})
+    before = before.model_copy(update={"utterances": tuple(heard if u is said else u for u in before.utterances)})
+    after = before.with_second_reading("it is worn")
+    assert [(f.turn_number, f.text) for f in frames.of_second_readings(before, after)] == [(1, "it is worn")]
+    assert frames.of_second_readings(after, after) == []
+    assert [(f.turn_number, f.text) for f in frames.of_second_readings(after, before)] == [(1, None)]
+
+
+async def test_typed_answer_gets_no_second_reading() -> None:
+    interview = Interview()
+    await interview.open()
+    await interview.say("it is warm")
+    assert interview.state.with_second_reading("it is worn") is interview.state

@@ -38,7 +38,12 @@ export function conversationPanel(app, actions) {
     const why = !mine && decided ? h("button", { type: "button", class: "link fine", "data-turn": line.turn_number, onclick: () => actions.look(line.turn_number) }, t("mod.line.why")) : null;
     return h("li", { class: `line ${mine ? "respondent" : "interviewer"}${line.corrected_by ? " corrected" : ""}${line.turn_number === turn ? " current" : ""}` },
       h("div", "line-who fine", h("span", "numbers", `${who} · ${t("mod.line.turn", { turn: line.turn_number })}`), ...marks),
-      skipped ? h("p", "soft", t("mod.line.skipped")) : said("line-text", line.text, "p"), why);
+      skipped ? h("p", "soft", t("mod.line.skipped")) : said("line-text", line.text, "p"), second(line), why);
+  }
+
+  /** What was understood otherwise when the whole answer was read once more. @param {Line} line */
+  function second(line) {
+    return line.second_reading ? h("div", "second-reading fine", h("p", "soft", t("mod.line.second_reading")), said("line-text", line.second_reading, "p")) : null;
   }
 
   return {

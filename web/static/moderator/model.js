@@ -13,7 +13,7 @@
  *
  * @typedef {{id: string, turn_number: number, speaker: string, kind: string, text: string, recorded_at?: string | null,
  *   strategy?: string | null, fallback?: boolean, spoken?: boolean, by?: string,
- *   corrected_by?: string | null, replies_to?: string | null, acts?: {act: string}[]}} Line
+ *   corrected_by?: string | null, second_reading?: string | null, replies_to?: string | null, acts?: {act: string}[]}} Line
  * @typedef {{utterance_id: string, quote: string}} Quote
  * @typedef {{id: string, label: string, node_type: string, level: number | null, created_turn: number,
  *   mention_count: number, stance?: number, confidence?: number, quotes: Quote[], superseded_by: string | null,
@@ -289,6 +289,10 @@ const CHANGES = {
       spoken: message.spoken === true,
     }),
   }),
+  "transcript.second_reading": (model, { turn_number: turn, text }) => {
+    const of = model.lines.findLast((line) => line.turn_number === turn && line.speaker === "respondent" && (text ? line.spoken : line.second_reading));
+    return of ? { ...model, lines: model.lines.map((line) => (line === of ? { ...line, second_reading: text } : line)) } : model;
+  },
   signals: (model, message) => withTurn(model, message.turn_number, {
     signals: message.global ?? {}, nodes: nodesOf(message.nodes),
     phase: message.phase ?? message.global?.["meta.interview.phase"] ?? null,

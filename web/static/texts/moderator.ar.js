@@ -207,6 +207,7 @@ export default {
   "mod.line.corrected": "مصحَّحة",
   "mod.line.fallback": "سؤال بديل",
   "mod.line.spoken": "منطوقة",
+  "mod.line.second_reading": "قراءة ثانية للإجابة كاملةً؛ تستند المفاهيم والاقتباسات إلى النص أعلاه:",
   "mod.line.speaking": "يتكلم…",
   "mod.line.held": "إجابة تنتظر مشرفًا",
   "mod.line.asking": "جارٍ كتابته…",

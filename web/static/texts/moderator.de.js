@@ -194,6 +194,7 @@ export default {
   "mod.line.corrected": "Berichtigt",
   "mod.line.fallback": "Ersatzfrage",
   "mod.line.spoken": "Gesprochen",
+  "mod.line.second_reading": "Zweite Lesung der ganzen Antwort; Konzepte und Zitate beruhen auf dem Text darüber:",
   "mod.line.speaking": "Spricht…",
   "mod.line.held": "Antwort, die auf die Moderation wartet",
   "mod.line.asking": "Wird geschrieben…",

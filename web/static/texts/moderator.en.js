@@ -194,6 +194,7 @@ export default {
   "mod.line.corrected": "Corrected",
   "mod.line.fallback": "Fallback",
   "mod.line.spoken": "Spoken",
+  "mod.line.second_reading": "Second reading of the whole answer; concepts and quotes rest on the text above:",
   "mod.line.speaking": "Speaking…",
   "mod.line.held": "Answer that waits for a moderator",
   "mod.line.asking": "Being written…",
