@@ -24,8 +24,6 @@ from pipeline.threads import left
 SUMMARY = {"en": "what we've discussed", "de": "worüber wir gesprochen haben", "ar": "ما تحدثنا عنه"}
 """The focus of `focus_mode: summary`, by language."""
 
-FOLLOWED_UP_FROM = 6
-"""Words of an answer to the closing question from which on it may be asked about once more, …"""
 ALL_SAID = re.compile(
     r"^\W*(?:no|nothing|nope|nein)\b"
     r"|\b(?:that(?:'?s| is| was)(?: really| about| honestly)? (?:all|it|everything|me)|nothing (?:else|more)"
@@ -33,7 +31,7 @@ ALL_SAID = re.compile(
     r"|das (?:war'?s|ist alles|wäre alles)|sonst nichts|nichts weiter|هذا كل شيء|لا شيء آخر)\b[^.?!]{0,45}[.!]?\s*$",
     re.IGNORECASE,
 )
-"""… unless it ends with this, …"""
+"""An answer to the closing question that moves somebody is asked about once more, unless it ends with this, …"""
 LEAVE_IN = 3
 TAKES_LEAVE = re.compile(
     r"\bthat(?:'s|’s| is| was)(?: really| about| just)? (?:all|it)\b"
@@ -97,8 +95,8 @@ def follows_up(context: TurnContext) -> bool:
         and start.turn_number < start.max_turns
         and question is not None
         and question.kind == "closing_question"
-        and len(context.get(UtteranceOutput).content.split()) >= FOLLOWED_UP_FROM
         and bool(context.get(GraphOutput).gained)
+        and in_flow(context)
         and not ALL_SAID.search(context.answer.text)
         and not any(TAKES_LEAVE.search(said) for said in sentences(context.answer.text)[-LEAVE_IN:])
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import structlog
 
@@ -17,7 +17,6 @@ from server.speech.transcript import SpokenTranscript, one_line
 if TYPE_CHECKING:
     from audio.answer_sound import AnswerSound
     from server.session.owner import SessionOwner
-    from server.speech.engine import Speech
 
 log = structlog.get_logger("askwell.speech")
 
@@ -104,6 +103,16 @@ class SecondReading:
             self._outcome = "differs"
 
 
+class ReadsAgain(Protocol):
+    """Makes second readings."""
+
+    def second_reading(
+        self, session_id: str, language: str, first: SpokenTranscript, sound: AnswerSound
+    ) -> SecondReading | None:
+        """The second reading of an answer, not begun yet; None where it is of no use, or not wanted."""
+        ...
+
+
 class SecondReadings:
     """The second readings of one session's answers, one at a time.
 
@@ -112,7 +121,7 @@ class SecondReadings:
         speech: makes them.
     """
 
-    def __init__(self, owner: SessionOwner, speech: Speech) -> None:
+    def __init__(self, owner: SessionOwner, speech: ReadsAgain) -> None:
         self._owner = owner
         self._speech = speech
         self._current: SecondReading | None = None

@@ -7,6 +7,7 @@ import pytest
 from pipeline.concept import PipelineSettings
 from pipeline.continuing import ALL_SAID, NOTHING_LEFT
 from pipeline.graph.tracker import NodeState, NodeStateTracker
+from pipeline.ports import Extraction
 from pipeline.stages.continuation import saturation_reason
 from pipeline.state import SaturationMetrics
 from tests.support.interview import FixedRater, Interview, concepts, configuration, new_state, small_methodology
@@ -71,14 +72,30 @@ async def closing_interview() -> Interview:
     return interview
 
 
+def moving(told: Extraction) -> Extraction:
+    """The same, told with strong feeling."""
+    return told.model_copy(update={"concepts": tuple(each.model_copy(update={"emotion": 2}) for each in told.concepts)})
+
+
+async def test_what_is_added_in_passing_at_the_end_is_not_asked_about() -> None:
+    interview = await closing_interview()
+    await interview.say(
+        "Only that a toasted teacake should not cost four quid.", concepts(("toasted teacake", "attribute"))
+    )
+    assert interview.state.status == "completed"
+
+
 async def test_what_the_closing_question_brings_is_asked_about_once() -> None:
     interview = await closing_interview()
-    more = "Oh, there was one thing more that I never told anybody."
-    await interview.say(more, concepts(("one thing more", "attribute")))
+    more = (
+        "Oh, there was one thing more that I never told anybody, not even my sister. I stood there in the rain "
+        "with his letter in my hand, and I was so ashamed that I could not open it."
+    )
+    await interview.say(more, moving(concepts(("one thing more", "attribute"))))
     assert interview.state.status == "closing" and interview.state.question is not None
     assert interview.state.question.kind == "question" and interview.state.question.focus_label == "one thing more"
     again = await interview.say(
-        "And there was yet another thing that I kept.", concepts(("another thing", "attribute"))
+        more.replace("one thing more", "another thing"), moving(concepts(("another thing", "attribute")))
     )
     assert [event["state"] for event in again.events if event["type"] == "session.state"] == ["completed"]
 

@@ -120,6 +120,12 @@ NAMED_IN_A_STORY: dict[Act, re.Pattern[str]] = {
         r"|scream|apart|in (?:bits|pieces|a state)|overwhelm\w*|going under|a moment|a minute)\b",
         re.IGNORECASE,
     ),
+    "asks_interviewer": re.compile(
+        r"\b(?:you|your|ya|this|study|interviews?|survey|answers?|record\w*|robot|computer|machine|ai|bot|human|real"
+        r"|how (?:long|many|much)|data|anonymous|confidential|private|read|reads|listen\w*|questions?|for what|kept"
+        r"|what for|who for|paid|voucher|results?|find out)\b",
+        re.IGNORECASE,
+    ),
 }
 """… words of one of these: without them, nineteen of twenty that it heard in told stories were none; and …"""
 DOUBTS_HARM = 0.9

@@ -65,6 +65,8 @@ HINTS_IN, HINTED = 2, 0.8
 """Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
 GAIN, MIDDLING = 1.0, 1.4
 """What a probe gains or loses for each point by which what moderators are expected to think of it differs from that."""
+STAYS = ("more", "then", "like", "means")
+"""Probes that stay with what was just told: leaving it loses by as much as one of them promises to be good."""
 SAYS_BACK = 0.4
 """What saying something back gains over what the ranker expects of other wordings: moderators who had the choice called
 it exactly right twice as often."""
@@ -118,8 +120,11 @@ class OfflineQuestionWriter:
         if shipped() is None:
             return 0
         told = _telling(choices[0])
+        advice = self._advice(choices[0])
         away = (-AWAY if told.felt or told.peak else AWAY) if _leaves(choices[0]) else 0.0
-        least = _promise(choices[0], told, self._advice(choices[0])) + _weight(choices[0]) + away + LEAST_GAIN
+        if _leaves(choices[0]) and advice.ratings:
+            away -= GAIN * max(0.0, max(advice.ratings[kind] for kind in STAYS) - MIDDLING)
+        least = _promise(choices[0], told, advice) + _weight(choices[0]) + away + LEAST_GAIN
         taken = 0
         for index, (choice, lag) in enumerate(zip(choices, behind, strict=True)):
             if index == 0 or choice.focus_said_earlier_turns:
@@ -431,6 +436,9 @@ def _best(
         for place, text in enumerate(_turned(speaking.back_to_story, request, "back")):
             asked = sum(was_asked(other, question) for other in speaking.back_to_story for question in lately)
             plainest.append((FLOOR + BACK - asked - TIE * place, text))
+    if told.exhausted and not stories:
+        turned = _asked(_turned(speaking.any_topic, request, "any"), request, speaking, None)
+        plainest += [(FLOOR + BACK - TIE * place, text) for place, text in enumerate(turned)]
     if (hint := _hinted(request, speaking)) and not was_asked(hint, lately[-1] if lately else ""):
         plainest.append((FLOOR + HINTED, hint))
     if appeared := _appeared(request, speaking):
@@ -573,10 +581,11 @@ def _asked(
 def _acknowledges(request: QuestionRequest, answer: str) -> bool:
     """Whether to acknowledge the answer: a death always, else at random, where much was told; never twice in a row."""
     spoken = _acknowledgements(phrasing(request.language))
-    if request.recent_questions and any(request.recent_questions[-1].startswith(ack) for ack in spoken):
-        return False
-    if _tells_of_loss(request, answer):
+    last = request.recent_questions[-1] if request.recent_questions else ""
+    if _tells_of_loss(request, answer) and not last.startswith(phrasing(request.language).acknowledgements_loss):
         return True
+    if any(last.startswith(ack) for ack in spoken):
+        return False
     if len(answer.split()) < ACKNOWLEDGE_FROM or request.focus_is_jump or request.turn_number < 1:
         return False
     return stable_hash(request.seed, request.turn_number, "acknowledge") % ACKNOWLEDGE_ONE_IN == 0
@@ -603,6 +612,8 @@ def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
         return True
     before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]
     first = not any(loss.search(text) for text in before)
+    aside = re.compile(phrasing(request.language).since_loss)
+    said = [sentence for sentence in said if not aside.search(sentence)]
     return first and any(loss.search(sentence) and not relief.search(sentence) for sentence in said)
 
 

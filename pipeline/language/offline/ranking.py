@@ -17,6 +17,7 @@ from pipeline.language.embedder import known_words
 from pipeline.language.offline.telling import BARE, NAMED, NOTHING, Telling, asks_story, fit
 from pipeline.language.offline.wording import Wording
 from pipeline.methodology import Stance, Time
+from pipeline.question.lexicon import CONTRACTED_SUBJECTS, DETERMINERS, SUBJECT_PRONOUNS
 from pipeline.question.phrases import Phrase
 from pipeline.question.templates import was_asked
 from pipeline.question.text import jaccard, word_count, words
@@ -71,6 +72,10 @@ REPLIED = 1.2
 """What a wording loses that says “that” right after a refusal, a question or a correction was answered."""
 MIMICRY = 1.0
 """What a wording loses that says back words of somebody who learns the language, or in dialect."""
+SAID_PIECE = 0.6
+"""What saying back a piece of an answer loses besides: what is worth it is found by itself."""
+MANGLED = 1.0
+"""What going back to something loses that is quoted without who it is about: “said to a nurse through me”."""
 SAID_BACK, SAID_BACK_LIGHT = 0.3, 1.3
 """What a wording loses that says back a clause of what was said just now, or quotes it, and one in which nothing …"""
 WEIGHS = re.compile(
@@ -93,14 +98,14 @@ WORN_OUT = tuple(
         (r"\bdoes that matter\b", 0.4),
         (r"^And what did you do\?$", 0.2),
         (r"^Tell me more about that\.$", 0.3),
-        (r"\bis that like for\b", 0.6),
+        (r"\bis that like for\b", 0.9),
         (r"\bbothers you\b", 1.2),
         (r"\bdeal with that\b", 1.0),
-        (r"\bwhat difference does\b", 0.5),
+        (r"\bwhat difference does\b", 1.0),
         (r"\bso much to you\b", 0.4),
         (r"\bn't right about\b", 1.5),
         (r"\bmake you feel\?", 0.5),
-        (r"\bmade you feel\b", 1.2),
+        (r"\bma(?:de|kes) you feel\b", 1.2),
         (r"\bwhat is it about that\b", 1.0),
         (r"\bexplain that to yourself\b", 1.0),
         (r"\bmade you hesitate\b", 0.6),
@@ -312,11 +317,19 @@ def _fit(wording: Wording, moment: Moment) -> float:
     value -= REASON_TOLD * _reason_told(wording.text, moment.answer)
     aside = wording.naming in ("woven", "inside") and not moment.last_said and not asks_story(wording.text)
     value -= ASIDE * (moment.told.happening and aside)
+    if wording.naming == "sentence" and moment.jump and about is not None and about.kind == "quote":
+        value -= MANGLED * (words(about.label)[:1] != [] and not _begins_a_clause(about.label))
     if wording.naming == "echo":
         value -= MIMICRY * (moment.told.learning or not all(word in known_words() for word in _echoed(wording)))
     if wording.naming == "unnamed" and BARE.search(wording.text):
         value -= COMPLAINED if moment.complained else REPLIED * moment.replied
     return value
+
+
+def _begins_a_clause(label: str) -> bool:
+    """Whether the first word of what is quoted says who or what it is about."""
+    first = words(label)[0]
+    return first in SUBJECT_PRONOUNS | CONTRACTED_SUBJECTS | DETERMINERS
 
 
 def _reason_told(question: str, answer: str) -> bool:
@@ -333,6 +346,7 @@ def _known(wording: Wording, moment: Moment) -> float:
     back = 0.0
     if _says_back(wording, moment):
         back = SAID_BACK if WEIGHS.search(wording.text.split(".")[0]) else SAID_BACK_LIGHT
+        back += SAID_PIECE * (wording.naming == "echo")
     return back * (1 + moment.replied) + sum(loss for pattern, loss in WORN_OUT if pattern.search(wording.text))
 
 

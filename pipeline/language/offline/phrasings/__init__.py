@@ -71,6 +71,7 @@ class LanguagePhrasing(BaseModel):
     burden: str = "(?!)"
     relief: str = "(?!)"
     loss: str = "(?!)"
+    since_loss: str = "(?!)"
     laughs: str = "(?!)"
     retells: str = "(?!)"
     reflects: str = "(?!)"
