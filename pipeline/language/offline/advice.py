@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from pipeline.language.offline import echo_worth, probe_worth
 from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.probe_worth import Before
-from pipeline.language.offline.saying_back import Said, SayingBack
+from pipeline.language.offline.saying_back import REMEMBERED, Said, SayingBack
 from pipeline.language.offline.telling import telling_of
 from pipeline.language.reader.network import LONGEST_REMEMBERED, ReaderNetwork
 from pipeline.ports import QuestionRequest
@@ -44,6 +45,7 @@ class Adviser:
         self._network = network
         self._back = SayingBack(network, echoes) if echoes is not None else None
         self._probes = probes
+        self._rated = lru_cache(REMEMBERED)(self._foretold)
 
     @classmethod
     def of(cls, network: ReaderNetwork, encoder: str) -> Adviser:
@@ -83,11 +85,14 @@ class Adviser:
             return {}
         if len(answers[-1].split()) > LONGEST_REMEMBERED or request.focus_is_jump:
             return {}
-        before = Before(
-            answers=answers,
-            questions=request.all_questions or tuple(asked),
-            method=request.methodology.name,
-            telling=telling_of(answers, phrasing(request.language)),
-        )
-        reading = self._network.read(asked[-1] if asked else "", "", answers[-1])
-        return probe_worth.ratings(self._probes, before, reading)
+        questions = request.all_questions or tuple(asked)
+        return self._rated(answers, questions, asked[-1] if asked else "", request.methodology.name)
+
+    def _foretold(
+        self, answers: tuple[str, ...], questions: tuple[str, ...], asked: str, method: str
+    ) -> Mapping[str, float]:
+        """What each kind of probe is expected to be worth; the same for all that could be asked about."""
+        if self._probes is None:
+            return {}
+        before = Before(answers, questions, method, telling_of(answers, phrasing("en")))
+        return probe_worth.ratings(self._probes, before, self._network.read(asked, "", answers[-1]))

@@ -18,6 +18,8 @@ from pipeline.ports import QuestionRequest
 from pipeline.question.templates import stable_hash, was_asked
 from pipeline.question.text import sentences, words
 
+REMEMBERED = 64
+"""Moments of which what was found is kept while their question is made."""
 LATELY = 6
 """Questions that are lately."""
 ASKED, ASKED_LAST = 0.08, 0.3
@@ -27,7 +29,7 @@ LEAST = 1.7
 others 26 and 63."""
 SAFE = 0.12
 """What asking for more of it gains, which is hardly ever wrong where another probe would be better."""
-IN_A_ROW, LATELY_SAID = 0.5, 0.12
+IN_A_ROW, LATELY_SAID = 0.3, 0.06
 """What saying something back loses right after a question that did so, and for each of the latest that did."""
 MISFIT = 9.0
 """What a probe loses that does not fit the time of what is said back."""
@@ -62,6 +64,7 @@ class SayingBack:
     def __init__(self, network: ReaderNetwork, model: LinearModel) -> None:
         self._network = network
         self._model = model
+        self._worths = lru_cache(REMEMBERED)(self._weighed)
 
     def found(self, request: QuestionRequest) -> tuple[Said, ...]:
         """What the question of a request could say back of the last answer, the best first."""
@@ -76,7 +79,8 @@ class SayingBack:
         found = [said for worth in own for said in _said(worth, request, speaking)]
         return tuple(sorted(found, key=lambda said: -said.value))
 
-    def _worths(self, answers: tuple[str, ...], question: str, count: int, method: str) -> Sequence[Worth]:
+    def _weighed(self, answers: tuple[str, ...], question: str, count: int, method: str) -> Sequence[Worth]:
+        """What each clause of the last answer is worth; the same for all that could be asked about after it."""
         answer = answers[-1]
         found = echoes(answer)
         if not found or len(answer.split()) > LONGEST_REMEMBERED:
@@ -86,7 +90,7 @@ class SayingBack:
             mean_words=sum(len(each.split()) for each in answers) / len(answers),
             asked=count,
             method=method,
-            telling=telling_of(answers, phrasing("en")),
+            telling=_telling(answers, "en"),
         )
         return echo_worth.worths(self._model, found, told, self._network.read(question, "", answer))
 
