@@ -425,7 +425,7 @@ def _act_of(verb: Token, root: Token, *, denied: bool) -> _Doing | None:
     if any(a.tag_ == "MD" and normalised_text(a.text) in {"'d", "d"} for a in auxiliaries):
         return None
     lemma = _lemma(verb)
-    if not lemma or (not tail and lemma in STATIVE):
+    if not lemma.isalpha() or (not tail and lemma in STATIVE):
         return None
     denied = denied or any(child.dep_ == "neg" and normalised_text(child.text) != "never" for child in verb.lefts)
     never = any(normalised_text(child.text) == "never" for child in verb.lefts)

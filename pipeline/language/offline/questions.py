@@ -597,6 +597,8 @@ def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
 
 LAUGHED_IN = 3
 """Sentences at the end of an answer in which laughter is answered by no sympathy."""
+SORRY_FOR = 2
+"""Questions for which a death that is told of again is not answered again."""
 LOSS_IN = 2
 """Sentences at the end of an answer in which a death is answered for every time that it is told."""
 
@@ -608,13 +610,14 @@ def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
     said = [sentence for sentence in said if not re.search(phrasing(request.language).supposes, sentence)]
     if any(re.search(phrasing(request.language).laughs, sentence) for sentence in said[-LAUGHED_IN:]):
         return False
-    if any(loss.search(sentence) and not relief.search(sentence) for sentence in said[-LOSS_IN:]):
-        return True
+    aside = re.compile(phrasing(request.language).since_loss)
+    told = [bool(loss.search(one)) and not relief.search(one) and not aside.search(one) for one in said]
+    lately = request.recent_questions[-SORRY_FOR:]
+    if any(told[-LOSS_IN:]):
+        return not any(asked.startswith(phrasing(request.language).acknowledgements_loss) for asked in lately)
     before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]
     first = not any(loss.search(text) for text in before)
-    aside = re.compile(phrasing(request.language).since_loss)
-    said = [sentence for sentence in said if not aside.search(sentence)]
-    return first and any(loss.search(sentence) and not relief.search(sentence) for sentence in said)
+    return first and any(told)
 
 
 def _is_moved(request: QuestionRequest, answer: str) -> bool:

@@ -29,11 +29,21 @@ LEAST = 1.7
 others 26 and 63."""
 SAFE = 0.12
 """What asking for more of it gains, which is hardly ever wrong where another probe would be better."""
+OF_A_MOMENT, UNTOLD = ("like", "mind", "then", "did", "why"), 0.25
+"""Probes for something that happened, and what they lose where no stories are asked for."""
 IN_A_ROW, LATELY_SAID = 0.3, 0.06
 """What saying something back loses right after a question that did so, and for each of the latest that did."""
 MISFIT = 9.0
 """What a probe loses that does not fit the time of what is said back."""
 _ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|hadn't)\b", re.IGNORECASE)
+
+
+_LOST = re.compile(
+    r"\b(?:don't|don’t|didn't|do not|not sure i)(?: quite| really)? (?:understand|follow|get (?:you|that|it))\b"
+    r"|\b(?:did|do|was|is|about) what\?|\bwhat do you mean\b",
+    re.IGNORECASE,
+)
+"""Words of somebody who did not understand the question."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +108,9 @@ class SayingBack:
 def may_say_back(request: QuestionRequest) -> bool:
     """Whether something of the last answer could be said back at all.
 
-    Not to somebody who complained, was just answered, or has no more to tell; not to somebody who learns the language,
-    whose slips would be said back; not in a concept test, where elements are to be named as they are.
+    Not to somebody who complained, was just answered, did not understand, or has no more to tell; not to somebody who
+    learns the language, whose slips would be said back; not in a concept test, where elements are to be named as they
+    are.
     """
     told = _telling(tuple(line.text for line in request.lines if line.speaker == "respondent"), request.language)
     return (
@@ -112,6 +123,7 @@ def may_say_back(request: QuestionRequest) -> bool:
         and not (request.strategy is not None and request.strategy.generates_closing_question)
         and not (request.strategy is not None and request.strategy.node_binding == "none")
         and not (told.exhausted or told.closed or told.learning or told.retold)
+        and not _LOST.search(request.lines[-1].text)
     )
 
 
@@ -141,6 +153,7 @@ def _said(worth: Worth, request: QuestionRequest, speaking: LanguagePhrasing) ->
     likely = {
         probe: value
         + SAFE * (probe == "more")
+        - UNTOLD * (probe in OF_A_MOMENT and not tells_stories(request.methodology, request.language))
         - _worn(probe, questions, speaking)
         - MISFIT * (not _texts(probe, present, speaking))
         for probe, value in worth.probes.items()

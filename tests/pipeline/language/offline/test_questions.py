@@ -532,6 +532,10 @@ def test_at_the_end_of_a_story_what_else_has_stayed_is_asked() -> None:
 @pytest.mark.parametrize(
     ("told", "sorry"),
     [
+        ("It was the wife's writing. She's been gone nine years.", True),
+        ("She took them round the week after, and that went on until Mrs Brandt died.", False),
+        ("For some years after she died I was ashamed. I thought of it every day, and now I don't.", False),
+        ("I was worried that he is dead too, and he sat in the front row as always and waved.", False),
         ("I came back after four days, and her bed was empty. She'd died on the Sunday.", True),
         ("Jean had died in the spring, with only a few at the grave.", True),
         ("I said that she's dead. I laughed. She'd have liked that one. Would have taken it, too.", False),

@@ -12,6 +12,7 @@ from pipeline.language.offline.advice import Adviser
 from pipeline.language.offline.echo_worth import PROBES, Worth
 from pipeline.language.offline.echoes import echoes
 from pipeline.language.offline.linear import LinearModel
+from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
 from pipeline.language.offline.saying_back import SayingBack, may_say_back
 from pipeline.ports import Line, QuestionRequest
@@ -117,9 +118,13 @@ def test_moments_at_which_nothing_is_said_back(back: SayingBack, changes: dict[s
 
 @pytest.mark.parametrize(
     "answer",
-    ["He didn't dare ask me. There's nothing more to tell.", "I've just said it. He didn't dare ask me."],
+    [
+        "He didn't dare ask me. There's nothing more to tell.",
+        "I've just said it. He didn't dare ask me.",
+        "Sorry, I don't understand. He didn't dare ask me.",
+    ],
 )
-def test_who_has_no_more_to_tell_hears_nothing_said_back(back: SayingBack, answer: str) -> None:
+def test_who_has_no_more_to_tell_or_is_lost_hears_nothing_said_back(back: SayingBack, answer: str) -> None:
     assert back.found(request(answer)) == ()
 
 
@@ -150,6 +155,13 @@ def test_probe_is_of_the_time_of_what_is_said_back(back: SayingBack) -> None:
     told = "My house was empty. Then he comes home."
     [said] = back.found(request(told, focus_label="he comes home", focus_quote="he comes home"))
     assert said.text in ("He comes home. What happened then?", "He comes home. And then?")
+
+
+def test_where_no_stories_are_asked_for_a_probe_of_a_moment_needs_more(back: SayingBack) -> None:
+    ladder = METHODS["means_end_chain"]
+    strategy = next(each for each in ladder.strategies if each.node_binding == "required")
+    [said] = back.found(request(methodology=ladder, strategy=strategy))
+    assert said.text.removeprefix("He didn't dare ask you. ") in phrasing("en").probes
 
 
 def test_writer_says_back_what_is_worth_it_and_not_what_is_not(
