@@ -114,7 +114,7 @@ def _of_verb(verb: Token, thing: Rendering, root: Token) -> Rendering:
     clause = _clause(finite, subject, root) if finite is not None and subject is not None else ""
     if finite is not None and subject is not None and _asks(finite, subject):
         return thing
-    own = subject is not None and normalised_text(subject.text) in {"i", "we", "you"} if finite is not None else None
+    own = subject is not None and _is_own(subject, finite) if finite is not None else None
     doing = _act(verb, finite, root) if own or (own is None and (_begins(verb) or _aims(verb))) else None
     other, other_act = ("", "") if own or finite is None or subject is None else _other(finite, subject, root)
     named = subject is None or normalised_text(subject.text) not in WITHOUT_A_NAME or clause.startswith("there")
@@ -131,6 +131,13 @@ def _of_verb(verb: Token, thing: Rendering, root: Token) -> Rendering:
         part=thing.part,
         named=named,
     )
+
+
+def _is_own(subject: Token, finite: Token | None) -> bool:
+    """Whether the respondent is the subject; “you” is, where it tells of what one does, not of what somebody did."""
+    low = normalised_text(subject.text)
+    past = finite is not None and any(token.tag_ == "VBD" for token in (finite, *finite.lefts))
+    return low in {"i", "we"} or (low == "you" and not past)
 
 
 def _found(doc: Doc, quote: str) -> Span | None:

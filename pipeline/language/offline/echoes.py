@@ -61,6 +61,12 @@ _NO_END = re.compile(
 _PAST = re.compile(r"\w{3,}ed")
 _PRESENT = re.compile(r"^(?:s?he|it|(?:no|every|some)(?:body|one)|no one) (?:\w+ly )?\w{2,}s\b", re.IGNORECASE)
 """Verbs by their form, beside those that are known."""
+_OF_THEMSELVES = re.compile(
+    r"\b(?:i'?m|i am|i was) (?:just |only )?(?:the|an?) (?:\w+ )?(?:mug|fool|idiot|liar|coward|failure|fraud|burden"
+    r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b|\bme(?:self|sen|sel)\b",
+    re.IGNORECASE,
+)
+"""What people call themselves and would not hear from others; and dialect that can't be turned round."""
 _NEEDS_MORE = frozenset("took said had was were did got went made let put gave told came knew has is".split())
 """Verbs that say nothing with nothing but a subject."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
@@ -146,5 +152,5 @@ def _can_be_said(clause: str) -> bool:
         and not is_loaded(clause)
         and (any(is_finite(word) or _PAST.fullmatch(word) for word in low) or _PRESENT.match(clause) is not None)
         and _SUBJECT.match(clause) is not None
-        and not any(pattern.search(clause) for pattern in (_UNCERTAIN, _NO_START, _NO_END, HESITATION))
+        and not any(pattern.search(clause) for pattern in (_UNCERTAIN, _OF_THEMSELVES, _NO_START, _NO_END, HESITATION))
     )

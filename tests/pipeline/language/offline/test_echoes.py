@@ -45,6 +45,8 @@ def test_clause_is_said_back_in_the_second_person(answer: str, back: str) -> Non
         "He said.",
         "It was a stupid idiot of a man.",
         "I I was there.",
+        "I'm the mug paying for it.",
+        "I were quite pleased with meself.",
         "That I was alone.",
         "x" * 8000,
     ],

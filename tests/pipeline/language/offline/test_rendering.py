@@ -30,6 +30,11 @@ def test_clause_in_the_second_person(parser: SpacyParser, answer: str, quote: st
     assert ways(parser, answer, quote).clause == clause
 
 
+def test_what_others_did_not_see_is_not_put_to_the_respondent(parser: SpacyParser) -> None:
+    assert ways(parser, "You didn't see the start of it.", "didn't see the start of it").gerund == ""
+    assert ways(parser, "I didn't see the start of it.", "didn't see the start of it").gerund != ""
+
+
 @pytest.mark.parametrize(
     ("answer", "quote"),
     [
