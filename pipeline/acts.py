@@ -71,6 +71,17 @@ ABOUT_THE_QUESTION = re.compile(
     re.IGNORECASE,
 )
 """Words of a counter-question that can only be about what was asked."""
+MUCH_TOLD = 40
+"""With so many words that tell beside it, who reads along is asked with a question mark or …"""
+ASKS_WHO_READS = re.compile(
+    r"\?|\b(?:who\w*|where|anonymous\w*|confidential\w*|private\w*|record\w*|between (?:us|you and me)|what happens)\b",
+    re.IGNORECASE,
+)
+"""… in these words; else it is somebody in the story who was told, or to whom something was sent."""
+BACK_TO = re.compile(
+    r"\b(?:get|getting|go|going|come|stay)(?: right| straight)? (?:back (?:to|on)|with|on)\b", re.IGNORECASE
+)
+"""Words with which somebody leads back to the subject, at the end of what they told."""
 ABOUT_THE_TALK: frozenset[Act] = frozenset({"corrects", "complains", "asks_back", "aside", "wants_topic"})
 
 
@@ -88,6 +99,10 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
     """
     if (heard.act == "dont_know" or heard.about == "enough") and telling >= STORY_WORDS:
         return True  # it leaves something to ask after
+    if heard.about == "readers" and telling >= MUCH_TOLD and not ASKS_WHO_READS.search(words):
+        return True
+    if heard.act == "wants_topic" and heard.sure and after <= FEW_AFTER and BACK_TO.search(words):
+        return False
     if heard.heard_by == "reader":
         return not heard.sure and heard.act not in ASKED_BACK
     if not heard.sure:

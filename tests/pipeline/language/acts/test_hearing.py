@@ -201,6 +201,33 @@ def test_a_story_that_ends_with_a_wish_is_not_asked_on(trained: ActHearing, end:
 @pytest.mark.parametrize(
     "text",
     [
+        STORY_TOLD + "But I'd sooner get back to the tattoo, if that's all right.",
+        "I think I've told you that, the old man and my boss. I can only add that it creeps up on you. You don't decide to "
+        "be cold, you're tired, and being cold is quicker. But we were on the chairs, weren't we?",
+    ],
+)
+def test_who_leads_back_to_the_subject_at_the_end_of_a_story_is_followed(trained: ActHearing, text: str) -> None:
+    assert "wants_topic" in {one.act for one in heeded(text, trained.read_sync(text, "What happened then?", "en"))}
+
+
+@pytest.mark.parametrize(
+    ("end", "asks"),
+    [
+        (" I have thought of sending it to Ruth instead, who is past seventy now.", False),
+        (" It was a little odd to be told that just then, after the letter.", False),
+        (" Who is going to read this, by the way?", True),
+        (" And who reads this I would like to know.", True),
+    ],
+)
+def test_who_is_told_in_a_story_is_no_question_about_who_reads_along(trained: ActHearing, end: str, asks: bool) -> None:
+    text = STORY_TOLD + " " + STORY_TOLD + end
+    found = {one.act for one in heeded(text, trained.read_sync(text, "What happened then?", "en"))}
+    assert ("asks_interviewer" in found) == asks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "I'm a bit worn out today but we can carry on.",
         "I said his name and the dog came back, and I just said her name too.",
         "At first a machine is speaking and it takes ages until a man picks up.",
