@@ -202,8 +202,8 @@ def test_a_story_that_ends_with_a_wish_is_not_asked_on(trained: ActHearing, end:
     "text",
     [
         STORY_TOLD + "But I'd sooner get back to the tattoo, if that's all right.",
-        "I think I've told you that, the old man and my boss. I can only add that it creeps up on you. You don't decide to "
-        "be cold, you're tired, and being cold is quicker. But we were on the chairs, weren't we?",
+        "I think I've told you that, the old man and my boss. I can only add that it creeps up on you. You don't "
+        "decide to be cold, you're tired, and being cold is quicker. But we were on the chairs, weren't we?",
     ],
 )
 def test_who_leads_back_to_the_subject_at_the_end_of_a_story_is_followed(trained: ActHearing, text: str) -> None:
