@@ -533,6 +533,7 @@ def test_at_the_end_of_a_story_what_else_has_stayed_is_asked() -> None:
     ("told", "sorry"),
     [
         ("It was the wife's writing. She's been gone nine years.", True),
+        ("I meant to tell him on the Sunday. He was killed on the Saturday.", True),
         ("She took them round the week after, and that went on until Mrs Brandt died.", False),
         ("For some years after she died I was ashamed. I thought of it every day, and now I don't.", False),
         ("I was worried that he is dead too, and he sat in the front row as always and waved.", False),
