@@ -213,16 +213,20 @@ def test_who_leads_back_to_the_subject_at_the_end_of_a_story_is_followed(trained
 @pytest.mark.parametrize(
     ("end", "asks"),
     [
-        (" I have thought of sending it to Ruth instead, who is past seventy now.", False),
-        (" It was a little odd to be told that just then, after the letter.", False),
-        (" Who is going to read this, by the way?", True),
-        (" And who reads this I would like to know.", True),
+        ("I have thought of sending it to Ruth instead.", False),
+        ("But it is a little odd to be told just now.", False),
+        ("Who is going to read this, by the way?", True),
+        ("And who reads this I would like to know.", True),
     ],
 )
-def test_who_is_told_in_a_story_is_no_question_about_who_reads_along(trained: ActHearing, end: str, asks: bool) -> None:
-    text = STORY_TOLD + " " + STORY_TOLD + end
-    found = {one.act for one in heeded(text, trained.read_sync(text, "What happened then?", "en"))}
-    assert ("asks_interviewer" in found) == asks
+def test_who_is_told_in_a_story_is_no_question_about_who_reads_along(end: str, asks: bool) -> None:
+    told_before = STORY_TOLD * 2
+    text = told_before + end
+    acts = (
+        HeardAct(act="tells", start=0, end=len(told_before)),
+        HeardAct(act="asks_interviewer", about="readers", start=len(told_before), end=len(text), heard_by="rules"),
+    )
+    assert ("asks_interviewer" in {one.act for one in heeded(text, acts)}) == asks
 
 
 @pytest.mark.parametrize(

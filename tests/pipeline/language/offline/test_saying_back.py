@@ -14,7 +14,7 @@ from pipeline.language.offline.echoes import echoes
 from pipeline.language.offline.linear import LinearModel
 from pipeline.language.offline.phrasings import phrasing
 from pipeline.language.offline.questions import OfflineQuestionWriter, compose
-from pipeline.language.offline.saying_back import SayingBack, may_say_back
+from pipeline.language.offline.saying_back import LEAST, SayingBack, may_say_back
 from pipeline.ports import Line, QuestionRequest
 from pipeline.question.checker import check
 from tests.pipeline.language.offline.test_questions import METHODS
@@ -126,6 +126,15 @@ def test_moments_at_which_nothing_is_said_back(back: SayingBack, changes: dict[s
 )
 def test_who_has_no_more_to_tell_or_is_lost_hears_nothing_said_back(back: SayingBack, answer: str) -> None:
     assert back.found(request(answer)) == ()
+
+
+@pytest.mark.parametrize(("rating", "count"), [(LEAST - 0.1, 0), (LEAST + 0.1, 1)])
+def test_what_promises_too_little_is_not_said_back(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch, rating: float, count: int
+) -> None:
+    monkeypatch.setitem(RATINGS, "He didn't dare ask you.", rating)
+    assert len(back.found(request())) == count
+    assert 1.5 <= LEAST <= 2.0
 
 
 def test_probe_that_was_asked_last_gives_way(back: SayingBack) -> None:
