@@ -49,6 +49,7 @@ _SUBJECT = re.compile(
 _NO_START = re.compile(
     r"^(?:wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
     r"|kind|how|until|till|since|unless|although|nor"
+    r"|that(?:'s| is| was) (?:how|all|it)\b"
     r"|that (?:i|he|she|we|they|it|the|my|you|a|in|on|if|when|was (?:when|what)))\b",
     re.IGNORECASE,
 )
@@ -67,6 +68,19 @@ _OF_THEMSELVES = re.compile(
     re.IGNORECASE,
 )
 """What people call themselves and would not hear from others; and dialect that can't be turned round."""
+_NOT_TO_THEIR_FACE = re.compile(
+    r"\b(?:people|ones?|folks?|lads|men|women|those|somebody|someone) like (?:me|us)\b|\b(?:saying|thinking|meaning)\b",
+    re.IGNORECASE,
+)
+"""What turns into something else in the second person: “people like you”, and what was said with somebody's voice."""
+_PURPOSE = re.compile(
+    r"^\W*so(?: that)? \w+(?:'d| would| could| can| might| will|'ll|"
+    r" won't| wouldn't| couldn't| can't| don't| didn't)\b",
+    re.IGNORECASE,
+)
+"""A clause that only says what something was done for."""
+_LAUGHS = re.compile(r"^\W*(?:(?:ha|he|hah|heh|lol|lmao)+\W*)+$", re.IGNORECASE)
+"""A sentence of nothing but laughter, after a joke."""
 _NEEDS_MORE = frozenset("took said had was were did got went made let put gave told came knew has is".split())
 """Verbs that say nothing with nothing but a subject."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
@@ -100,10 +114,14 @@ class Echo:
 def echoes(answer: str) -> tuple[Echo, ...]:
     """What of an answer can be said back, the latest first, at most `MOST`."""
     found: dict[str, Echo] = {}
+    after = ""
     for back, (start, sentence) in enumerate(reversed(tuple(_placed(answer))[-LATEST:])):
-        if sentence.endswith("?"):
+        joked, after = _LAUGHS.match(after) is not None, sentence
+        if sentence.endswith("?") or joked:
             continue
         for at, piece, whole in _pieces(sentence):
+            if _PURPOSE.match(piece):
+                continue
             clause = _plain(piece)
             if _can_be_said(clause):
                 turned = second_person(clause)
@@ -152,5 +170,8 @@ def _can_be_said(clause: str) -> bool:
         and not is_loaded(clause)
         and (any(is_finite(word) or _PAST.fullmatch(word) for word in low) or _PRESENT.match(clause) is not None)
         and _SUBJECT.match(clause) is not None
-        and not any(pattern.search(clause) for pattern in (_UNCERTAIN, _OF_THEMSELVES, _NO_START, _NO_END, HESITATION))
+        and not any(
+            pattern.search(clause)
+            for pattern in (_UNCERTAIN, _OF_THEMSELVES, _NOT_TO_THEIR_FACE, _NO_START, _NO_END, HESITATION)
+        )
     )
