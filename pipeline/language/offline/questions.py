@@ -66,6 +66,9 @@ HINTS_IN, HINTED = 2, 0.8
 """Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
 GAIN, MIDDLING = 1.0, 1.4
 """What a probe gains or loses for each point by which what moderators are expected to think of it differs from that."""
+LATE, STORY_TOLD = 9, 0.6
+"""Questions from which on a story has mostly been told, and what asking how it went on loses then: of 60 such questions
+28 were good and 18 bad, of 94 before that 58 and 9."""
 STAYS = ("more", "then", "like", "means")
 """Probes that stay with what was just told: leaving it loses by as much as one of them promises to be good."""
 SAYS_BACK = 0.4
@@ -401,6 +404,8 @@ def _best(
     where it was used lately; and something of it can be said back.
     """
     gains = {kind: GAIN * (rating - MIDDLING) for kind, rating in advice.ratings.items()}
+    if len(request.all_questions) >= LATE:
+        gains["then"] = gains.get("then", 0.0) - STORY_TOLD
     found = [
         (value + gains.get(kind_of(text), 0.0), text)
         for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)
