@@ -30,7 +30,8 @@ _HEDGES = re.compile(
 """What is left out of a clause."""
 _OPENERS = re.compile(
     r"^(?:(?:and|but|so|because|cos|or|then|also|well|oh|yeah|yes|no|um|uh|hm+|anyway|now|plus|though|that's why"
-    r"|i (?:think|suppose|guess|mean|thought|reckon)|i'm afraid(?= (?:i|he|she|it|we|they|the|my)\b)|you know"
+    r"|i (?:think|suppose|guess|mean|thought|reckon)|you know"
+    r"|i(?:'m| am) afraid(?: that(?= (?:\w+) (?:\w+)))?(?= (?:i|he|she|it|we|they|the|my|that)\b)"
     r"|suddenly|in the end|at (?:first|least)|haha|ha|only|maybe|perhaps)\b[\s,]*)+",
     re.IGNORECASE,
 )
@@ -73,6 +74,10 @@ _NOT_TO_THEIR_FACE = re.compile(
     re.IGNORECASE,
 )
 """What turns into something else in the second person: “people like you”, and what was said with somebody's voice."""
+_CONDITIONAL = re.compile(
+    r"^\W*(?:(?:and|but|so|because|cos|well|then|now),? )*(?:if|unless|imagine|suppose)\b", re.IGNORECASE
+)
+"""A sentence of what is not so, or not always."""
 _PURPOSE = re.compile(
     r"^\W*so(?: that)? \w+(?:'d| would| could| can| might| will|'ll|"
     r" won't| wouldn't| couldn't| can't| don't| didn't)\b",
@@ -117,7 +122,7 @@ def echoes(answer: str) -> tuple[Echo, ...]:
     after = ""
     for back, (start, sentence) in enumerate(reversed(tuple(_placed(answer))[-LATEST:])):
         joked, after = _LAUGHS.match(after) is not None, sentence
-        if sentence.endswith("?") or joked:
+        if sentence.endswith("?") or joked or _CONDITIONAL.match(sentence):
             continue
         for at, piece, whole in _pieces(sentence):
             if _PURPOSE.match(piece):
