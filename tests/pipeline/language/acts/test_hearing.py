@@ -374,3 +374,26 @@ def test_an_end_in_a_story_that_has_its_word_is_heard(trained: ActHearing) -> No
         "And now I'm off to put the kettle on, thank you, it was nice to talk."
     )
     assert "wants_stop" in {act.act for act in trained.read_sync(text, "What is that like for you?", "en")}
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "about"),
+    [
+        (
+            "Being called Farmer? Doesn't bother me. I've been called worse by better roofers. They'll find out. Ball cap "
+            "doesn't cover your ears.",
+            "What was that like for you?",
+            "faint",
+        ),
+        (
+            "He opens all my parcels. He counts the receipts and if it's wrong I don't get food that day, and it was wrong "
+            "today, so he has taken my phone and he says he will kill me.",
+            "How do you shop?",
+            "",
+        ),
+    ],
+)
+def test_danger_of_which_little_is_heard_in_a_story_is_faint(
+    trained: ActHearing, text: str, question: str, about: str
+) -> None:
+    assert {act.about for act in trained.read_sync(text, question, "en") if act.act == "risk"} == {about}
