@@ -380,14 +380,14 @@ def test_an_end_in_a_story_that_has_its_word_is_heard(trained: ActHearing) -> No
     ("text", "question", "about"),
     [
         (
-            "Being called Farmer? Doesn't bother me. I've been called worse by better roofers. They'll find out. Ball cap "
-            "doesn't cover your ears.",
+            "Being called Farmer? Doesn't bother me. I've been called worse by better roofers. They'll find out. "
+            "Ball cap doesn't cover your ears.",
             "What was that like for you?",
             "faint",
         ),
         (
-            "He opens all my parcels. He counts the receipts and if it's wrong I don't get food that day, and it was wrong "
-            "today, so he has taken my phone and he says he will kill me.",
+            "He opens all my parcels. He counts the receipts and if it's wrong I don't get food that day, and it was "
+            "wrong today, so he has taken my phone and he says he will kill me.",
             "How do you shop?",
             "",
         ),
