@@ -52,7 +52,7 @@ class HeardAct(Record):
 
 
 FAINT = "faint"
-"""What narrows a danger down to one of which there is so little to be heard that help is not spoken of yet."""
+"""What narrows a danger down to one of which so little is heard that it is told like the rest, and only alerts."""
 ASKED_BACK: frozenset[Act] = frozenset({"risk", "distress", "wants_withdrawal", "wants_stop", "wants_pause", "minor"})
 """Acts that are asked back where they are not sure; others are content then."""
 FEW_WORDS = 8
@@ -143,5 +143,5 @@ def told(text: str, acts: tuple[HeardAct, ...]) -> str:
     """
     if not acts:
         return text
-    parts = [words_of(text, act).strip() for act in acts if act.act == "tells"]
+    parts = [words_of(text, act).strip() for act in acts if act.act == "tells" or act.about == FAINT]
     return "\n\n".join(part for part in parts if part)

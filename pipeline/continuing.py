@@ -49,6 +49,8 @@ NOTHING_LEFT = re.compile(
     r"|\bi(?:'ve| have) (?:just )?(?:said|told you)(?: it| that| everything| all)\b|\bnothing to tell\b"
     r"|\bmore than (?:this|that) i (?:don't|haven't|can't)\b|\b(?:is|was) nothing (?:other|else|more)[.!]"
     r"|\bi(?: kinda| kind of| sort of| already) said (?:it|that)\b"
+    r"|\bthat's me done\b|\bi(?:'ve| have) told you what\b|\bnothing (?:else|next)\b,?(?: really)?[.!]"
+    r"|\bnot a lot (?:now|more)\b|\byou(?:'ve| have)?(?: just| already)? asked (?:me )?that\b|\bsame question\b"
     r"|\bisn't any more\b|\bdon't know what else\b|\bmehr (?:ist|gibt|war) (?:da|es|das)?(?: da)? ?nicht"
     r"|\bdas war'?s\b|\bdas ist alles\b|هذا كل شيء|لا يوجد المزيد",
     re.IGNORECASE,

@@ -354,7 +354,8 @@ def _decisive(moment: Moment) -> HeardAct | None:
     heard_acts = [heard for act in moment.policy.order if (heard := moment.find(act)) is not None]
     if not heard_acts:
         return None
-    weighty = [heard for heard in heard_acts if heard.act not in SMALL_TALK] or heard_acts
+    clear = [heard for heard in heard_acts if heard.about != FAINT] or heard_acts
+    weighty = [heard for heard in clear if heard.act not in SMALL_TALK] or clear
     present = [heard for heard in weighty if heard.sure] or weighty
     urgent = [h for h in present if h.act in ("wants_withdrawal", "wants_stop", "wants_pause") and h.sure]
     if urgent and present[0].act in ("risk", "distress"):
@@ -387,15 +388,17 @@ def _help(moment: Moment) -> str:
 
 
 def _risk(moment: Moment, heard: HeardAct) -> Move:
+    if heard.about == FAINT:
+        # Too weak a sign to break off what is told; a person looks at it.
+        return Move("risk", "", "engine", counts=True, alert="risk")
     before = any(alert.code == "risk" for alert in moment.conduct.alerts)
     if heard.heard_by == "reader" and not heard.sure and moment.texts.risk_ask and moment.conduct.asked != "risk":
-        faint = heard.about == FAINT and bool(moment.texts.risk_check)
         return Move(
             "risk",
-            moment.texts.risk_check if faint else moment.texts.risk_ask,
+            moment.texts.risk_ask,
             "stands",
             offers=("yes", "no"),
-            help="" if faint else _help(moment),
+            help=_help(moment),
             alert="risk",
             asks="risk",
             answered=True,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pipeline.question.lexicon import CONTRACTED_SUBJECTS, IRREGULAR_PAST, PAST_FORMS, SUBJECT_PRONOUNS
 from pipeline.question.phrases import HESITATION, addresses, is_finite, is_loaded, second_person, without_asides
 from pipeline.question.text import sentences, words
 
@@ -23,7 +24,8 @@ LONG = 4
 """Words of a sentence beyond which its clauses are looked at as well."""
 _HEDGES = re.compile(
     r",\s*i (?:think|guess|suppose|mean|reckon|don'?t know|must say)\b(?=\s*(?:,|$)),?"
-    r"|(?:,\s*)?\b(?:you know|sort of|kind of|kinda|or something|(?:to be|if i'?m) honest|honestly|really|just|actually"
+    r"|(?:,\s*)?(?<!not )(?<!n't )(?<!n’t )\b"
+    r"(?:you know|sort of|kind of|kinda|or something|(?:to be|if i'?m) honest|honestly|really|just|actually"
     r"|obviously|somehow|literally)\b,?\s*",
     re.IGNORECASE,
 )
@@ -50,7 +52,7 @@ _SUBJECT = re.compile(
 _NO_START = re.compile(
     r"^(?:wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
     r"|kind|how|until|till|since|unless|although|nor"
-    r"|that(?:'s| is| was) (?:how|all|it)\b"
+    r"|that(?:'s| is| was) (?:how|all|it)\b|there (?:s?he|it|they|i|we)\b|it(?:'s| was) (?:just |only )?that\b"
     r"|that (?:i|he|she|we|they|it|the|my|you|a|in|on|if|when|was (?:when|what)))\b",
     re.IGNORECASE,
 )
@@ -65,7 +67,8 @@ _PRESENT = re.compile(r"^(?:s?he|it|(?:no|every|some)(?:body|one)|no one) (?:\w+
 """Verbs by their form, beside those that are known."""
 _OF_THEMSELVES = re.compile(
     r"\b(?:i'?m|i am|i was) (?:just |only )?(?:the|an?) (?:\w+ )?(?:mug|fool|idiot|liar|coward|failure|fraud|burden"
-    r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b|\bme(?:self|sen|sel)\b",
+    r"|traitor|hypocrite|disgrace|wreck|thief|nobody|monster|cheat)\b"
+    r"|\bit was me (?:who|that)\b|\bme(?:self|sen|sel)\b",
     re.IGNORECASE,
 )
 """What people call themselves and would not hear from others; and dialect that can't be turned round."""
@@ -86,6 +89,11 @@ _PURPOSE = re.compile(
 """A clause that only says what something was done for."""
 _LAUGHS = re.compile(r"^\W*(?:(?:ha|he|hah|heh|lol|lmao)+\W*)+$", re.IGNORECASE)
 """A sentence of nothing but laughter, after a joke."""
+_HAD_OR_WOULD = re.compile(r"\b\w+['’]d (\w+)\b", re.IGNORECASE)
+_BETWEEN = frozenset(
+    "been gone done seen come become run never always already just only not still also once both all".split()
+)
+"""What may stand behind “'d” for “had”, beside the past of verbs."""
 _NEEDS_MORE = frozenset("took said had was were did got went made let put gave told came knew has is".split())
 """Verbs that say nothing with nothing but a subject."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
@@ -166,6 +174,12 @@ def _plain(piece: str) -> str:
     return _TAGS.sub("", re.sub(r"\s+", " ", _HEDGES.sub(" ", bare)).strip(_EDGES))
 
 
+def _would(verb: str) -> bool:
+    """Whether “'d” before this word is “would”: “I'd turn the phone over” only may be so, “I'd left” is."""
+    word = verb.casefold()
+    return not (word in PAST_FORMS | IRREGULAR_PAST | _BETWEEN or word.endswith(("ed", "en", "wn")))
+
+
 def _can_be_said(clause: str) -> bool:
     low = words(clause)
     return (
@@ -175,6 +189,8 @@ def _can_be_said(clause: str) -> bool:
         and not is_loaded(clause)
         and (any(is_finite(word) or _PAST.fullmatch(word) for word in low) or _PRESENT.match(clause) is not None)
         and _SUBJECT.match(clause) is not None
+        and not (clause[:1].isupper() and is_finite(low[0]) and low[0] not in SUBJECT_PRONOUNS | CONTRACTED_SUBJECTS)
+        and not any(_would(match[1]) for match in _HAD_OR_WOULD.finditer(clause))
         and not any(
             pattern.search(clause)
             for pattern in (_UNCERTAIN, _OF_THEMSELVES, _NOT_TO_THEIR_FACE, _NO_START, _NO_END, HESITATION)

@@ -85,7 +85,7 @@ FELT = 0.15
 PEAK = 0.6
 """What a candidate gains that is about what weighs most, such as guilt, a promise, a decision; and loses that is
 about a date or a figure."""
-MUCH_BESIDE = 22
+MUCH_BESIDE = 30
 """Words beside a complaint from which on more is asked of what they tell; with fewer the subject is left."""
 MUCH = 15
 """Words of an answer after which the last question does not come without a word of thanks."""

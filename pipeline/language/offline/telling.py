@@ -55,6 +55,8 @@ INSIGHT = re.compile(
 WHY = re.compile(r"\b(?:matters?|important|(?:do|does|did) for you)\b", re.IGNORECASE)
 DENIED = re.compile(r"\b(?:not|never|nothing|nobody|no longer|\w+n't)\b", re.IGNORECASE)
 """Asks what something is good for; and words with which it is said that something is not so."""
+PAST = re.compile(r"\b(?:was|were|did|turn(?:ed)? out)\b", re.IGNORECASE)
+"""Asks of what was."""
 MORE = re.compile(r"\b(?:more|a little) about that\b|\bmore about it\b", re.IGNORECASE)
 """The plainest of all questions."""
 
@@ -78,6 +80,8 @@ REFLECTS = 1.2
 """What asking how it went on loses where somebody has begun to say what it was to them."""
 LAST_WORDS = 6
 """Words that the last sentences have together, which say how an answer ends."""
+NOT_YET = 1.2
+"""What asking how it went on, or how it was, loses where it is still to come."""
 RETOLD = 1.0
 """What asking how it went on loses where what went on was told before."""
 NO_MOMENT = 0.8
@@ -119,6 +123,7 @@ class Telling:
         learning: the respondent seems to be learning the language.
         retold: it says that something in it was told before.
         exhausted: it says that there is no more to tell of it.
+        planned: it ends with what is still to come.
     """
 
     several: bool = False
@@ -135,6 +140,7 @@ class Telling:
     origins: bool = False
     retold: bool = False
     exhausted: bool = False
+    planned: bool = False
 
 
 NOTHING = Telling()
@@ -180,6 +186,7 @@ def telling_of(answers: Sequence[str], speaking: LanguagePhrasing) -> Telling:
         learning=_slips(answers, speaking) >= SLIPS,
         retold=re.search(speaking.retells, last) is not None,
         exhausted=re.search(speaking.exhausted, last) is not None,
+        planned=re.search(speaking.planned, said[-1]) is not None,
     )
 
 
@@ -238,6 +245,7 @@ def fit(text: str, *, named: bool, told: Telling, quoted: bool = False) -> float
         value -= SEVERAL_MORE * (told.several and MORE.search(text) is not None)
     elif named:
         value += NAMED * (told.several or told.unclear) * (not quoted)
+    value -= NOT_YET * (told.planned and (story or PAST.search(text) is not None) and not named)
     value -= BACK_IN_TIME * (told.happening and "before that" in text)
     value -= NO_MOMENT * (not told.happening and "at that moment" in text)
     value -= WHY_DEED * (told.happening and WHY.search(text) is not None)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from config.conduct import ConductFiles
-from pipeline.acts import Act, HeardAct
+from pipeline.acts import Act, HeardAct, told
 from pipeline.conduct.memory import acknowledged, remembered
 from pipeline.conduct.moves import WAYS, WAYS_AGAIN, WAYS_ON, Moment, Move, age_of, chosen_act, meant, move_for
 from pipeline.conduct.policy import ConductPolicy
@@ -169,14 +169,11 @@ def test_danger_that_only_the_reader_hears_is_asked_back_with_help() -> None:
     assert not asked.declines_focus and asked.asks == "risk"
 
 
-def test_danger_that_is_hardly_to_be_heard_is_asked_about_before_help_is_spoken_of() -> None:
+def test_danger_that_is_hardly_to_be_heard_only_alerts() -> None:
     said = "But I've not told Katie. I've told you. First one."
-    asked = whole(said, "risk", sure=False, heard_by="reader", about="faint")
-    assert (asked.text, asked.help, asked.alert, asked.asks) == (policy().texts.risk_check, "", "risk", "risk")
-    worried = move_for(moment("Yes", conduct=after(asked)))
-    assert worried is not None and (worried.text, bool(worried.help)) == (policy().texts.risk, True)
-    calm = move_for(moment("No", conduct=after(asked)))
-    assert calm is not None and calm.text.startswith(policy().texts.risk_mistaken) and not calm.help
+    move = whole(said, "risk", sure=False, heard_by="reader", about="faint")
+    assert (move.text, move.help, move.alert, move.then, move.counts) == ("", "", "risk", "engine", True)
+    assert told(said, (HeardAct(act="risk", start=0, end=len(said), sure=False, about="faint"),)) == said
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,7 @@ class LanguagePhrasing(BaseModel):
     retells: str = "(?!)"
     reflects: str = "(?!)"
     exhausted: str = "(?!)"
+    planned: str = "(?!)"
     supposes: str = "(?!)"
     introduces: str = "(?!)"
     turning: str = "(?!)"

@@ -717,7 +717,10 @@ def test_topic_is_not_turned_to_past_what_moves_somebody(monkeypatch: pytest.Mon
 
 def test_complaint_with_something_new_in_it_is_asked_on_about() -> None:
     short = "I told you that already."
-    long = f"{short} When I got in I put the shirt in his drawer, which I had emptied the week before, and it is there."
+    long = (
+        f"{short} When I got in I put the shirt in his drawer, which I had emptied the week before for nobody in "
+        "particular, and it is there now, and I have not opened that drawer since."
+    )
     probes = tuple(phrasing("en").probes)
     assert compose(told((long,), label="the shirt", complained=True, follows_reply=True)).startswith(probes)
     assert not compose(told((short,), label="already", complained=True, follows_reply=True)).startswith(probes)
