@@ -25,6 +25,14 @@ CHECKED = 5
 """Words of a statement with a question mark from which on it asks whether it is so; fewer only say something back."""
 BRIEF = 8
 """Words of an answer up to which it gives no reason unless it says so."""
+TAKES_UP = 9
+"""Words of a question at the beginning of an answer up to which it may only take ours up."""
+ASIDE = 5
+"""Words of the next sentence up to which it answers a question that was not meant as one."""
+REASONED: Final[frozenset[LeadKind]] = frozenset({"condition", "doubt", "against", "liking"})
+"""Leads after which the reason may be given."""
+REASON_IN = 3
+"""Sentences behind such a lead in which it is."""
 STORY = 20
 """Words of an answer from which on it can be a story."""
 
@@ -69,6 +77,17 @@ def asks_of_idea(answer: str, language: str) -> bool:
     return any(lead.kind == "asks" for lead in leads_of(answer, (), language))
 
 
+def asks_amount(question: str) -> bool:
+    """Whether a question, in any language that is known, asks for a quantity."""
+    return any(_rules(language)["amount"].search(_plain(question)) for language in LANGUAGES)
+
+
+def is_finished(answer: str, language: str) -> bool:
+    """Whether an answer says that there is no more to say of what it is about."""
+    rules = _rules(language)
+    return bool(rules) and rules["finished"].search(_plain(answer)) is not None
+
+
 def is_bare(answer: str, language: str) -> bool:
     """Whether an answer is brief and gives no reason."""
     rules, said = _rules(language), _plain(answer)
@@ -108,9 +127,12 @@ def tells_past(answer: str, names: Names, language: str) -> bool:
 
 def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iterator[Lead]:
     told = sentences(answer)
+    before: tuple[str, ...] = ()
     for at, sentence in enumerate(told):
         said = _plain(sentence)
-        elements = named(sentence, names)
+        elements, before = _spoken_of(sentence, said, before, names, rules)
+        if at == 0 and len(told) > 1 and said.endswith("?") and _takes_up(said, elements, rules):
+            continue
         found = _kind(said, rules, bool(elements))
         if found is None:
             continue
@@ -118,8 +140,16 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
         more = at + 1 < len(told)
         if kind == "asks" and more and not sentence.rstrip().endswith(("?", "？")):
             continue  # What somebody would like to know, and goes on from, is told rather than asked.
-        if kind == "asks" and more and rules["answers_itself"].search(_plain(told[at + 1])):
+        if kind == "asks" and more and _is_answered(sentence, told[at + 1], rules):
             continue
+        if kind == "asks" and elements and more and not rules["asks"].search(_in_front(said, rules)):
+            # What the description says, with a question mark, and then what is thought of it.
+            after = _kind(_plain(told[at + 1]), rules, names_element=False)
+            if after is not None and after[0] in ("doubt", "against"):
+                yield Lead(after[0], "", sentence, elements, at + 2 == len(told))
+                continue
+        if kind in REASONED and any(rules["because"].search(_plain(after)) for after in told[at + 1 : at + 1 + REASON_IN]):
+            continue  # Why that is so has been said.
         back = _said_back(sentence, said, start)
         back = (
             back[len(back) - len(rules["fillers"].sub("", _plain(back))) :] if back == " ".join(back.split()) else back
@@ -158,6 +188,45 @@ def _asks(said: str, rules: dict[str, re.Pattern[str]]) -> int | None:
         if match and len(words(bare)) >= LEAST_QUOTED:
             return len(said) - len(bare) + match.start()
     return 0 if said.endswith("?") and len(words(said)) >= CHECKED else None
+
+
+def _in_front(said: str, rules: dict[str, re.Pattern[str]]) -> str:
+    return rules["fillers"].sub("", said)
+
+
+def _is_answered(question: str, following: str, rules: dict[str, re.Pattern[str]]) -> bool:
+    """Whether the sentence behind a question answers it, so that it was not meant as one."""
+    said = _plain(following)
+    if rules["asks_indeed"].search(_plain(question)):
+        return False
+    if rules["answers_itself"].search(said):
+        return True
+    return len(words(said)) <= ASIDE and not said.endswith("?") and not rules["asks"].search(said)
+
+
+def _spoken_of(
+    sentence: str, said: str, before: tuple[str, ...], names: Names, rules: dict[str, re.Pattern[str]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The elements that a sentence is about, and those that a “that” in the next one may stand for.
+
+    Of several the one that the sentence before it was about; where it names none, that one, if it says “it” or “that”.
+    """
+    own = named(sentence, names)
+    again = tuple(name for name in own if name in before)
+    if len(own) > 1 and len(again) == 1:
+        return again, again
+    if not own and len(before) == 1 and rules["stands_for"].search(said):
+        return before, ()
+    return own, own
+
+
+def _takes_up(said: str, elements: tuple[str, ...], rules: dict[str, re.Pattern[str]]) -> bool:
+    """Whether a question that begins an answer takes up what was asked: “What bothers me?”, “If it's true?”"""
+    if len(words(said)) > TAKES_UP:
+        return False
+    if rules["takes_up"].search(said):
+        return True
+    return not elements or not rules["asks"].search(_in_front(said, rules))
 
 
 def _said_back(sentence: str, said: str, start: int) -> str:

@@ -143,9 +143,12 @@ def _schema_tensions(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[T
 
 
 def _active_branch(strategy: ArbitratedStrategy, moment: Moment) -> Iterator[Target]:
-    """The latest concept of the branch, unless a chain ends at it; others of this answer where it was asked enough."""
+    """The latest concept of the branch, unless a chain ends at it; others of this answer where it was asked enough.
+
+    Nothing where the respondent has said that there is no more to it.
+    """
     branch = moment.views.active_branch
-    if branch and branch[0].terminal:
+    if (branch and branch[0].terminal) or moment.is_finished:
         return
     brief = 0 < len(words(answer_of(moment.inputs))) <= SAYS_ALL
     if moment.is_concept_test and (moment.is_away or brief):

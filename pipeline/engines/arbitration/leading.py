@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.coverage import element_of
@@ -10,15 +10,18 @@ from pipeline.elements import Names, key_of, named
 from pipeline.engines.arbitration.file import Manner
 from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
-from pipeline.leads import Lead, LeadKind, is_bare, judges, leads_of, refers, subject_of
+from pipeline.leads import Lead, LeadKind, is_bare, is_finished, judges, leads_of, refers, subject_of
+from pipeline.question.clauses import said_back
 from pipeline.subjects import answer_of, language_of
 
 WORN_AFTER = 3
 """Questions about an element from which on only a question of the respondent's is a lead to it."""
 TELLING: frozenset[LeadKind] = frozenset({"asks", "unclear", "unseen", "condition", "doubt", "against", "liking"})
 """Leads that say something of the idea."""
+ANSWERED: frozenset[LeadKind] = frozenset({"asks", "unclear", "unseen"})
+"""Leads that are answered, whatever else was said."""
 KEPT: frozenset[LeadKind] = frozenset({"condition", "doubt", "against", "liking"})
-"""Leads that can be come back to later."""
+"""Leads that can be come back to later, by the part of the idea that they are about."""
 
 
 SMALL = frozenset(
@@ -50,14 +53,18 @@ class Followed:
 
 
 def leads_in(inputs: DecisionInputs, bare_apart: int) -> tuple[Followed, ...]:
-    """The leads of this answer, in its order, then those of former answers that nobody followed, the latest first."""
+    """The leads of this answer, in its order, then those of former answers that nobody followed, the latest first.
+
+    Who has said that there is no more to it is not asked on, unless they ask something themselves.
+    """
     now = inputs.turn_count
-    found = list(_of_answer(inputs, now))
+    finished = is_finished(answer_of(inputs), language_of(inputs))
+    found = [one for one in _of_answer(inputs, now) if not finished or one.kind in ANSWERED]
     found += _bare(inputs, bare_apart) if not found else ()
-    if not any(one.kind == "bare" for one in found):
+    if not finished and not any(one.kind == "bare" for one in found):
         found += _raised(inputs, {of for one in found if (of := element_of(one.target))})
     for turn in sorted((turn for turn in inputs.answers if 0 < turn < now), reverse=True):
-        found += (one for one in _of_answer(inputs, turn) if one.kind in KEPT and not _was_followed(one, inputs))
+        found += (one for one in _of_answer(inputs, turn) if one.kind in KEPT and not _was_taken_up(one, inputs))
     return tuple(found)
 
 
@@ -79,7 +86,7 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
             element = topic
             if element is None:
                 continue
-        if element is not None and element != topic and not _is_meant(lead, labels[element]):
+        if element is not None and element != topic and not _is_meant(lead, labels[element], dict(names)[element]):
             element = None
         if element in worn and lead.kind != "asks":
             continue
@@ -88,19 +95,33 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
         if element is not None:
             # What was asked about and comes up again at the end is “that”; its name again would be stiff.
             manner: Manner = "last" if last and element == asked else "element"
-            if turn < inputs.turn_count and lead.words:
-                manner = "words"  # So long after, only the words themselves tell what is meant.
-            label = labels[element] if manner == "element" else lead.words or lead.sentence
+            if turn < inputs.turn_count:
+                manner = "earlier"
+            own = manner == "last" or lead.kind == "asks"
+            label = (lead.words or lead.sentence) if own else labels[element]
             target = Target(kind="lead", ids=(name, element), label=label)
             yield Followed(lead.kind, manner, target, turn, last, lead.words or lead.sentence)
-        elif last or lead.words:
-            target = Target(kind="lead", ids=(name,), label=lead.words or lead.sentence)
+        elif turn == inputs.turn_count and (last or lead.kind in ANSWERED or _can_be_said(lead, language)):
+            label = lead.words or lead.sentence
+            if not last and language == "en" and said_back(lead.sentence):
+                label = lead.sentence
+            target = Target(kind="lead", ids=(name,), label=label)
             yield Followed(lead.kind, "last" if last else "words", target, turn, last, target.label)
 
 
-def _is_meant(lead: Lead, label: str) -> bool:
-    """Whether a lead has a word of the element's label; a mere alias may be a word of anything."""
-    return lead.kind in ("asks", "unseen") or bool(set(key_of(label)) & set(key_of(lead.sentence)) - SMALL)
+def _can_be_said(lead: Lead, language: str) -> bool:
+    """Whether the words of a lead can be said back, so that it is clear what is meant; never a piece of a sentence."""
+    if language != "en":
+        return bool(lead.words)
+    return bool(said_back(lead.sentence) or said_back(lead.words))
+
+
+def _is_meant(lead: Lead, label: str, aliases: Sequence[str]) -> bool:
+    """Whether a lead has a word of the element's label, or a name of several words; a mere alias may mean anything."""
+    if lead.kind in ("asks", "unseen") or set(key_of(label)) & set(key_of(lead.sentence)) - SMALL:
+        return True
+    long = tuple(name for name in aliases if len(key_of(name)) > 1)
+    return bool(named(lead.sentence, ((label, long),)))
 
 
 def _element(lead: Lead, names: Names, topic: str | None, language: str) -> str | None:
@@ -108,6 +129,8 @@ def _element(lead: Lead, names: Names, topic: str | None, language: str) -> str 
     own = named(lead.words, names) if lead.words else ()
     if len(own) == 1:
         return own[0]
+    if len(lead.elements) == 1 and not named(lead.sentence, names):
+        return lead.elements[0]
     if topic is not None and not own and refers(lead.words or lead.sentence, language):
         return topic
     return lead.elements[0] if len(lead.elements) == 1 or (lead.elements and lead.kind == "unseen") else None
@@ -148,17 +171,10 @@ def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
         yield Followed("bare", "last", Target(kind="lead", ids=ids, label=answer), inputs.turn_count, last=True)
 
 
-def _was_followed(one: Followed, inputs: DecisionInputs) -> bool:
-    """Whether a question after the answer was about a lead, or about the element that it is about.
-
-    For one that is about none, any other lead of its answer will do: they are of a piece.
-    """
+def _was_taken_up(one: Followed, inputs: DecisionInputs) -> bool:
+    """Whether a question after the answer was about the element of a lead, or a later answer speaks of it."""
     element = element_of(one.target)
-    of_answer = f".{one.turn}."
+    names = tuple((known.id, (known.label, *known.aliases)) for known in inputs.elements)
     later = [entry.target for entry in inputs.questions if entry.turn >= one.turn and entry.target is not None]
-    return any(
-        target.ids[0] == one.target.ids[0]
-        or (element is not None and element_of(target) == element)
-        or (element is None and target.kind == "lead" and of_answer in f"{target.ids[0]}.")
-        for target in later
-    )
+    said = (text for turn, text in inputs.answers.items() if turn > one.turn)
+    return any(element_of(target) == element for target in later) or any(element in named(text, names) for text in said)

@@ -13,9 +13,9 @@ from pipeline.engines.arbitration.leading import Followed, leads_in
 from pipeline.engines.shared.moment import TurnView
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
-from pipeline.leads import STORY, tells_past
+from pipeline.leads import STORY, is_finished, tells_past
 from pipeline.question.text import words
-from pipeline.subjects import NodeFacts, about, language_of
+from pipeline.subjects import NodeFacts, about, answer_of, language_of
 
 
 def traced(graph: SurfaceGraph, latest: str) -> tuple[str, ...]:
@@ -145,6 +145,11 @@ class Moment(TurnView):
         return leads_in(self.inputs, self.file.views.bare_apart) if self.is_concept_test else ()
 
     @cached_property
+    def is_finished(self) -> bool:
+        """Whether the answer says that there is no more to say of what it is about."""
+        return is_finished(answer_of(self.inputs), language_of(self.inputs))
+
+    @cached_property
     def past_turns(self) -> int:
         """The latest answers in a row that tell of what was rather than of the idea."""
         inputs, count = self.inputs, 0
@@ -164,8 +169,11 @@ class Moment(TurnView):
         names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
         answer = inputs.answers.get(turn, "")
         of_idea = any(one.turn == turn for one in self.leads) or bool(named(answer, names))
+        last = self.table.get(next(iter(self.strategies_asked[-1:]), ""))
+        if self.past_turns and last is not None and last.applies == "leads":
+            return True  # A story in answer to a question about the idea is led back from at once.
         deeper = self.phase_of(next(iter(self.strategies_asked[-1:]), "")) == "depth"
-        return deeper and not of_idea and len(words(answer)) >= STORY
+        return deeper and not of_idea and not self.is_finished and len(words(answer)) >= STORY
 
     @cached_property
     def left(self) -> int:

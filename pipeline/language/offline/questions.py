@@ -19,6 +19,7 @@ from pipeline.language.offline.wording import Wording, fitting, stance_of, stand
 from pipeline.methodology import Form, Stance
 from pipeline.ports import Embedder, QuestionRequest, Rendering
 from pipeline.question.checker import check, compared_with
+from pipeline.question.clauses import said_back
 from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
 from pipeline.question.phrases import Phrase, phrase
 from pipeline.question.pieces import in_words
@@ -304,7 +305,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
     told_more = len((answer or "").split()) >= MUCH and not told.exhausted
-    if request.complained and told_more:
+    if request.complained and told_more and not (request.stimulus and about is None):
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
     elif request.complained and (told.exhausted or not ranking or ranking[0][0] < LEFT):
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
@@ -531,8 +532,10 @@ def _worded(
 ) -> list[Wording]:
     """Every wording of the forms that fit."""
     label = request.focus_label or ""
+    back = said_back(label) if _language(request) == "en" else ""
+    forms = [form for form in forms if back or "{said}" not in form.ask] or _plain(speaking.probes)
     found = [
-        Wording(wording.text.replace("{element}", label), wording.form, wording.naming)
+        Wording(wording.text.replace("{element}", label).replace("{said}", back), wording.form, wording.naming)
         for wording in worded(_unused(fitting(forms, request, _stance(request)), request), request, speaking, about)
     ]
     thing = request.focus_rendering.thing

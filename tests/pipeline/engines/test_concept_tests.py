@@ -92,7 +92,7 @@ def test_lead_that_nobody_followed_is_come_back_to() -> None:
     told = inputs(answers, questions=(first,))
     later = candidate(Arbitration().decide(told), "follow_lead")
     assert later.target is not None and later.target.ids == ("doubt.1.0", "fee")
-    assert (later.tactic, later.target.label) == ("doubt_in_words", "The monthly fee worries me")
+    assert (later.tactic, later.target.label) == ("come_back", "the monthly fee")
     assert any("earlier, and nobody asked about it" in term.reason for term in later.terms)
     done = asked(2, "ensure_coverage", Target(kind="element", ids=("fee",), label="the monthly fee"))
     after = replace(told, questions=(first, done), answers={**answers, 3: "It's fine with me."}, turn_count=3)
@@ -286,9 +286,40 @@ def test_every_lead_is_followed_however_it_would_be_asked_about() -> None:
         for about in t["about"] or ("element", "last", "words")
     }
     assert {
-        (kind, about) for kind in ("condition", "doubt", "against", "liking") for about in ("element", "last", "words")
+        (kind, about) for kind in ("condition", "doubt", "against", "liking") for about in ("element", "last", "words", "earlier")
     } <= ways
+    wanted = {"words": "said", "element": "element", "earlier": "element"}
     for tactic in leads["tactics"]:
         for form in tactic["templates"]["en"]:
-            if tactic["about"] == ["words"] or "element" in tactic["about"]:
-                assert "element" in placeholders(form["ask"]), form["ask"]
+            for about in tactic["about"]:
+                slots = placeholders(form["ask"])
+                assert about not in wanted or wanted[about] in slots, form["ask"]
+                assert "“" not in form["ask"], "what was said stands in quotation marks"
+
+
+def test_piece_of_a_sentence_is_no_lead_to_be_said_back() -> None:
+    before = "It is a big thing for our hall, where the shoes are. "
+    piece = decide(f"{before}Not too heavy where my mother lives. It stands there. We will see what they say.")
+    assert "follow_lead" not in [one.strategy for one in piece.candidates]
+    whole = decide(f"{before}If they come late, I don't pay that month. It stands there. We will see what they say.")
+    one = candidate(whole, "follow_lead")
+    assert one.target is not None
+    assert (one.tactic, one.target.label) == ("against_in_words", "If they come late, I don't pay that month.")
+
+
+def test_earlier_lead_that_names_no_part_of_the_idea_is_not_come_back_to() -> None:
+    told = inputs({1: "I felt bad about it, and I wouldn't use that again. Who brings it?", 2: f"{ON_AND_ON} Really."})
+    assert "follow_lead" not in [one.strategy for one in Arbitration().decide(told).candidates]
+
+
+def test_who_has_no_more_to_say_is_not_asked_on() -> None:
+    nodes = [node("sleeve", 1, salience=3)]
+    said = "I like the folding lamp. It is a nice idea, it has its use, and my sister has one. There isn't much more to it."
+    done = [one.strategy for one in decide(said, nodes).candidates]
+    assert "follow_lead" not in done
+    assert "deepen_branch" not in done
+    more = [one.strategy for one in decide(said.replace("There isn't", "There is so"), nodes).candidates]
+    assert "follow_lead" in more
+    assert "deepen_branch" in more
+    asks = decide(f"{said} Who brings it?", nodes)
+    assert asks.tactic == "asked_back"
