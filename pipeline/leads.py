@@ -148,9 +148,12 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
             if after is not None and after[0] in ("doubt", "against"):
                 yield Lead(after[0], "", sentence, elements, at + 2 == len(told))
                 continue
-        if kind in REASONED and any(rules["because"].search(_plain(after)) for after in told[at + 1 : at + 1 + REASON_IN]):
+        if kind in REASONED and any(
+            rules["because"].search(_plain(after)) for after in told[at + 1 : at + 1 + REASON_IN]
+        ):
             continue  # Why that is so has been said.
-        back = _said_back(sentence, said, start)
+        back = _question(sentence, said, start) if kind == "asks" else ""
+        back = back or _said_back(sentence, said, start)
         back = (
             back[len(back) - len(rules["fillers"].sub("", _plain(back))) :] if back == " ".join(back.split()) else back
         )
@@ -222,11 +225,19 @@ def _spoken_of(
 
 def _takes_up(said: str, elements: tuple[str, ...], rules: dict[str, re.Pattern[str]]) -> bool:
     """Whether a question that begins an answer takes up what was asked: “What bothers me?”, “If it's true?”"""
-    if len(words(said)) > TAKES_UP:
+    if len(words(said)) > TAKES_UP or rules["asks_indeed"].search(said):
         return False
     if rules["takes_up"].search(said):
         return True
-    return not elements or not rules["asks"].search(_in_front(said, rules))
+    starts = [0, *(found.end() for found in _CLAUSES.finditer(said))]
+    return not elements or not any(rules["asks"].search(_in_front(said[start:], rules)) for start in starts)
+
+
+def _question(sentence: str, said: str, start: int) -> str:
+    """The question at the end of a sentence, without what leads to it; empty where that can't be told apart."""
+    asked = " ".join(sentence.split())[start:]
+    same = len(said) == len(" ".join(sentence.split()))
+    return asked if same and asked.endswith("?") and LEAST_QUOTED <= len(words(asked)) <= QUOTED else ""
 
 
 def _said_back(sentence: str, said: str, start: int) -> str:

@@ -39,7 +39,9 @@ def _ways(whole: int, cents: str | None) -> tuple[str, ...]:
     if cents is None or cents == "00":
         return _of_number(whole)
     rest = _below_hundred(int(cents))
-    return tuple(f"{one} {between}{rest}" for one in _of_number(whole) for between in ("", *(f"{c} " for c in CURRENCIES)))
+    return tuple(
+        f"{one} {between}{rest}" for one in _of_number(whole) for between in ("", *(f"{c} " for c in CURRENCIES))
+    )
 
 
 def _of_number(number: int) -> tuple[str, ...]:

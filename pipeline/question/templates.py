@@ -44,7 +44,13 @@ def suits(template: str, phrase: Phrase | None) -> bool:
 
 def fill(template: str, *, topic: str, phrase: Phrase | None = None, mention: str = "") -> str:
     """The template with everything in its place and a capital letter at every sentence's start."""
-    values = {"topic": topic, "focus": phrase.text if phrase else "", "mention": mention, "element": "{element}", "said": "{said}"}
+    values = {
+        "topic": topic,
+        "focus": phrase.text if phrase else "",
+        "mention": mention,
+        "element": "{element}",
+        "said": "{said}",
+    }
     if phrase is not None:
         values.update({way: getattr(phrase.rendering, way) for way in WAYS})
     plural = bool(phrase and (phrase.rendering.plural if "thing" in placeholders(template) else phrase.plural))

@@ -40,7 +40,7 @@ class Followed:
         manner: how it would be asked about.
         target: what the question would be about.
         turn: of the answer.
-        last: whether it ends this answer.
+        last: whether it ends this answer; of an element that was brought up, whether the answer begins with it alone.
         said: the words that show it.
     """
 
@@ -63,9 +63,17 @@ def leads_in(inputs: DecisionInputs, bare_apart: int) -> tuple[Followed, ...]:
     found += _bare(inputs, bare_apart) if not found else ()
     if not finished and not any(one.kind == "bare" for one in found):
         found += _raised(inputs, {of for one in found if (of := element_of(one.target))})
-    for turn in sorted((turn for turn in inputs.answers if 0 < turn < now), reverse=True):
+    earlier = (
+        turn for turn in inputs.answers if 0 < turn < now and not is_finished(inputs.answers[turn], language_of(inputs))
+    )
+    for turn in sorted(earlier, reverse=True):
         found += (one for one in _of_answer(inputs, turn) if one.kind in KEPT and not _was_taken_up(one, inputs))
     return tuple(found)
+
+
+def says_something(one: Followed) -> bool:
+    """Whether a lead says something of the idea; an element by itself does where the answer begins with it."""
+    return one.kind in TELLING or (one.kind == "raised" and one.last)
 
 
 def kind_of(target: Target | None) -> LeadKind | None:
@@ -148,12 +156,13 @@ def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
     labels = {element.id: element.label for element in inputs.elements}
     names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
     said = named(answer_of(inputs), names)
+    first = subject_of(answer_of(inputs), names)
     asked = {element_of(entry.target) for entry in inputs.questions}
     for entry in inputs.coverage:
         name = entry.element_id
         if name in said and name not in known and name not in asked and entry.mentioned <= 1 and not entry.declined:
             target = Target(kind="lead", ids=(f"raised.{inputs.turn_count}.{name}", name), label=labels[name])
-            yield Followed("raised", "element", target, inputs.turn_count, last=False)
+            yield Followed("raised", "element", target, inputs.turn_count, last=name == first)
 
 
 def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
@@ -172,9 +181,9 @@ def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
 
 
 def _was_taken_up(one: Followed, inputs: DecisionInputs) -> bool:
-    """Whether a question after the answer was about the element of a lead, or a later answer speaks of it."""
+    """Whether the answer was about the element of a lead, a later question was, or a later answer speaks of it."""
     element = element_of(one.target)
     names = tuple((known.id, (known.label, *known.aliases)) for known in inputs.elements)
-    later = [entry.target for entry in inputs.questions if entry.turn >= one.turn and entry.target is not None]
+    later = [entry.target for entry in inputs.questions if entry.turn >= one.turn - 1 and entry.target is not None]
     said = (text for turn, text in inputs.answers.items() if turn > one.turn)
     return any(element_of(target) == element for target in later) or any(element in named(text, names) for text in said)

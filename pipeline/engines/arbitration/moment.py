@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pipeline.coverage import share
-from pipeline.elements import named
+from pipeline.elements import key_of, named
 from pipeline.engines.arbitration.file import ArbitratedStrategy, ArbitrationFile, Tactic
-from pipeline.engines.arbitration.leading import Followed, leads_in
+from pipeline.engines.arbitration.leading import SMALL, Followed, leads_in
 from pipeline.engines.shared.moment import TurnView
 from pipeline.focus import Target
 from pipeline.graph.surface import SchemaTension, SurfaceGraph
@@ -168,12 +168,16 @@ class Moment(TurnView):
             return self.past_turns > 1
         names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
         answer = inputs.answers.get(turn, "")
-        of_idea = any(one.turn == turn for one in self.leads) or bool(named(answer, names))
+        of_idea = any(one.turn == turn for one in self.leads) or bool(named(answer, names)) or self._names_idea(answer)
         last = self.table.get(next(iter(self.strategies_asked[-1:]), ""))
         if self.past_turns and last is not None and last.applies == "leads":
             return True  # A story in answer to a question about the idea is led back from at once.
         deeper = self.phase_of(next(iter(self.strategies_asked[-1:]), "")) == "depth"
         return deeper and not of_idea and not self.is_finished and len(words(answer)) >= STORY
+
+    def _names_idea(self, answer: str) -> bool:
+        """Whether an answer has a word of the idea's name."""
+        return bool((set(key_of(self.inputs.subject)) - SMALL) & set(key_of(answer)))
 
     @cached_property
     def left(self) -> int:

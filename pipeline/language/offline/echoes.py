@@ -31,6 +31,8 @@ _OF_THEMSELVES = re.compile(
 )
 """What people call themselves and would not hear from others; and dialect that can't be turned round."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
+
+
 @dataclass(frozen=True)
 class Echo:
     """A clause that can be said back.

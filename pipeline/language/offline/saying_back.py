@@ -109,8 +109,8 @@ def may_say_back(request: QuestionRequest) -> bool:
     """Whether something of the last answer could be said back at all.
 
     Not to somebody who complained, was just answered, did not understand, or has no more to tell; not to somebody who
-    learns the language, whose slips would be said back; not in a concept test, where elements are to be named as they
-    are.
+    learns the language, whose slips would be said back; not where the question is about no concept that they spoke of,
+    such as an element of a concept test, which is named as it is.
     """
     told = _telling(tuple(line.text for line in request.lines if line.speaker == "respondent"), request.language)
     return (
@@ -119,7 +119,7 @@ def may_say_back(request: QuestionRequest) -> bool:
         and bool(request.lines)
         and request.lines[-1].speaker == "respondent"
         and bool(request.focus_label)
-        and not (request.focus_is_jump or request.stimulus or request.complained or request.follows_reply)
+        and not (request.focus_is_jump or request.complained or request.follows_reply)
         and not (request.strategy is not None and request.strategy.generates_closing_question)
         and not (request.strategy is not None and request.strategy.node_binding == "none")
         and not (told.exhausted or told.closed or told.learning or told.retold)

@@ -286,7 +286,9 @@ def test_every_lead_is_followed_however_it_would_be_asked_about() -> None:
         for about in t["about"] or ("element", "last", "words")
     }
     assert {
-        (kind, about) for kind in ("condition", "doubt", "against", "liking") for about in ("element", "last", "words", "earlier")
+        (kind, about)
+        for kind in ("condition", "doubt", "against", "liking")
+        for about in ("element", "last", "words", "earlier")
     } <= ways
     wanted = {"words": "said", "element": "element", "earlier": "element"}
     for tactic in leads["tactics"]:

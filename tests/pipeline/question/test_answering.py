@@ -40,7 +40,9 @@ def test_question_about_an_element_is_answered_by_what_the_description_says_of_i
     answer = answered(lead("asks", "does the van come on Sundays?", "van"), "And does the van come on Sundays?")
     says = "The description says: “It is delivered by van on any day, also on Sundays.”"
     assert answer == f"{says} More than that I don't know myself."
-    assert "takes the lamp back" in answered(lead("asks", "Does the van take it back?", "van"), "Does the van take it back?")
+    assert "takes the lamp back" in answered(
+        lead("asks", "Does the van take it back?", "van"), "Does the van take it back?"
+    )
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,15 @@ def test_nothing_of_another_sentence_is_said_back(back: SayingBack) -> None:
     assert back.found(request(focus_label="the price", focus_quote="the price")) == ()
 
 
+def test_what_was_told_in_a_concept_test_is_said_back(back: SayingBack) -> None:
+    [said] = back.found(request(stimulus="A van that repairs things."))
+    assert said.text.startswith("He didn't dare ask you. ")
+
+
+ELEMENT = METHODS["means_end_chain"].strategies[0].model_copy(update={"node_binding": "none"})
+"""Of a question about an element, which is about no concept of the respondent's."""
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -103,7 +112,7 @@ def test_nothing_of_another_sentence_is_said_back(back: SayingBack) -> None:
         {"kind": "closing"},
         {"kind": "rephrase"},
         {"focus_is_jump": True},
-        {"stimulus": "A van that repairs things."},
+        {"stimulus": "A van that repairs things.", "strategy": ELEMENT},
         {"complained": True},
         {"follows_reply": True},
         {"focus_label": None},
