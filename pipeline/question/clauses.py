@@ -1,4 +1,4 @@
-"""Which words of an answer are a clause that stands by itself, and how it is said back in the second person (English)."""
+"""Which words of an answer are a clause that stands by itself, and how one is said back in the second person."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _HEDGES = re.compile(
     re.IGNORECASE,
 )
 """What is left out of a clause."""
+_PARTS = re.compile(r"[^,]+,\s*")
+"""A hedge with the comma behind it that stands between two clauses: “it was nothing really, it rained”."""
 _OPENERS = re.compile(
     r"^(?:(?:and|but|so|because|cos|or|then|also|well|oh|yeah|yes|no|um|uh|hm+|anyway|now|plus|though|that's why"
     r"|i (?:think|suppose|guess|mean|thought|reckon)|i'm afraid(?= (?:i|he|she|it|we|they|the|my)\b)|you know"
@@ -68,7 +70,8 @@ _FRAGMENT_IN_IT = re.compile(r"\b(?:like so|this (?:big|small|much)|as i said|i 
 def plain(piece: str) -> str:
     """What of a clause is said back: without what opens it, hedges and marks."""
     bare = _OPENERS.sub("", without_asides(_QUOTES.sub("", piece)).strip(_EDGES))
-    return _TAGS.sub("", re.sub(r"\s+", " ", _HEDGES.sub(" ", bare)).strip(_EDGES))
+    hedged = _HEDGES.sub(lambda found: ", " if _PARTS.fullmatch(found[0]) else " ", bare)
+    return _TAGS.sub("", re.sub(r"\s+", " ", hedged.replace(" ,", ",")).strip(_EDGES))
 
 
 def is_whole(clause: str) -> bool:

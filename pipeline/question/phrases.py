@@ -125,6 +125,26 @@ def phrase(
     return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, whole=whole, rendering=told)
 
 
+def can_be_named(label: str, *, node_type: str = "", said: Sequence[str] = ()) -> bool:
+    """Whether a label (English) can be named when it was not just said: as a noun phrase or a single word.
+
+    Args:
+        label: the respondent's words.
+        node_type: name of the node's type.
+        said: what the respondent said, where the label is looked for.
+    """
+    known = phrase(label, node_type=node_type, said=said)
+    if known.kind == "noun":
+        return True
+    low = words(known.label)
+    return len(low) == 1 and not is_finite(low[0]) and low[0] not in _DANGLING | _OBJECTS
+
+
+def says_nothing(label: str) -> bool:
+    """Whether a label (English) has none but small words, so that there is nothing to ask about: “not”, “it is”."""
+    return all(word in _DANGLING | _OBJECTS | _FILLERS | _SPOKEN_OPENERS for word in words(label))
+
+
 def trim(label: str) -> tuple[str, bool]:
     """The label without end punctuation, shortened where it is long; and whether it was shortened.
 

@@ -30,6 +30,11 @@ _OF_THEMSELVES = re.compile(
     re.IGNORECASE,
 )
 """What people call themselves and would not hear from others; and dialect that can't be turned round."""
+_PLAYED_DOWN = re.compile(
+    r"\b(?:nothing (?:special|much|really)|like any other|no big deal|not (?:a )?(?:big|great) (?:deal|thing))\b",
+    re.IGNORECASE,
+)
+"""Words of what is said to be nothing, which would be taken at its word."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
 
 
@@ -102,5 +107,5 @@ def _can_be_said(clause: str) -> bool:
         and is_whole(clause)
         and not addresses(clause)
         and not is_loaded(clause)
-        and not any(pattern.search(clause) for pattern in (_UNCERTAIN, _OF_THEMSELVES, HESITATION))
+        and not any(pattern.search(clause) for pattern in (_UNCERTAIN, _OF_THEMSELVES, _PLAYED_DOWN, HESITATION))
     )

@@ -32,6 +32,7 @@ from pipeline.question.templates import (
     was_asked,
 )
 from pipeline.question.text import jaccard, sentences, words
+from pipeline.question.topics import fits_topic
 
 ACKNOWLEDGE_ONE_IN = 5
 ACKNOWLEDGE_FROM = 6
@@ -64,6 +65,10 @@ BACK = 0.3
 """What asking what else has stayed from a story gains over the plainest probe at its end."""
 HINTS_IN, HINTED = 2, 0.8
 """Sentences at the end of an answer in which something may be held back, and what asking for it gains."""
+NOT_LIVED = 0.8
+"""What asking what something was like loses where no stories are asked for and the respondent did not live through
+it."""
+WAS_LIKE = re.compile(r"\b(?:what was (?:that|it) like|how was (?:that|it))\b", re.IGNORECASE)
 GAIN, MIDDLING = 1.0, 1.4
 """What a probe gains or loses for each point by which what moderators are expected to think of it differs from that."""
 STAYS = ("more", "then", "like", "means")
@@ -232,6 +237,12 @@ def _around(request: QuestionRequest) -> str:
     return next((sentence for sentence in said if wanted in sentence), label)
 
 
+def _lived(request: QuestionRequest) -> bool:
+    """Whether what is asked about is told as something that the respondent did or that happened to them."""
+    lived = phrasing(request.language).lived
+    return not lived or re.search(lived, _around(request)) is not None
+
+
 def _returns(request: QuestionRequest) -> bool:
     """Whether what is asked about is something that the respondent comes back to and nobody has asked about."""
     answers = [set(words(line.text.casefold())) for line in request.lines if line.speaker == "respondent"]
@@ -328,10 +339,19 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
 
 
 def _openings(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
-    """How an interview begins: with what the respondent was just shown, else as the method does."""
+    """How an interview begins: with what the respondent was just shown, else as the method does.
+
+    In English only as the topic's name fits into it: nobody is asked of the last time they chose “what people eat”.
+    """
     if request.stimulus:
         return speaking.presenting
-    return request.methodology.openings.get(_language(request)) or speaking.openings
+    own = request.methodology.openings.get(_language(request)) or speaking.openings
+    return _fitting_topic(own, request) or _fitting_topic(speaking.openings, request) or own
+
+
+def _fitting_topic(texts: Sequence[str], request: QuestionRequest) -> list[str]:
+    english = _language(request) == "en"
+    return [text for text in texts if not english or fits_topic(text, request.topic)]
 
 
 def _last_resort(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
@@ -403,8 +423,9 @@ def _best(
     where it was used lately; and something of it can be said back.
     """
     gains = {kind: GAIN * (rating - MIDDLING) for kind, rating in advice.ratings.items()}
+    not_lived = NOT_LIVED * (not tells_stories(request.methodology, request.language) and not _lived(request))
     found = [
-        (value + gains.get(kind_of(text), 0.0), text)
+        (value + gains.get(kind_of(text), 0.0) - not_lived * (WAS_LIKE.search(text) is not None), text)
         for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)
     ]
     if about is None or request.focus_is_jump or request.complained or shipped() is None:
@@ -534,6 +555,8 @@ def _worded(
     label = request.focus_label or ""
     back = said_back(label) if _language(request) == "en" else ""
     forms = [form for form in forms if back or "{said}" not in form.ask] or _plain(speaking.probes)
+    if about is None and _language(request) == "en":
+        forms = [form for form in forms if fits_topic(form.ask, request.topic)] or _plain(speaking.any_topic)
     found = [
         Wording(wording.text.replace("{element}", label).replace("{said}", back), wording.form, wording.naming)
         for wording in worded(_unused(fitting(forms, request, _stance(request)), request), request, speaking, about)

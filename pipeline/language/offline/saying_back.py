@@ -175,13 +175,16 @@ def _texts(probe: Probe, present: bool, speaking: LanguagePhrasing) -> tuple[str
 
 
 def _is_present(echo: Echo, request: QuestionRequest, speaking: LanguagePhrasing) -> bool:
-    """Whether a clause tells of what is; in a story that is told as if it happened now it does not."""
+    """Whether a clause tells of what is; in a story that is told as if it happened now it does not.
+
+    Where no stories are asked for, what is not told as past is.
+    """
     said, own = sentences(request.lines[-1].text), echo.text.casefold()
     story = tells_stories(request.methodology, request.language)
     before = said[max(0, len(said) - echo.back - 2) : len(said) - echo.back] if story else []
     around = " ".join((*before, own)).casefold()
     was = _ANY_PAST.search(around) is not None or re.search(speaking.past, around) is not None
-    return not was and re.search(speaking.present, own) is not None
+    return not was and (not story or re.search(speaking.present, own) is not None)
 
 
 def _worn(probe: Probe, questions: Sequence[str], speaking: LanguagePhrasing) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.language.offline.phrasings import LanguagePhrasing
+from pipeline.language.offline.telling import tells_stories
 from pipeline.methodology import STANCES, Form, Stance
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import bridge_for
@@ -48,6 +49,9 @@ def fitting(forms: Iterable[Form], request: QuestionRequest, stance: Stance) -> 
     """
     listed = list(forms)
     now = "earlier" if request.focus_is_jump else "now"
+    if any(form.stories is not None for form in listed):
+        stories = tells_stories(request.methodology, request.language)
+        listed = [form for form in listed if form.stories in (None, stories)] or listed
     at_all = [
         form
         for form in listed

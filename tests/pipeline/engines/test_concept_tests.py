@@ -316,7 +316,7 @@ def test_earlier_lead_that_names_no_part_of_the_idea_is_not_come_back_to() -> No
 
 def test_who_has_no_more_to_say_is_not_asked_on() -> None:
     nodes = [node("sleeve", 1, salience=3)]
-    said = "I like the folding lamp. It is a nice idea, it has its use, and my sister has one. There isn't much more to it."
+    said = "I like the folding lamp. It is a nice idea, and my sister has one as well. There isn't much more to it."
     done = [one.strategy for one in decide(said, nodes).candidates]
     assert "follow_lead" not in done
     assert "deepen_branch" not in done
