@@ -148,6 +148,8 @@ def _leads(answer: str, names: Names, rules: dict[str, re.Pattern[str]]) -> Iter
             if after is not None and after[0] in ("doubt", "against"):
                 yield Lead(after[0], "", sentence, elements, at + 2 == len(told))
                 continue
+        if kind == "asks" and more and not _is_put_as_question(said, rules):
+            continue  # Who goes on after a statement with a question mark has only wondered aloud.
         if kind in REASONED and any(
             rules["because"].search(_plain(after)) for after in told[at + 1 : at + 1 + REASON_IN]
         ):
@@ -177,7 +179,8 @@ def _kind(said: str, rules: dict[str, re.Pattern[str]], names_element: bool) -> 
         match, against = rules[kind].search(said), rules.get(f"no_{kind}")
         if match and not (against and against.search(said)):
             return kind, match.start()
-    return None
+    stops = rules["stops"].search(said) if names_element else None
+    return ("raised", stops.start()) if stops else None
 
 
 def _asks(said: str, rules: dict[str, re.Pattern[str]]) -> int | None:
@@ -195,6 +198,12 @@ def _asks(said: str, rules: dict[str, re.Pattern[str]]) -> int | None:
 
 def _in_front(said: str, rules: dict[str, re.Pattern[str]]) -> str:
     return rules["fillers"].sub("", said)
+
+
+def _is_put_as_question(said: str, rules: dict[str, re.Pattern[str]]) -> bool:
+    """Whether a sentence has a clause that asks by its words, rather than by its mark alone."""
+    starts = [0, *(found.end() for found in _CLAUSES.finditer(said))]
+    return any(rules["asks"].search(_in_front(said[start:], rules)) for start in starts)
 
 
 def _is_answered(question: str, following: str, rules: dict[str, re.Pattern[str]]) -> bool:
@@ -229,8 +238,7 @@ def _takes_up(said: str, elements: tuple[str, ...], rules: dict[str, re.Pattern[
         return False
     if rules["takes_up"].search(said):
         return True
-    starts = [0, *(found.end() for found in _CLAUSES.finditer(said))]
-    return not elements or not any(rules["asks"].search(_in_front(said[start:], rules)) for start in starts)
+    return not elements or not _is_put_as_question(said, rules)
 
 
 def _question(sentence: str, said: str, start: int) -> str:

@@ -138,6 +138,12 @@ class Views(Spec):
     turns_per_side: int = Field(
         default=6, ge=1, description="Turns of an interview for each side of the idea that is asked about at its end."
     )
+    turns_per_ending: int = Field(
+        default=3,
+        ge=1,
+        description="Turns of an interview for each question that waits for its end, the concept's own included: a "
+        "long list at the end leaves no room for what people say.",
+    )
     vague: dict[str, tuple[str, ...]] = Field(
         default={}, description="Per language: words that alone say nothing definite; a concept of them is unclear."
     )

@@ -40,7 +40,8 @@ class Followed:
         manner: how it would be asked about.
         target: what the question would be about.
         turn: of the answer.
-        last: whether it ends this answer; of an element that was brought up, whether the answer begins with it alone.
+        last: whether it ends this answer; of an element that was brought up, whether the answer begins with it alone, or
+            tells that the respondent stopped at it.
         said: the words that show it.
     """
 
@@ -98,7 +99,10 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
             element = None
         if element in worn and lead.kind != "asks":
             continue
-        last = lead.last and turn == inputs.turn_count
+        if lead.kind == "raised" and (element is None or element == asked):
+            continue
+        # Who stops at a part of the idea by themselves says by that that it counts.
+        last = (lead.last or lead.kind == "raised") and turn == inputs.turn_count
         name = f"{lead.kind}.{turn}.{number}"
         if element is not None:
             # What was asked about and comes up again at the end is “that”; its name again would be stiff.

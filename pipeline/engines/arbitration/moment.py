@@ -199,10 +199,14 @@ class Moment(TurnView):
 
     @cached_property
     def sides_for_the_end(self) -> list[Tactic]:
-        """Those that are still to be asked about at the end; a short interview has room for few."""
+        """Those that are still to be asked about at the end.
+
+        A short interview has room for few, and for fewer where the concept has questions of its own.
+        """
         own = {t.id for s in self.table.values() if s.applies == "aspects" for t in s.tactics if t.last}
         turns = self.inputs.max_turns or self.file.ending.max_turns
-        most = turns // self.file.views.turns_per_side - len(own & self.asked_ids)
+        room = turns // self.file.views.turns_per_ending - len(self.inputs.demands)
+        most = min(turns // self.file.views.turns_per_side, room) - len(own & self.asked_ids)
         return self.open_sides(last=True)[: max(0, most)]
 
     @cached_property

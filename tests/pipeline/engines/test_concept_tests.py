@@ -189,6 +189,33 @@ def test_end_of_a_concept_test_asks_what_would_stop_them_what_to_change_and_for_
     assert all(one.tactic not in ("hindrance", "change", "audience") for one in short.candidates)
 
 
+def test_questions_of_the_concept_leave_fewer_sides_for_the_end() -> None:
+    told = "It is a lamp that you can fold and put away, I think."
+    demands = tuple(f"What of number {number}?" for number in range(4))
+
+    def sides(turns: int) -> set[str]:
+        found = decide(told, turn_count=turns - 7, max_turns=turns, demands=demands).candidates
+        return {one.tactic for one in found} & {"hindrance", "change", "audience"}
+
+    assert (len(sides(12)), len(sides(16)), len(sides(20))) == (0, 1, 2)
+
+
+def test_who_stops_at_a_part_of_the_idea_is_asked_about_it_whatever_the_question_was() -> None:
+    nodes = [node("kettle", 2, salience=3)]
+    said = (
+        "There is no kitchen, only a kettle. So when I read of the delivery van, well, there goes my lunch, I thought."
+    )
+    asked_deeper = inputs({1: "It is so.", 2: said}, nodes, ["deepen_branch"])
+    decision = Arbitration().decide(asked_deeper)
+    assert (decision.tactic, element_of(decision.target)) == ("raised", "van")
+    passing = said.replace("when I read of", "with")
+    assert Arbitration().decide(replace(asked_deeper, answers={1: "It is so.", 2: passing})).tactic != "raised"
+    again = replace(
+        asked_deeper, questions=(asked(1, "ensure_coverage", Target(kind="element", ids=("van",), label="x")),)
+    )
+    assert Arbitration().decide(again).tactic != "raised"
+
+
 def test_guide_of_the_method_is_not_asked_for_in_a_concept_test_but_the_concepts_own_questions_are() -> None:
     of_method = Target(kind="topic", ids=("drawback",), label="What is disliked")
     own = Target(kind="topic", ids=("must_ask.unclear",), label="What is unclear")
