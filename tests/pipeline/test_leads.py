@@ -34,6 +34,8 @@ NAMES: Names = (
         ("That's much too expensive.", "against"),
         ("I wouldn't use that.", "against"),
         ("I love that it folds.", "liking"),
+        ("It would do for my girl. I can't see how big it is from here.", "asks"),
+        ("I can't see how that would work.", "doubt"),
         ("I did stop at the line with the lamp.", "raised"),
         ("That's twenty a month, then I'm out.", "against"),
         ("That you can leave, that I like, it's fair.", "liking"),

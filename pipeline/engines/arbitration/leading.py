@@ -40,7 +40,7 @@ class Followed:
         manner: how it would be asked about.
         target: what the question would be about.
         turn: of the answer.
-        last: whether it ends this answer; of an element that was brought up, whether the answer begins with it alone, or
+        last: whether it ends this answer; of an element that was brought up, whether the answer begins with it alone or
             tells that the respondent stopped at it.
         said: the words that show it.
     """
@@ -185,9 +185,9 @@ def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
 
 
 def _was_taken_up(one: Followed, inputs: DecisionInputs) -> bool:
-    """Whether the answer was about the element of a lead, a later question was, or a later answer speaks of it."""
+    """Whether any question was about the element of a lead, or a later answer speaks of it."""
     element = element_of(one.target)
     names = tuple((known.id, (known.label, *known.aliases)) for known in inputs.elements)
-    later = [entry.target for entry in inputs.questions if entry.turn >= one.turn - 1 and entry.target is not None]
+    asked = any(element_of(entry.target) == element for entry in inputs.questions)
     said = (text for turn, text in inputs.answers.items() if turn > one.turn)
-    return any(element_of(target) == element for target in later) or any(element in named(text, names) for text in said)
+    return asked or any(element in named(text, names) for text in said)

@@ -316,9 +316,10 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
     told_more = len((answer or "").split()) >= MUCH and not told.exhausted
-    if request.complained and told_more and not (request.stimulus and about is None):
+    of_idea = bool(request.stimulus) and about is None
+    if request.complained and told_more and not of_idea:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    elif request.complained and (told.exhausted or not ranking or ranking[0][0] < LEFT):
+    elif request.complained and not of_idea and (told.exhausted or not ranking or ranking[0][0] < LEFT):
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
