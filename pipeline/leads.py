@@ -33,6 +33,8 @@ REASONED: Final[frozenset[LeadKind]] = frozenset({"condition", "doubt", "against
 """Leads after which the reason may be given."""
 REASON_IN = 3
 """Sentences behind such a lead in which it is."""
+FIRST = 18
+"""Words of the first answer up to which nobody knows yet what is behind it."""
 STORY = 20
 """Words of an answer from which on it can be a story."""
 
@@ -88,10 +90,10 @@ def is_finished(answer: str, language: str) -> bool:
     return bool(rules) and rules["finished"].search(_plain(answer)) is not None
 
 
-def is_bare(answer: str, language: str) -> bool:
-    """Whether an answer is brief and gives no reason."""
+def is_bare(answer: str, language: str, *, brief: int = BRIEF) -> bool:
+    """Whether an answer is brief, of so many words at the most, and gives no reason."""
     rules, said = _rules(language), _plain(answer)
-    return bool(rules) and 0 < len(words(said)) <= BRIEF and not rules["reason"].search(said)
+    return bool(rules) and 0 < len(words(said)) <= brief and not rules["reason"].search(said)
 
 
 def subject_of(answer: str, names: Names) -> str | None:

@@ -10,7 +10,7 @@ from pipeline.elements import Names, key_of, named
 from pipeline.engines.arbitration.file import Manner
 from pipeline.engines.base import DecisionInputs
 from pipeline.focus import Target
-from pipeline.leads import Lead, LeadKind, is_bare, is_finished, judges, leads_of, refers, subject_of
+from pipeline.leads import BRIEF, FIRST, Lead, LeadKind, is_bare, is_finished, judges, leads_of, refers, subject_of
 from pipeline.question.clauses import said_back
 from pipeline.subjects import answer_of, language_of
 
@@ -85,7 +85,7 @@ def kind_of(target: Target | None) -> LeadKind | None:
 def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
     names: Names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
     labels = {element.id: element.label for element in inputs.elements}
-    worn = {entry.element_id for entry in inputs.coverage if entry.declined or entry.focused >= WORN_AFTER}
+    worn = _worn(inputs)
     answer, language = inputs.answers.get(turn, ""), language_of(inputs)
     asked = next((element_of(entry.target) for entry in inputs.questions if entry.turn == turn - 1), None)
     topic = subject_of(answer, names) or asked
@@ -119,6 +119,11 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
                 label = lead.sentence
             target = Target(kind="lead", ids=(name,), label=label)
             yield Followed(lead.kind, "last" if last else "words", target, turn, last, target.label)
+
+
+def _worn(inputs: DecisionInputs) -> set[str]:
+    """Elements that are closed, or were asked about again and again."""
+    return {entry.element_id for entry in inputs.coverage if entry.declined or entry.focused >= WORN_AFTER}
 
 
 def _can_be_said(lead: Lead, language: str) -> bool:
@@ -170,15 +175,26 @@ def _raised(inputs: DecisionInputs, known: set[str]) -> Iterator[Followed]:
 
 
 def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
-    """A brief answer to a question about the idea, unless one like it was asked about lately."""
+    """A brief answer to a question about the idea, unless one like it was asked about lately.
+
+    Of the first answer more words are brief: what somebody thinks of the idea at first is asked about before its parts.
+    """
     lately = inputs.questions[-apart:] if apart else ()
     asked = inputs.questions[-1].target if inputs.questions else None
     of_idea = asked is None or asked.kind in ("element", "aspect", "topic")
     answer = answer_of(inputs)
     names = tuple((element.id, (element.label, *element.aliases)) for element in inputs.elements)
-    if named(answer, names) and not judges(answer, language_of(inputs)):
+    spoken, language = named(answer, names), language_of(inputs)
+    if spoken and not judges(answer, language):
         return  # What it names is the answer.
-    if of_idea and is_bare(answer, language_of(inputs)) and all(kind_of(e.target) != "bare" for e in lately):
+    if not _worn(inputs).isdisjoint(spoken):
+        return
+    brief = FIRST if inputs.turn_count == 1 else BRIEF
+    if (
+        of_idea
+        and is_bare(answer, language, brief=brief)
+        and all(kind_of(e.target) != "bare" for e in lately)
+    ):
         element = element_of(asked)
         ids = (f"bare.{inputs.turn_count}", *((element,) if element is not None else ()))
         yield Followed("bare", "last", Target(kind="lead", ids=ids, label=answer), inputs.turn_count, last=True)

@@ -137,6 +137,13 @@ def test_why_is_asked_after_a_brief_answer_but_not_after_each() -> None:
     assert all(one.tactic != "brief" for one in Arbitration().decide(replace(again, answers={3: "Fine."})).candidates)
 
 
+def test_first_thought_is_asked_about_before_the_parts_of_the_idea() -> None:
+    said = "Hm. It's an insurance. They call it a plan but it's an insurance."
+    assert decide(said).tactic == "brief"
+    assert decide(f"{said} And that is as it is, with all of them, for years.").tactic != "brief"
+    assert decide(said, turn_count=4).tactic != "brief"
+
+
 def test_story_is_asked_about_once_and_leads_back_to_the_idea() -> None:
     nodes = [node("nodded", 1, salience=3)]
     once = Arbitration().decide(inputs({1: STORY}, nodes))
