@@ -374,3 +374,14 @@ def test_an_end_in_a_story_that_has_its_word_is_heard(trained: ActHearing) -> No
         "And now I'm off to put the kettle on, thank you, it was nice to talk."
     )
     assert "wants_stop" in {act.act for act in trained.read_sync(text, "What is that like for you?", "en")}
+
+
+def test_somebody_who_looks_at_it_is_no_question_about_who_reads_along(trained: ActHearing) -> None:
+    said = (
+        "It leaves me where I was, curious about the man and not about the plan. If I could pay for the visit alone, "
+        "twenty euros, somebody honest who looks at it, I'd call him tomorrow."
+    )
+    question = "And where does that leave you with the repair plan?"
+    assert heeded(said, trained.read_sync(said, question, "en")) == ()
+    asks = f"{said} And who reads this, by the way?"
+    assert "asks_interviewer" in {one.act for one in heeded(asks, trained.read_sync(asks, question, "en"))}
