@@ -83,6 +83,8 @@ SOMEBODY_WHO = re.compile(
     re.IGNORECASE,
 )
 """Who is told of by what they do; nobody asks who that is."""
+NEXT_PLEASE = re.compile(r"^\W*next(?:,? (?:one|please))*\W*$", re.IGNORECASE)
+"""What somebody in a story calls into a waiting room; alone it passes the question over."""
 BACK_TO = re.compile(
     r"\b(?:get|getting|go|going|come|stay)(?: right| straight)? (?:back (?:to|on)|with|on)\b", re.IGNORECASE
 )
@@ -104,6 +106,8 @@ def _in_a_story(heard: HeardAct, telling: int, words: str, after: int) -> bool:
     """
     if (heard.act == "dont_know" or heard.about == "enough") and telling >= STORY_WORDS:
         return True  # it leaves something to ask after
+    if heard.act == "declines" and telling >= STORY_WORDS and NEXT_PLEASE.search(words):
+        return True
     if heard.about == "readers" and telling >= STORY_WORDS and "?" not in words and SOMEBODY_WHO.search(words):
         return True
     if heard.about == "readers" and telling >= MUCH_TOLD and not ASKS_WHO_READS.search(words):

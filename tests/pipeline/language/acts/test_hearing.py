@@ -385,3 +385,13 @@ def test_somebody_who_looks_at_it_is_no_question_about_who_reads_along(trained: 
     assert heeded(said, trained.read_sync(said, question, "en")) == ()
     asks = f"{said} And who reads this, by the way?"
     assert "asks_interviewer" in {one.act for one in heeded(asks, trained.read_sync(asks, question, "en"))}
+
+
+def test_next_please_is_called_out_in_a_story_and_passes_a_question_over_by_itself(trained: ActHearing) -> None:
+    said = (
+        "At nine I was in, and the young man behind the desk looks at my photo for about a second and says, that one's "
+        "no good, the background isn't light enough. Next please. Just like that."
+    )
+    assert heeded(said, trained.read_sync(said, "Say a little more about that.", "en")) == ()
+    alone = heeded("Next please.", trained.read_sync("Next please.", "Say a little more about that.", "en"))
+    assert [one.act for one in alone] == ["declines"]
