@@ -29,6 +29,8 @@ TAKES_UP = 9
 """Words of a question at the beginning of an answer up to which it may only take ours up."""
 ASIDE = 5
 """Words of the next sentence up to which it answers a question that was not meant as one."""
+ADDED = 25
+"""Words behind “that's all” from which on somebody goes on telling."""
 REASONED: Final[frozenset[LeadKind]] = frozenset({"condition", "doubt", "against", "liking"})
 """Leads after which the reason may be given."""
 REASON_IN = 3
@@ -85,9 +87,15 @@ def asks_amount(question: str) -> bool:
 
 
 def is_finished(answer: str, language: str) -> bool:
-    """Whether an answer says that there is no more to say of what it is about."""
+    """Whether an answer says that there is no more to say of what it is about, and does not go on all the same."""
     rules = _rules(language)
-    return bool(rules) and rules["finished"].search(_plain(answer)) is not None
+    if not rules:
+        return False
+    said = [_plain(sentence) for sentence in sentences(answer)]
+    ends = [at for at, sentence in enumerate(said) if rules["finished"].search(sentence)]
+    rest = said[ends[-1] + 1 :] if ends else []
+    goes_on = sum(len(words(sentence)) for sentence in rest) > ADDED or any(rules["yet"].search(one) for one in rest)
+    return bool(ends) and not goes_on
 
 
 def is_bare(answer: str, language: str, *, brief: int = BRIEF) -> bool:

@@ -208,6 +208,8 @@ def test_who_has_no_more_to_say_is_heard(answer: str) -> None:
         "He said that he had it, and he came.",
         "The bread and cheese, as I said. And the sandwich once a week.",
         "It doesn't say what's in it, that's all I wonder about: what is in it.",
+        "Well, there's not much more to that. He was young. But there was a woman beside me on the stairs.",
+        "That's all, really. " + "And he came and she went and I stood in the hall with it. " * 3,
         "We had that, for repairs, and my daughter needed the money.",
     ],
 )
