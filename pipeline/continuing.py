@@ -35,6 +35,7 @@ ALL_SAID = re.compile(
 LEAVE_IN = 3
 TAKES_LEAVE = re.compile(
     r"\bthat(?:'s|’s| is| was)(?: really| about| just)? (?:all|it)\b"
+    r"|\bi(?:'ve|’ve| have)?(?: now| just)? (?:said|told you) (?:everything|it all|all of it)\b"
     r"|\b(?:thanks|thank you|cheers|ta very much|ta,)(?! to\b)"
     r"|\b(?:danke|das war'?s|das ist alles)\b|شكرا",
     re.IGNORECASE,

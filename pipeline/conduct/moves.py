@@ -21,6 +21,8 @@ WAYS_AGAIN: tuple[OfferName, ...] = ("stop", "pause", "something_else", "go_on")
 WAYS_ON: tuple[OfferName, ...] = ("carry_on", "something_else", "pause", "stop")
 LONG_TELLING = 4
 """From so many words on, what is told beside an act answers the question."""
+MUCH_MORE = 12
+"""Words told after a refusal from which on the respondent has gone on themselves, and nothing is said to it."""
 LONGEST_CHOICE = 12
 """Words of a message that may choose what it has among others; longer ones say more than that."""
 BY_WORDS: frozenset[OfferName] = frozenset({"go_on", "carry_on", "pause", "resume"})
@@ -618,7 +620,10 @@ def _complains(moment: Moment, heard: HeardAct) -> Move | None:
 def _declines(moment: Moment, heard: HeardAct) -> Move | None:
     if not heard.sure or (moment.told_words >= LONG_TELLING and heard.heard_by != "rules"):
         return None
-    return Move("declines", moment.variant(moment.texts.declined), "engine", counts=True, declines_focus=True)
+    after = tuple(one for one in moment.acts if one.start >= heard.end)
+    told_on = len(told(moment.said, after).split()) if after else 0
+    text = "" if told_on >= MUCH_MORE else moment.variant(moment.texts.declined)
+    return Move("declines", text, "engine", counts=True, declines_focus=True)
 
 
 def _wants_topic(moment: Moment, heard: HeardAct) -> Move | None:

@@ -38,6 +38,7 @@ _SUBJECT = re.compile(
 _NO_START = re.compile(
     r"^(?:wh(?:ich|o|ose|en|ere|at|ile)|because|cos|like|than|as|with|of|in|on|at|to|for|from|about|by|just|not|sort"
     r"|kind|how|until|till|since|unless|although|nor"
+    r"|that(?:'s| is| was) (?:how|all|it)\b"
     r"|that (?:i|he|she|we|they|it|the|my|you|a|in|on|if|when|was (?:when|what)))\b",
     re.IGNORECASE,
 )
@@ -50,6 +51,11 @@ _NO_END = re.compile(
 _PAST = re.compile(r"\w{3,}ed")
 _PRESENT = re.compile(r"^(?:s?he|it|(?:no|every|some)(?:body|one)|no one) (?:\w+ly )?\w{2,}s\b", re.IGNORECASE)
 """Verbs by their form, beside those that are known."""
+NOT_TO_THEIR_FACE = re.compile(
+    r"\b(?:people|ones?|folks?|lads|men|women|those|somebody|someone) like (?:me|us)\b|\b(?:saying|thinking|meaning)\b",
+    re.IGNORECASE,
+)
+"""What turns into something else in the second person: “people like you”, and what was said with somebody's voice."""
 _NEEDS_MORE = frozenset("took said had was were did got went made let put gave told came knew has is".split())
 """Verbs that say nothing with nothing but a subject."""
 _QUOTES = re.compile(r"[\"“”„«»{}<>*]")
@@ -99,7 +105,13 @@ def said_back(text: str) -> str:
     main = plain(condition["main"]) if condition is not None else "" if _CONDITIONAL.match(clause) else clause
     if not main or len(clause.split()) > LONGEST_SAID or not is_whole(main):
         return ""
-    if addresses(clause) or is_loaded(clause) or HESITATION.search(clause) or _FRAGMENT_IN_IT.search(clause):
+    if (
+        addresses(clause)
+        or is_loaded(clause)
+        or HESITATION.search(clause)
+        or _FRAGMENT_IN_IT.search(clause)
+        or NOT_TO_THEIR_FACE.search(clause)
+    ):
         return ""
     turned = second_person(clause)
     return f"{turned[:1].upper()}{turned[1:]}."

@@ -44,6 +44,17 @@ TELLING_WORDS = 5
 REPEAT_FOCUS_WINDOW = 6
 
 
+FEW_TOLD = 12
+"""Words of an answer below which there is nothing in it to ask for more of, where it put a question right."""
+
+
+def _is_put_out(move: Move | None, told: str) -> bool:
+    """Whether the last question was complained of, or put right by somebody who told next to nothing else."""
+    if move is None or move.act != "corrects":
+        return move is not None and move.act == "complains"
+    return not move.right and len(told.split()) < FEW_TOLD
+
+
 class QuestionStage:
     """Has the question written; the closing text and a moderator's question are sent verbatim."""
 
@@ -219,7 +230,7 @@ class QuestionStage:
             focus_said_earlier_turns=start.turn_number - focus.mentioned_turn if focus and focus.mentioned_turn else 0,
             focus_is_last_said=self._is_last_said(context, focus),
             unheard=self._is_unheard(context, going) or (start.closing and not going.ask_closing),
-            complained=chosen.move is not None and chosen.move.act == "complains",
+            complained=_is_put_out(chosen.move, answered.text),
             focus_stance=node.stance if node else 0,
             focus_emotion=(node.emotion or 0) if node else 0,
             focus_time=await self._parser.time_told(text, (focus.quote if focus else None) or "") if text else None,

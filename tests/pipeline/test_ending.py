@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.concept import PipelineSettings
-from pipeline.continuing import ALL_SAID, NOTHING_LEFT
+from pipeline.continuing import ALL_SAID, NOTHING_LEFT, TAKES_LEAVE
 from pipeline.graph.tracker import NodeState, NodeStateTracker
 from pipeline.ports import Extraction
 from pipeline.stages.continuation import saturation_reason
@@ -47,6 +47,14 @@ def test_saturation_reason_rules_in_order(
 ) -> None:
     found = saturation_reason(SaturationMetrics.model_validate(metrics), focused(*waits), PipelineSettings(), flag)
     assert found == reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "leaves"),
+    [("I think now I said everything, from mop to my father.", True), ("She told him everything.", False)],
+)
+def test_who_has_said_everything_takes_leave(answer: str, leaves: bool) -> None:
+    assert (TAKES_LEAVE.search(answer) is not None) is leaves
 
 
 async def test_interview_with_news_closes_late_and_completes_once_after_the_closing_answer() -> None:

@@ -190,11 +190,7 @@ def _bare(inputs: DecisionInputs, apart: int) -> Iterator[Followed]:
     if not _worn(inputs).isdisjoint(spoken):
         return
     brief = FIRST if inputs.turn_count == 1 else BRIEF
-    if (
-        of_idea
-        and is_bare(answer, language, brief=brief)
-        and all(kind_of(e.target) != "bare" for e in lately)
-    ):
+    if of_idea and is_bare(answer, language, brief=brief) and all(kind_of(e.target) != "bare" for e in lately):
         element = element_of(asked)
         ids = (f"bare.{inputs.turn_count}", *((element,) if element is not None else ()))
         yield Followed("bare", "last", Target(kind="lead", ids=ids, label=answer), inputs.turn_count, last=True)

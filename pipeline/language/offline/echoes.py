@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipeline.question.clauses import is_whole, plain
+from pipeline.question.clauses import NOT_TO_THEIR_FACE, is_whole, plain
 from pipeline.question.phrases import HESITATION, addresses, is_loaded, second_person
 from pipeline.question.text import sentences
 
@@ -35,6 +35,14 @@ _PLAYED_DOWN = re.compile(
     re.IGNORECASE,
 )
 """Words of what is said to be nothing, which would be taken at its word."""
+_PURPOSE = re.compile(
+    r"^\W*so(?: that)? \w+(?:'d| would| could| can| might| will|'ll|"
+    r" won't| wouldn't| couldn't| can't| don't| didn't)\b",
+    re.IGNORECASE,
+)
+"""A clause that only says what something was done for."""
+_LAUGHS = re.compile(r"^\W*(?:(?:ha|he|hah|heh|lol|lmao)+\W*)+$", re.IGNORECASE)
+"""A sentence of nothing but laughter, after a joke."""
 _JOINTS = re.compile(r"[,;:]\s|\s[–—-]+\s|\s(?=(?:and|but|because|so|cos)\s)")
 
 
@@ -64,10 +72,14 @@ class Echo:
 def echoes(answer: str) -> tuple[Echo, ...]:
     """What of an answer can be said back, the latest first, at most `MOST`."""
     found: dict[str, Echo] = {}
+    after = ""
     for back, (start, sentence) in enumerate(reversed(tuple(_placed(answer))[-LATEST:])):
-        if sentence.endswith("?"):
+        joked, after = _LAUGHS.match(after) is not None, sentence
+        if sentence.endswith("?") or joked:
             continue
         for at, piece, whole in _pieces(sentence):
+            if _PURPOSE.match(piece):
+                continue
             clause = plain(piece)
             if _can_be_said(clause):
                 turned = second_person(clause)
@@ -107,5 +119,8 @@ def _can_be_said(clause: str) -> bool:
         and is_whole(clause)
         and not addresses(clause)
         and not is_loaded(clause)
-        and not any(pattern.search(clause) for pattern in (_UNCERTAIN, _OF_THEMSELVES, _PLAYED_DOWN, HESITATION))
+        and not any(
+            pattern.search(clause)
+            for pattern in (_UNCERTAIN, _OF_THEMSELVES, _PLAYED_DOWN, NOT_TO_THEIR_FACE, HESITATION)
+        )
     )

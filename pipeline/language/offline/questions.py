@@ -14,6 +14,7 @@ from pipeline.language.offline.advice import NONE, Advice, Adviser
 from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
 from pipeline.language.offline.probe_worth import kind_of
 from pipeline.language.offline.ranking import LATELY, REPLIED, THIRD, Moment, bare, in_a_run, ranked, shipped
+from pipeline.language.offline.sympathy import ends_with_loss, sympathies, sympathy, tells_of_loss
 from pipeline.language.offline.telling import NOTHING, Telling, about_focus, asks_story, fit, telling_of, tells_stories
 from pipeline.language.offline.wording import Wording, fitting, stance_of, stands_in_much, worded
 from pipeline.methodology import Form, Stance
@@ -217,7 +218,7 @@ def _weight(request: QuestionRequest) -> float:
     if not label or request.focus_said_earlier_turns:
         return 0.0
     speaking = phrasing(request.language)
-    if _loss(request.language).search(label) or re.search(r"\bdead\b", label):
+    if re.search(speaking.loss, label) or re.search(r"\bdead\b", label):
         return -PEAK
     felt = FELT * request.focus_emotion
     if re.search(speaking.peak, _around(request)):
@@ -277,16 +278,6 @@ def _burden(language: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=32)
-def _relief(language: str) -> re.Pattern[str]:
-    return re.compile(phrasing(language).relief)
-
-
-@lru_cache(maxsize=32)
-def _loss(language: str) -> re.Pattern[str]:
-    return re.compile(phrasing(language).loss)
-
-
-@lru_cache(maxsize=32)
 def _dont_know(language: str) -> re.Pattern[str]:
     return re.compile(phrasing(language).dont_know)
 
@@ -330,7 +321,7 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         before = ""
     if answer and not plain and request.kind == "follow_up" and _is_moved(request, answer):
         before = _pick(speaking.takes_time, request, "moved")
-    if answer and before and _tells_of_loss(request, answer) and not _closes(request):
+    if answer and before.startswith(sympathies(speaking)) and ends_with_loss(request, answer) and not _closes(request):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     if before:
         yield from (f"{before} {text}" for text in best[:6])
@@ -411,6 +402,14 @@ def _elsewhere(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence
     return speaking.any_topic
 
 
+def _instead(request: QuestionRequest, speaking: LanguagePhrasing) -> Iterator[str]:
+    """What is asked where nothing can be said of what it is about: for more, or what else there is."""
+    stories = tells_stories(request.methodology, request.language)
+    back = (speaking.back_to_story if stories else ()) or speaking.any_topic
+    texts = back if request.focus_is_jump or _leaves(request) else speaking.probes
+    return _asked(_turned(texts, request, "instead"), request, speaking, None)
+
+
 def _plain(texts: Sequence[str]) -> list[Form]:
     return [Form(ask=text) for text in texts]
 
@@ -429,6 +428,8 @@ def _best(
         (value + gains.get(kind_of(text), 0.0) - not_lived * (WAS_LIKE.search(text) is not None), text)
         for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)
     ]
+    if not found:
+        return [(FLOOR - TIE * place, text) for place, text in enumerate(_instead(request, speaking))]
     if about is None or request.focus_is_jump or request.complained or shipped() is None:
         return found
     goes_on = told.happening and not told.felt and not told.peak
@@ -609,7 +610,7 @@ def _acknowledges(request: QuestionRequest, answer: str) -> bool:
     """Whether to acknowledge the answer: a death always, else at random, where much was told; never twice in a row."""
     spoken = _acknowledgements(phrasing(request.language))
     last = request.recent_questions[-1] if request.recent_questions else ""
-    if _tells_of_loss(request, answer) and not last.startswith(phrasing(request.language).acknowledgements_loss):
+    if tells_of_loss(request, answer) and not last.startswith(sympathies(phrasing(request.language))):
         return True
     if any(last.startswith(ack) for ack in spoken):
         return False
@@ -619,32 +620,7 @@ def _acknowledges(request: QuestionRequest, answer: str) -> bool:
 
 
 def _acknowledgements(speaking: LanguagePhrasing) -> tuple[str, ...]:
-    return (*speaking.acknowledgements, *speaking.acknowledgements_hard, *speaking.acknowledgements_loss)
-
-
-LAUGHED_IN = 3
-"""Sentences at the end of an answer in which laughter is answered by no sympathy."""
-SORRY_FOR = 2
-"""Questions for which a death that is told of again is not answered again."""
-LOSS_IN = 2
-"""Sentences at the end of an answer in which a death is answered for every time that it is told."""
-
-
-def _tells_of_loss(request: QuestionRequest, answer: str) -> bool:
-    """Whether somebody's death was told of at the end of an answer, or for the first time."""
-    loss, relief = _loss(request.language), _relief(request.language)
-    said = sentences(answer.casefold())
-    said = [sentence for sentence in said if not re.search(phrasing(request.language).supposes, sentence)]
-    if any(re.search(phrasing(request.language).laughs, sentence) for sentence in said[-LAUGHED_IN:]):
-        return False
-    aside = re.compile(phrasing(request.language).since_loss)
-    told = [bool(loss.search(one)) and not relief.search(one) and not aside.search(one) for one in said]
-    lately = request.recent_questions[-SORRY_FOR:]
-    if any(told[-LOSS_IN:]):
-        return not any(asked.startswith(phrasing(request.language).acknowledgements_loss) for asked in lately)
-    before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]
-    first = not any(loss.search(text) for text in before)
-    return first and any(told)
+    return (*speaking.acknowledgements, *sympathies(speaking))
 
 
 def _is_moved(request: QuestionRequest, answer: str) -> bool:
@@ -657,17 +633,11 @@ def _is_moved(request: QuestionRequest, answer: str) -> bool:
 def _fresh_acknowledgement(request: QuestionRequest, speaking: LanguagePhrasing) -> str:
     """One that fits the weight of what was said and was not used lately; none where only silence would fit."""
     answer = _last_answer(request) or ""
-    if _tells_of_loss(request, answer):
-        return _pick(speaking.acknowledgements_loss, request, "loss")
-    relieved = bool(_relief(request.language).search(answer.casefold()))
-    hard = request.focus_stance < 0 and _burdens(answer, request.language) and not relieved
-    if request.focus_emotion > 1 and not hard:
+    if tells_of_loss(request, answer):
+        return sympathy(request, answer)
+    if request.focus_emotion > 1:
         return ""
-    around = _around(request)
-    around = around if around in answer.casefold() else answer.casefold()
-    own = re.search(speaking.own, around) is not None and not re.search(speaking.reported, around)
-    hard = hard and own and request.focus_emotion > 1
-    pool = (speaking.acknowledgements_hard if hard else ()) or speaking.acknowledgements
+    pool = speaking.acknowledgements
     unused = [a for a in pool if not any(q.startswith(a) for q in request.recent_questions)]
     return _pick(unused or pool, request, "acknowledgement")
 

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pipeline.language.offline.echoes import echoes
 from pipeline.language.offline.phrasings import LanguagePhrasing
 from pipeline.language.offline.telling import tells_stories
 from pipeline.methodology import STANCES, Form, Stance
 from pipeline.ports import QuestionRequest
 from pipeline.question.bridges import bridge_for
 from pipeline.question.lexicon import KIN_NOUNS, PERSON_NOUNS
-from pipeline.question.phrases import Phrase
-from pipeline.question.templates import WAYS, fill, placeholders, stable_hash, suits
+from pipeline.question.phrases import Phrase, is_finite
+from pipeline.question.templates import WAYS, fill, placeholders, stable_hash, suits, uncapitalised
+from pipeline.question.text import words
 
 Naming = Literal["unnamed", "echo", "sentence", "inside", "woven"]
 """How a wording says what it is about: not at all, by the respondent's sentence said back before the question, by a
@@ -31,6 +33,10 @@ MUCH = 20
 """Words of a long answer."""
 SHORT_ECHO = 5
 """Words of a clause that is said back although it was said last: “They climb on you. What does that mean to you?”"""
+
+
+SHORT_QUOTE = 4
+"""Most words of what may be quoted if it has no verb: “peace of mind”."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,8 @@ def _of_form(
         if suits(form.ask, None):
             yield Wording(fill(form.ask, topic=request.topic), form)
     elif "mention" in slots:
+        if _only_quoted(request, speaking, about):
+            return
         sentence = mention(request, speaking, about, number)
         yield Wording(fill(form.ask, topic=request.topic, phrase=about, mention=sentence), form, "sentence")
     elif slots & (WAYS | {"focus"}):
@@ -110,6 +118,27 @@ def _of_form(
             yield Wording(fill(form.ask, topic=request.topic, phrase=about), form, naming)
     else:
         yield from _anaphoric(form, request, speaking, about, number)
+
+
+def _only_quoted(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase) -> bool:
+    """Whether a sentence about these words would have to quote a piece of a sentence, where that is not wanted."""
+    if about.kind != "quote" or speaking.quotes or request.stimulus:
+        return False
+    own = words(about.label)
+    return (len(own) > SHORT_QUOTE or any(is_finite(word) for word in own)) and not _told_earlier(request, about)
+
+
+def _told_earlier(request: QuestionRequest, about: Phrase) -> str:
+    """A whole clause with these words, told before the last answer, in the second person; empty where there is none."""
+    wanted = about.label.casefold()
+    if not request.focus_is_jump:
+        return ""
+    for line in request.lines[:-1]:
+        at = line.text.casefold().find(wanted) if line.speaker == "respondent" else -1
+        for echo in echoes(line.text) if at >= 0 else ():
+            if echo.start < at + len(wanted) and at < echo.end:
+                return uncapitalised(echo.text.rstrip("."))
+    return ""
 
 
 def _bothers(form: Form) -> bool:
@@ -134,6 +163,8 @@ def _anaphoric(
         if not short or not _ends(request):
             return
     sentence, naming = _taken_up(request, speaking, about, number)
+    if naming == "sentence" and _only_quoted(request, speaking, about):
+        return
     if naming == "echo" and not _ends(request):
         return
     if naming == "sentence" and about.kind == "clause" and not request.focus_is_jump and not _ends(request):
@@ -177,9 +208,12 @@ def mention(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase,
         number: another number gives another sentence.
     """
     pick = stable_hash(request.seed, request.turn_number, "mention", number)
+    text = about.text
     if request.focus_is_jump:
-        near, distant = speaking.bridges(about.kind)
+        told = _told_earlier(request, about) if about.kind == "quote" and not speaking.quotes else ""
+        near, distant = speaking.bridges("clause" if told else about.kind)
         sentence = bridge_for(request.focus_said_earlier_turns, near, distant, request.recent_questions, pick)
+        text = told or text
     else:
         sentence = bridge_for(0, speaking.mentions(about.kind), (), request.recent_questions[-2:], pick)
-    return sentence.replace("{x}", about.text)
+    return sentence.replace("{x}", text)

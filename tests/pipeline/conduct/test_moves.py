@@ -321,6 +321,21 @@ def test_refusal_uses_a_turn_and_closes_the_subject() -> None:
     assert (move.then, move.counts, move.declines_focus) == ("engine", True, True)
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("It was the machine that held me up, and in that time she went, and nobody knew.", False),
+        ("It was late.", True),
+    ],
+)
+def test_who_goes_on_after_a_refusal_is_not_told_that_it_is_left(answer: str, said: bool) -> None:
+    text = f"I won't go over that. {answer}"
+    move = move_for(moment(text, ("I won't go over that.", "declines"), (answer, "tells")))
+    assert move is not None
+    assert bool(move.text) is said
+    assert move.declines_focus
+
+
 def test_dont_know_is_made_easier_once_and_then_left() -> None:
     first = whole("no idea", "dont_know")
     assert first.then == "easier" and first.text.endswith("?")

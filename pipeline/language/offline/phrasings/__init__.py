@@ -41,10 +41,13 @@ class LanguagePhrasing(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     acknowledgements: tuple[str, ...] = ()
-    acknowledgements_hard: tuple[str, ...] = ()
     acknowledgements_loss: tuple[str, ...] = ()
+    acknowledgements_loss_of: tuple[str, ...] = ()
+    family: str = "(?!)"
+    of_others: str = "(?!)"
     after_loss: tuple[str, ...] = ()
     thanks: tuple[str, ...] = ()
+    quotes: bool = True
     mention_object: tuple[str, ...] = ()
     mention_quote: tuple[str, ...] = Field(min_length=1)
     mention_clause: tuple[str, ...] = ()
@@ -86,8 +89,6 @@ class LanguagePhrasing(BaseModel):
     appears: str = "(?!)"
     appearing: tuple[str, ...] = ()
     back_to_story: tuple[str, ...] = ()
-    own: str = ""
-    reported: str = "(?!)"
     hesitating: tuple[str, ...] = ()
     hesitates: str = "(?!)"
     takes_time: tuple[str, ...] = ()

@@ -48,6 +48,10 @@ def test_clause_is_said_back_in_the_second_person(answer: str, back: str) -> Non
         "I'm the mug paying for it.",
         "I were quite pleased with meself.",
         "That I was alone.",
+        "That is how it felt to me.",
+        "They've got chairs for people like us too.",
+        "Glue, that's somebody saying nobody's ever going to come after me.",
+        "I got about seventeen out of it in the end. Ha!",
         "x" * 8000,
     ],
 )
@@ -69,6 +73,11 @@ def test_clauses_of_a_long_sentence_are_found_where_they_stand() -> None:
         True,
     )
     assert home.sentence == "I locked the shop, and my brother drove me home."
+
+
+def test_what_something_was_done_for_is_not_said_back_as_if_it_were_so() -> None:
+    assert said("I took the long way home so I wouldn't pass him again.") == ["You took the long way home."]
+    assert "You went home." in said("It rained all day long, so I went home.")
 
 
 def test_only_the_end_of_a_long_answer_is_looked_at() -> None:

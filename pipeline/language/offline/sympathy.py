@@ -1,0 +1,67 @@
+"""What is said when somebody tells of a death."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.language.offline.phrasings import LanguagePhrasing, phrasing
+from pipeline.ports import QuestionRequest
+from pipeline.question.templates import stable_hash
+from pipeline.question.text import sentences
+
+LAUGHED_IN = 3
+"""Sentences at the end of an answer in which laughter is answered by no sympathy."""
+SORRY_FOR = 2
+"""Questions for which a death that is told of again is not answered again."""
+LOSS_IN = 2
+"""Sentences at the end of an answer in which a death is answered for every time that it is told."""
+
+
+def tells_of_loss(request: QuestionRequest, answer: str) -> bool:
+    """Whether somebody's death was told of at the end of an answer, or for the first time."""
+    speaking, said = phrasing(request.language), sentences(answer.casefold())
+    if any(re.search(speaking.laughs, sentence) for sentence in said[-LAUGHED_IN:]):
+        return False
+    if ends_with_loss(request, answer):
+        lately = request.recent_questions[-SORRY_FOR:]
+        return not any(asked.startswith(sympathies(speaking)) for asked in lately)
+    before = [line.text.casefold() for line in request.lines[:-1] if line.speaker == "respondent"]
+    first = not any(re.search(speaking.loss, text) for text in before)
+    return first and bool(_losses(request, answer))
+
+
+def ends_with_loss(request: QuestionRequest, answer: str) -> bool:
+    """Whether one of the last sentences of an answer tells of somebody's death."""
+    return any(after < LOSS_IN for after, _ in _losses(request, answer))
+
+
+def sympathy(request: QuestionRequest, answer: str) -> str:
+    """What is said after a death: with who it was, where that is one of the respondent's family."""
+    speaking, told = phrasing(request.language), answer.casefold()
+    mourned = {who for _, sentence in _losses(request, answer) for who in re.findall(speaking.family, sentence)}
+    own = [who for who in mourned if not re.search(speaking.of_others.replace("{x}", re.escape(who)), told)]
+    named = len(mourned) == len(own) == 1 and speaking.acknowledgements_loss_of
+    pool = named or speaking.acknowledgements_loss
+    text = pool[stable_hash(request.seed, request.turn_number, "loss") % len(pool)] if pool else ""
+    return text.replace("{x}", own[0]) if named else text
+
+
+def sympathies(speaking: LanguagePhrasing) -> tuple[str, ...]:
+    """How what is said after a death begins."""
+    return (
+        *speaking.acknowledgements_loss,
+        *(text.partition("{x}")[0] for text in speaking.acknowledgements_loss_of),
+    )
+
+
+def _losses(request: QuestionRequest, answer: str) -> list[tuple[int, str]]:
+    """The sentences that tell of somebody's death, in lower case, each with how many come after it."""
+    speaking, said = phrasing(request.language), sentences(answer.casefold())
+    return [
+        (len(said) - 1 - at, sentence)
+        for at, sentence in enumerate(said)
+        if re.search(speaking.loss, sentence)
+        and not re.search(speaking.relief, sentence)
+        and not re.search(speaking.supposes, sentence)
+        and not re.search(speaking.since_loss, sentence)
+    ]
