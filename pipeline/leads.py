@@ -188,6 +188,8 @@ def _kind(said: str, rules: dict[str, re.Pattern[str]], names_element: bool) -> 
     for kind in kinds:
         match, against = rules[kind].search(said), rules.get(f"no_{kind}")
         if match and not (against and against.search(said)):
+            if kind == "condition" and rules["refusal"].search(said):
+                return "against", match.start()  # What would have to be for them to be against it.
             return kind, match.start()
     stops = rules["stops"].search(said) if names_element else None
     return ("raised", stops.start()) if stops else None

@@ -36,6 +36,8 @@ NAMES: Names = (
         ("I love that it folds.", "liking"),
         ("It would do for my girl. I can't see how big it is from here.", "asks"),
         ("I can't see how that would work.", "doubt"),
+        ("If it breaks in the second week and they say I have to wait, I'd be really cross.", "against"),
+        ("If they put it downstairs, it's no use to me.", "against"),
         ("I did stop at the line with the lamp.", "raised"),
         ("That's twenty a month, then I'm out.", "against"),
         ("That you can leave, that I like, it's fair.", "liking"),

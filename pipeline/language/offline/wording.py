@@ -122,7 +122,7 @@ def _of_form(
 
 def _only_quoted(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase) -> bool:
     """Whether a sentence about these words would have to quote a piece of a sentence, where that is not wanted."""
-    if about.kind != "quote" or speaking.quotes or request.stimulus:
+    if about.kind != "quote" or speaking.quotes:
         return False
     own = words(about.label)
     return (len(own) > SHORT_QUOTE or any(is_finite(word) for word in own)) and not _told_earlier(request, about)
