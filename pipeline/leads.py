@@ -223,6 +223,8 @@ def _is_answered(question: str, following: str, rules: dict[str, re.Pattern[str]
     said = _plain(following)
     if rules["asks_indeed"].search(_plain(question)):
         return False
+    if rules["because"].search(said):
+        return rules["why"].search(_plain(question)) is not None  # Else it says why that is asked.
     if rules["answers_itself"].search(said):
         return True
     return len(words(said)) <= ASIDE and not said.endswith("?") and not rules["asks"].search(said)
