@@ -227,7 +227,8 @@ def _is_answered(question: str, following: str, rules: dict[str, re.Pattern[str]
         return rules["why"].search(_plain(question)) is not None  # Else it says why that is asked.
     if rules["answers_itself"].search(said):
         return True
-    return len(words(said)) <= ASIDE and not said.endswith("?") and not rules["asks"].search(said)
+    goes_on = said.endswith("?") or rules["asks"].search(said) or rules["of_oneself"].search(said)
+    return len(words(said)) <= ASIDE and not goes_on
 
 
 def _spoken_of(

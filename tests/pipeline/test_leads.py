@@ -39,6 +39,7 @@ NAMES: Names = (
         ("If it breaks in the second week and they say I have to wait, I'd be really cross.", "against"),
         ("If they put it downstairs, it's no use to me.", "against"),
         ("I'd be right for it. If I send it, do I then have to ring them? Because then it's the same.", "asks"),
+        ("I've got work clothes. Would they bring it up? I'm on the fourth floor.", "asks"),
         ("I did stop at the line with the lamp.", "raised"),
         ("That's twenty a month, then I'm out.", "against"),
         ("That you can leave, that I like, it's fair.", "liking"),
