@@ -87,6 +87,7 @@ def test_lead_is_known_by_what_it_says(answer: str, kind: str) -> None:
         "What do I think of the lamp? It's a lamp.",
         "We stood there, and he said, mum, is that all?",
         "I don't do that, and why would I? Because it is there.",
+        "Quickly also means that I do nothing silly, and don't decide something stupid.",
         "Are we poor? No, we have a broken machine.",
         "And what do you film? A machine that does nothing. It stands there.",
         "What I can't do is four hundred at once, like in February.",
