@@ -38,6 +38,11 @@ MISFIT = 9.0
 _ANY_PAST = re.compile(r"\b(?:was|were|had|did|didn't|couldn't|wasn't|weren't|hadn't)\b", re.IGNORECASE)
 
 
+_IS_DONE = re.compile(
+    r"(?:\b(?:is|are|am|be|being|gets?|has|have)|'(?:s|re|m|ve))(?: not| never| all| already| just)? \w+ed\b",
+    re.IGNORECASE,
+)
+"""What is done to something, or has been: it is so now."""
 _LOST = re.compile(
     r"\b(?:don't|don’t|didn't|do not|not sure i)(?: quite| really)? (?:understand|follow|get (?:you|that|it))\b"
     r"|\b(?:did|do|was|is|about) what\?|\bwhat do you mean\b",
@@ -182,7 +187,7 @@ def _is_present(echo: Echo, request: QuestionRequest, speaking: LanguagePhrasing
     said, own = sentences(request.lines[-1].text), echo.text.casefold()
     story = tells_stories(request.methodology, request.language)
     before = said[max(0, len(said) - echo.back - 2) : len(said) - echo.back] if story else []
-    around = " ".join((*before, own)).casefold()
+    around = _IS_DONE.sub("", " ".join((*before, own)).casefold())
     was = _ANY_PAST.search(around) is not None or re.search(speaking.past, around) is not None
     return not was and (not story or re.search(speaking.present, own) is not None)
 

@@ -778,3 +778,11 @@ def test_story_is_gone_back_to_as_a_story() -> None:
     forms = next(s for s in SHIPPED["strategies"] if s["id"] == "broaden")["templates"]["en"]
     assert all("{topic}" not in form["ask"] for form in forms if form["stories"] is not False)
     assert {form["stories"] for form in forms} == {True, False, None}
+
+
+def test_first_thing_that_is_said_is_followed_however_little_it_weighs() -> None:
+    said = {1: "Mornings with my daughter, really. Breakfast is whatever works in that time."}
+    first = decide(nodes=[node("time", 1, salience=1)], answers=said)
+    assert (first.strategy, first.node_key) == ("deepen", "time")
+    debris = decide(nodes=[node("time", 1, salience=0)], answers=said)
+    assert debris.strategy == "broaden"

@@ -206,3 +206,26 @@ def test_same_answer_is_not_read_when_nothing_can_be_said_back(
     monkeypatch.setattr(NoNetwork, "read", read)
     assert back.found(request("Yes.", focus_label="yes", focus_quote="Yes")) == ()
     assert echoes("Yes.") == ()
+
+
+@pytest.mark.parametrize(
+    ("clause", "probe"),
+    [
+        ("She is looked after", "What is that like for you?"),
+        ("The day has started properly", "What is that like for you?"),
+        ("She looked after me", "What was that like for you?"),
+    ],
+)
+def test_what_is_done_now_is_no_past(
+    back: SayingBack, monkeypatch: pytest.MonkeyPatch, clause: str, probe: str
+) -> None:
+    monkeypatch.setitem(RATINGS, echoes(f"{clause}.")[0].text, 2.8)
+    LIKELY["like"] = 2.0
+    asked = request(
+        f"{clause}.",
+        methodology=METHODS["means_end_chain"],
+        strategy=METHODS["means_end_chain"].strategies[0],
+        focus_label=clause,
+        focus_quote=clause,
+    )
+    assert [said.text.split(". ")[1] for said in back.found(asked)] == [probe]
