@@ -126,7 +126,7 @@ def phrase(
 
 
 def can_be_named(label: str, *, node_type: str = "", said: Sequence[str] = ()) -> bool:
-    """Whether a label (English) can be named when it was not just said: as a noun phrase or a single word.
+    """Whether a label (English) can be named when it was not just said: as a noun phrase, or as a word by itself.
 
     Args:
         label: the respondent's words.

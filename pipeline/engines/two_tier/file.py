@@ -38,6 +38,12 @@ class FocusRule(Spec):
         default=2, ge=0, le=50, description="Concepts that were asked about more often than this are left out."
     )
     not_types: tuple[str, ...] = Field(default=(), description="Types of concepts that it is never about.")
+    from_turn: int = Field(
+        default=1,
+        ge=1,
+        le=200,
+        description="The answer from which on it is tried: at first there is nothing to go back to.",
+    )
     said_now: bool = Field(default=False, description="Whether it is only about what this answer said.")
     terminal: bool = Field(default=True, description="Whether it may be a concept at which a chain ends.")
     describe: dict[str, str] = Field(

@@ -19,6 +19,8 @@ FEWEST_TOGETHER = 2
 def focuses_of(strategy: TwoTierStrategy, moment: Moment) -> Iterator[PossibleFocus]:
     """Everything that a strategy can be about now, in the order of its rules."""
     for rule in strategy.focuses:
+        if moment.inputs.turn_count < rule.from_turn and moment.wanted is None:
+            continue
         for focus in SOURCES[rule.source](rule, moment):
             label = focus.target.label if focus.target is not None else ""
             yield replace(focus, focus_type=rule.type, focus_description=described(rule.describe, moment.inputs, label))

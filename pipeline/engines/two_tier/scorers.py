@@ -186,7 +186,7 @@ class BalanceParams(Spec):
         default={"depth": 0.2, "other": 0.0}, description="Added where a language model finds it on the surface."
     )
     lead: dict[CategoryOrOther, Amount] = Field(
-        default={"depth": 1.0, "contrast": -0.2, "transition": -0.2, "closing": 0.0, "other": -1.0},
+        default={"depth": 1.6, "contrast": -0.2, "transition": -0.2, "closing": 0.0, "other": -1.0},
         description="Added where something fresh was just said, in proportion to its freshness, and less with every "
         "one of the latest questions that went deeper.",
     )

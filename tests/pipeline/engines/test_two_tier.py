@@ -396,8 +396,10 @@ def test_engagement_goes_by_momentum_and_reasoning(
 
 
 def test_bridge_goes_to_the_concept_with_the_fewest_relations_that_was_not_just_mentioned() -> None:
-    nodes = [node("milk", 1), node("foam", 1), node("cup", 2), node("price", 3)]
-    told = decide(nodes=nodes, strategies=["deepen"] * 2, edges=[edge("milk", "foam"), edge("milk", "cup")])
+    nodes = [node("milk", 1), node("foam", 1), node("cup", 2), node("price", 5)]
+    early = decide(nodes=nodes, strategies=["deepen"] * 3, edges=[edge("milk", "foam"), edge("milk", "cup")])
+    assert "bridge" not in {one.strategy for one in early.candidates}
+    told = decide(nodes=nodes, strategies=["deepen"] * 4, edges=[edge("milk", "foam"), edge("milk", "cup")])
     assert candidate(told, "bridge").target == Target.node("foam", "foam")
 
 
@@ -732,8 +734,8 @@ def test_contrast_is_only_of_what_was_just_said() -> None:
     [("the price of milk", True), ("milk", True), ("not the one who brings the papers", False), ("king of the", False)],
 )
 def test_nobody_is_led_back_to_a_piece_of_a_sentence(label: str, there: bool) -> None:
-    nodes = [node("old", 1, label=label), node("new", 2, label="cup")]
-    told = decide(nodes=nodes, strategies=["broaden"], answers={1: f"It was {label}.", 2: "A cup."})
+    nodes = [node("old", 1, label=label), node("new", 6, label="cup")]
+    told = decide(nodes=nodes, strategies=["broaden"] * 5, answers={1: f"It was {label}.", 6: "A cup."})
     assert ("bridge" in {one.strategy for one in told.candidates}) is there
 
 
