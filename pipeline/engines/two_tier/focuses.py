@@ -60,6 +60,8 @@ def _peripheral_node(rule: FocusRule, moment: Moment) -> Iterator[PossibleFocus]
         yield _of_node(moment.wanted)
         return
     turn = moment.inputs.turn_count
+    if all(node.last_mention_turn < turn for node in moment.nodes):
+        return  # Nothing of this answer was understood: it is asked about as a whole, and not left.
     others = [n for n in moment.nodes if n.last_mention_turn < turn and _fit(rule, n) and is_nameable(n, moment.inputs)]
     if others and len(moment.nodes) > 1:
         found = min(others, key=lambda node: (node.relations, -node.salience))

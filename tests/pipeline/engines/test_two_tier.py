@@ -788,3 +788,11 @@ def test_first_thing_that_is_said_is_followed_however_little_it_weighs() -> None
     assert (first.strategy, first.node_key) == ("deepen", "time")
     debris = decide(nodes=[node("time", 1, salience=0)], answers=said)
     assert debris.strategy == "broaden"
+
+
+def test_nobody_is_led_back_from_an_answer_of_which_nothing_was_understood() -> None:
+    asked, nodes = ["deepen", "broaden"] * 3, [node("milk", 1), node("foam", 2)]
+    lost = decide(nodes=nodes, strategies=asked, answers={7: "Warm, like when you come into a kitchen."})
+    assert "bridge" not in {one.strategy for one in lost.candidates}
+    heard = decide(nodes=[*nodes, node("warm", 7)], strategies=asked, answers={7: "Warm, like a kitchen."})
+    assert "bridge" in {one.strategy for one in heard.candidates}
