@@ -474,11 +474,12 @@ def test_bridge_leads_to_what_nobody_linked_where_nothing_new_was_said() -> None
     known = [node("milk", 5, mentions=3), node("foam", 4, mentions=2), node("cup", 1)]
     linked = [edge("milk", "foam"), edge("foam", "milk")]
     asked = ["deepen", "broaden", "deepen", "deepen", "deepen"]
-    decision = decide(nodes=[*known, node("tea", 6, mentions=3)], strategies=asked, edges=linked)
+    tea = node("tea", 6, mentions=3)
+    decision = decide(nodes=[*known, tea], strategies=asked, edges=linked)
     assert (decision.strategy, decision.target) == ("bridge", Target.node("cup", "cup"))
     assert "it stands apart" in decision.reason
     apart, joined = (
-        raws(candidate(decide(nodes=known, strategies=asked, edges=edges), "bridge"))[2]
+        raws(candidate(decide(nodes=[*known, tea], strategies=asked, edges=edges), "bridge"))[2]
         for edges in (linked, [*linked, edge("milk", "cup"), edge("foam", "milk")])
     )
     assert apart == pytest.approx(joined + 0.4)
