@@ -72,6 +72,9 @@ it."""
 WAS_LIKE = re.compile(r"\b(?:what was (?:that|it) like|how was (?:that|it))\b", re.IGNORECASE)
 GAIN, MIDDLING = 1.0, 1.4
 """What a probe gains or loses for each point by which what moderators are expected to think of it differs from that."""
+LATE, STORY_TOLD = 9, 0.6
+"""Questions from which on a story has mostly been told, and what asking how it went on loses then: of 60 such questions
+28 were good and 18 bad, of 94 before that 58 and 9."""
 STAYS = ("more", "then", "like", "means")
 """Probes that stay with what was just told: leaving it loses by as much as one of them promises to be good."""
 SAYS_BACK = 0.4
@@ -423,6 +426,8 @@ def _best(
     where it was used lately; and something of it can be said back.
     """
     gains = {kind: GAIN * (rating - MIDDLING) for kind, rating in advice.ratings.items()}
+    if len(request.all_questions) >= LATE:
+        gains["then"] = gains.get("then", 0.0) - STORY_TOLD
     not_lived = NOT_LIVED * (not tells_stories(request.methodology, request.language) and not _lived(request))
     found = [
         (value + gains.get(kind_of(text), 0.0) - not_lived * (WAS_LIKE.search(text) is not None), text)
