@@ -395,3 +395,12 @@ def test_next_please_is_called_out_in_a_story_and_passes_a_question_over_by_itse
     assert heeded(said, trained.read_sync(said, "Say a little more about that.", "en")) == ()
     alone = heeded("Next please.", trained.read_sync("Next please.", "Say a little more about that.", "en"))
     assert [one.act for one in alone] == ["declines"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I don't know this question. What difference? The glass or the plastic?", "I don't know what you want to know now."],
+)
+def test_who_does_not_know_the_question_asks_what_is_meant(trained: ActHearing, said: str) -> None:
+    found = heeded(said, trained.read_sync(said, "What difference would that make to you?", "en"))
+    assert {one.act for one in found} == {"asks_back"}
