@@ -53,10 +53,13 @@ _PAST = re.compile(r"\w{3,}ed")
 _PRESENT = re.compile(r"^(?:s?he|it|(?:no|every|some)(?:body|one)|no one) (?:\w+ly )?\w{2,}s\b", re.IGNORECASE)
 """Verbs by their form, beside those that are known."""
 NOT_TO_THEIR_FACE = re.compile(
-    r"\b(?:people|ones?|folks?|lads|men|women|those|somebody|someone) like (?:me|us)\b|\b(?:saying|thinking|meaning)\b",
+    r"\b(?:people|ones?|folks?|lads|men|women|those|somebody|someone) like (?:me|us)\b|\b(?:saying|thinking|meaning)\b"
+    r"|\b(?:nobody|no one|(?:he|she|they) (?:doesn't|don't|didn't|never)) (?:wants?|wanted|likes?|liked|loves?"
+    r"|loved|needs?|needed) (?:me|us)\b",
     re.IGNORECASE,
 )
-"""What turns into something else in the second person: “people like you”, and what was said with somebody's voice."""
+"""What turns into something else in the second person: “people like you”, “nobody wants you”; and what was said with
+somebody's voice."""
 _NEEDS_MORE = frozenset("took said had was were did got went made let put gave told came knew has is".split())
 """Verbs that say nothing with nothing but a subject."""
 _QUOTES = re.compile(r"[\"“”„«»{}<>*]")

@@ -35,6 +35,7 @@ def test_whole_clause_is_said_back_in_the_second_person(said: str, back: str) ->
         "Better than feeling stupid?",
         "As I said, it is heavy",
         "I hate it",
+        "I'm sat down and nobody wants me",
         "That somebody does something for me, I suppose",
         "That nobody asked me",
         "It comes " + "and comes " * LONGEST_SAID,

@@ -399,7 +399,10 @@ def test_next_please_is_called_out_in_a_story_and_passes_a_question_over_by_itse
 
 @pytest.mark.parametrize(
     "said",
-    ["I don't know this question. What difference? The glass or the plastic?", "I don't know what you want to know now."],
+    [
+        "I don't know this question. What difference? The glass or the plastic?",
+        "I don't know what you want to know now.",
+    ],
 )
 def test_who_does_not_know_the_question_asks_what_is_meant(trained: ActHearing, said: str) -> None:
     found = heeded(said, trained.read_sync(said, "What difference would that make to you?", "en"))

@@ -540,6 +540,14 @@ def test_somebody_who_appears_at_the_end_of_an_answer_is_asked_about() -> None:
         ("We stood at the counter. She asked me something.", "What did she ask?"),
         ("It does them good. And I've got a reason for thinking of that, from home.", "What is the reason?"),
         ("It was two weeks later. Something happened at work, and it got decided.", "What happened?"),
+        (
+            "We sat on the steps till she came. There's a bit of it I'm not so proud of, mind.",
+            "Tell me about that, if you like.",
+        ),
+        (
+            "She wrote them all by hand. There was one card, the last, which wasn't a recipe.",
+            "Tell me about that card.",
+        ),
     ],
 )
 def test_what_is_held_back_at_the_end_is_asked_for(told: str, asked: str) -> None:

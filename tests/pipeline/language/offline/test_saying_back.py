@@ -213,6 +213,7 @@ def test_same_answer_is_not_read_when_nothing_can_be_said_back(
     [
         ("She is looked after", "What is that like for you?"),
         ("The day has started properly", "What is that like for you?"),
+        ("My tea gets left every time", "What is that like for you?"),
         ("She looked after me", "What was that like for you?"),
     ],
 )
