@@ -64,6 +64,7 @@ class Lead:
     last: bool = False
 
 
+@lru_cache(maxsize=256)
 def leads_of(answer: str, names: Names, language: str) -> tuple[Lead, ...]:
     """The leads of an answer, in its order, one for a sentence at the most; none in languages that are not known.
 
@@ -86,6 +87,7 @@ def asks_amount(question: str) -> bool:
     return any(_rules(language)["amount"].search(_plain(question)) for language in LANGUAGES)
 
 
+@lru_cache(maxsize=256)
 def is_finished(answer: str, language: str) -> bool:
     """Whether an answer says that there is no more to say of what it is about, and does not go on all the same."""
     rules = _rules(language)

@@ -96,7 +96,7 @@ def is_nameable(node: NodeFacts, inputs: DecisionInputs) -> bool:
     """Whether somebody can be led back to a concept by naming it; a piece of a sentence is no name."""
     if language_of(inputs) != "en":
         return True
-    return can_be_named(node.label, node_type=node.node_type, said=tuple(inputs.answers.values()))
+    return can_be_named(node.label, node.node_type)
 
 
 def content_words(text: str, plain: Sequence[str]) -> frozenset[str]:

@@ -127,18 +127,18 @@ def phrase(
     return Phrase(kind="quote", label=label, text=f"“{quoted}”", said_back=said_back, whole=whole, rendering=told)
 
 
-def can_be_named(label: str, *, node_type: str = "", said: Sequence[str] = ()) -> bool:
+@lru_cache(maxsize=4096)
+def can_be_named(label: str, node_type: str = "") -> bool:
     """Whether a label (English) can be named when it was not just said: as a noun phrase, or as a word by itself.
 
     Args:
         label: the respondent's words.
         node_type: name of the node's type.
-        said: what the respondent said, where the label is looked for.
     """
-    known = phrase(label, node_type=node_type, said=said)
-    if known.kind == "noun":
+    trimmed, cut = trim(label)
+    if not cut and _noun(trimmed.split(), "attribute" in node_type) is not None:
         return True
-    low = words(known.label)
+    low = words(trimmed)
     return len(low) == 1 and not is_finite(low[0]) and low[0] not in _DANGLING | _OBJECTS
 
 
