@@ -21,7 +21,8 @@ _PARTS = re.compile(r"[^,]+,\s*")
 """A hedge with the comma behind it that stands between two clauses: “it was nothing really, it rained”."""
 _OPENERS = re.compile(
     r"^(?:(?:and|but|so|because|cos|or|then|also|well|oh|yeah|yes|no|um|uh|hm+|anyway|now|plus|though|that's why"
-    r"|i (?:think|suppose|guess|mean|thought|reckon)|i'm afraid(?= (?:i|he|she|it|we|they|the|my)\b)|you know"
+    r"|i (?:think|suppose|guess|mean|thought|reckon)|you know"
+    r"|i(?:'m| am) afraid(?: that(?= (?:\w+) (?:\w+)))?(?= (?:i|he|she|it|we|they|the|my|that)\b)"
     r"|suddenly|in the end|at (?:first|least)|haha|ha|only|maybe|perhaps)\b[\s,]*)+",
     re.IGNORECASE,
 )

@@ -1,7 +1,7 @@
-"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|workers|…-short|connections …|costs …]`.
+"""`python -m tests.benchmarks [turns|latency|models|watchers|attacks|workers|…-short|connections …|costs …|crowds …]`.
 
 Without an argument all but the short ones and those that take options of their own (`connections --help`,
-`costs --help`).
+`costs --help`, `crowds --help`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from config.loader import Library
 from config.settings import Settings
 from server.language import load_providers
-from tests.benchmarks import attacks, connections, costs, language_models, latency, turns, watchers, workers
+from tests.benchmarks import attacks, connections, costs, crowds, language_models, latency, turns, watchers, workers
 
 
 async def main(wanted: list[str]) -> None:
@@ -25,6 +25,9 @@ async def main(wanted: list[str]) -> None:
         return
     if wanted[:1] == ["costs"]:
         await costs.run(wanted[1:])
+        return
+    if wanted[:1] == ["crowds"]:
+        await crowds.run(wanted[1:])
         return
     settings = Settings()
     if not wanted or "turns" in wanted:

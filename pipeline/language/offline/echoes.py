@@ -35,6 +35,10 @@ _PLAYED_DOWN = re.compile(
     re.IGNORECASE,
 )
 """Words of what is said to be nothing, which would be taken at its word."""
+_CONDITIONAL = re.compile(
+    r"^\W*(?:(?:and|but|so|because|cos|well|then|now),? )*(?:if|unless|imagine|suppose)\b", re.IGNORECASE
+)
+"""A sentence of what is not so, or not always."""
 _PURPOSE = re.compile(
     r"^\W*so(?: that)? \w+(?:'d| would| could| can| might| will|'ll|"
     r" won't| wouldn't| couldn't| can't| don't| didn't)\b",
@@ -75,7 +79,7 @@ def echoes(answer: str) -> tuple[Echo, ...]:
     after = ""
     for back, (start, sentence) in enumerate(reversed(tuple(_placed(answer))[-LATEST:])):
         joked, after = _LAUGHS.match(after) is not None, sentence
-        if sentence.endswith("?") or joked:
+        if sentence.endswith("?") or joked or _CONDITIONAL.match(sentence):
             continue
         for at, piece, whole in _pieces(sentence):
             if _PURPOSE.match(piece):

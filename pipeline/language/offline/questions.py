@@ -72,6 +72,8 @@ it."""
 WAS_LIKE = re.compile(r"\b(?:what was (?:that|it) like|how was (?:that|it))\b", re.IGNORECASE)
 GAIN, MIDDLING = 1.0, 1.4
 """What a probe gains or loses for each point by which what moderators are expected to think of it differs from that."""
+RANKED_SHARE = 0.5
+"""What counts of the ranker's opinion where ratings of a probe of that kind are foretold."""
 LATE, STORY_TOLD = 9, 0.6
 """Questions from which on a story has mostly been told, and what asking how it went on loses then: of 60 such questions
 28 were good and 18 bad, of 94 before that 58 and 9."""
@@ -89,12 +91,12 @@ FELT = 0.15
 PEAK = 0.6
 """What a candidate gains that is about what weighs most, such as guilt, a promise, a decision; and loses that is
 about a date or a figure."""
+MUCH_BESIDE = 22
+"""Words beside a complaint from which on more is asked of what they tell; with fewer the subject is left."""
 MUCH = 15
 """Words of an answer after which the last question does not come without a word of thanks."""
 TIE = 0.01
 """By how much a probe is worth less than the one before it, so that each has its turn."""
-LEFT = 0.0
-"""What a wording must be worth after a complaint; else the subject is left for the topic."""
 FLOOR = 1.3
 """What the plainest probe is worth: where the ranker expects less of the best wording, it is asked."""
 RANKED = 1 << 20
@@ -309,11 +311,12 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
     told = _telling(request)
     ranking = _best(request, speaking, about, told, advice)
     best = [text for _, text in ranking]
-    told_more = len((answer or "").split()) >= MUCH and not told.exhausted
+    told_more = len((answer or "").split()) >= MUCH_BESIDE and not told.exhausted
     of_idea = bool(request.stimulus) and about is None
+    over = told.exhausted and not (told.felt or told.peak) and request.kind == "follow_up"
     if request.complained and told_more and not of_idea:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
-    elif request.complained and not of_idea and (told.exhausted or not ranking or ranking[0][0] < LEFT):
+    elif (request.complained or over) and not of_idea:
         best = [*_asked(_turned(_elsewhere(request, speaking), request, "any"), request, speaking, None), *best]
     if request.unheard and not request.complained:
         best = [*_asked(_turned(speaking.probes, request, "probe"), request, speaking, None), *best]
@@ -324,7 +327,8 @@ def _candidates(request: QuestionRequest, speaking: LanguagePhrasing, plain: boo
         before = ""
     if answer and not plain and request.kind == "follow_up" and _is_moved(request, answer):
         before = _pick(speaking.takes_time, request, "moved")
-    if answer and before.startswith(sympathies(speaking)) and ends_with_loss(request, answer) and not _closes(request):
+    sorry = bool(before) and before.startswith(sympathies(speaking)) and not _closes(request)
+    if answer and sorry and (ends_with_loss(request, answer) or about is None):
         best = [*_asked(_turned(speaking.after_loss, request, "loss"), request, speaking, None), *best]
     if before:
         yield from (f"{before} {text}" for text in best[:6])
@@ -399,10 +403,16 @@ def _forms(request: QuestionRequest, speaking: LanguagePhrasing, about: Phrase |
 
 
 def _elsewhere(request: QuestionRequest, speaking: LanguagePhrasing) -> Sequence[str]:
-    """What is asked where there is nothing to ask about: the topic, or the story where somebody has complained."""
-    if request.complained and speaking.back_to_story and tells_stories(request.methodology, request.language):
+    """What is asked where there is nothing to ask about: the topic, or the story where no more of it is to be told."""
+    done = request.complained or _telling(request).exhausted
+    if done and speaking.back_to_story and tells_stories(request.methodology, request.language):
         return speaking.back_to_story
     return speaking.any_topic
+
+
+def _weighed(value: float, gain: float | None) -> float:
+    """What a wording is worth: by the ranker, and by what moderators are expected to think of its kind."""
+    return value if gain is None else FLOOR + RANKED_SHARE * (value - FLOOR) + gain
 
 
 def _instead(request: QuestionRequest, speaking: LanguagePhrasing) -> Iterator[str]:
@@ -430,7 +440,7 @@ def _best(
         gains["then"] = gains.get("then", 0.0) - STORY_TOLD
     not_lived = NOT_LIVED * (not tells_stories(request.methodology, request.language) and not _lived(request))
     found = [
-        (value + gains.get(kind_of(text), 0.0) - not_lived * (WAS_LIKE.search(text) is not None), text)
+        (_weighed(value, gains.get(kind_of(text))) - not_lived * (WAS_LIKE.search(text) is not None), text)
         for value, text in _ranked(_forms(request, speaking, about), request, speaking, about, told)
     ]
     if not found:

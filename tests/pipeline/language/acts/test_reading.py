@@ -105,6 +105,7 @@ def test_act_is_heard(language: str, text: str, act: Act) -> None:
         ("Is this the kind of thing you're after?", "asks_interviewer", "how_much"),
         ("That's not English, mate.", "complains", "unclear"),
         ("That was a joke.", "complains", "beside"),
+        ("How long is this going to take?", "asks_interviewer", "left"),
         ("You'd got hold of the wrong end of it.", "complains", "beside"),
         ("It's just funny.", "complains", "enough"),
         ("If you're after something behind it you'll be there all day.", "complains", "enough"),
@@ -157,6 +158,9 @@ def test_what_is_said_to_the_interviewer_is_heard_with_its_subject(text: str, ac
         "My son says he only turned 14 in March.",
         "When I was in the choir I wasn't old enough.",
         "He said he'd leave it at that.",
+        "I've forty-odd now and I'll not tell her to stop.",
+        "We don't talk about that night much.",
+        "She was blue, and I lost track of how long it was.",
     ],
 )
 def test_what_only_sounds_said_to_the_interviewer_is_told(text: str) -> None:

@@ -23,6 +23,8 @@ def said(answer: str) -> list[str]:
         ("Nobody came home.", "Nobody came home."),
         ("Because I was late.", "You were late."),
         ("Then she comes home.", "She comes home."),
+        ("I am afraid that settled it.", "That settled it."),
+        ("I was afraid of him.", "You were afraid of him."),
         ("Megan was dressed.", "Megan was dressed."),
     ],
 )
@@ -49,6 +51,7 @@ def test_clause_is_said_back_in_the_second_person(answer: str, back: str) -> Non
         "I were quite pleased with meself.",
         "That I was alone.",
         "That is how it felt to me.",
+        "If I'm not listening, he's just a man in a car with a stranger.",
         "They've got chairs for people like us too.",
         "Glue, that's somebody saying nobody's ever going to come after me.",
         "I got about seventeen out of it in the end. Ha!",

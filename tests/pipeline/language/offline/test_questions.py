@@ -731,6 +731,21 @@ def test_complaint_with_something_new_in_it_is_asked_on_about() -> None:
     assert not compose(told((short,), label="already", complained=True, follows_reply=True)).startswith(probes)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "That's about as far down as it goes I think.",
+        "There's nothing much under it. It is good in itself.",
+        "It's peace and quiet that I can believe. That's it.",
+        "There isn't any more in there, I have been through it enough times.",
+        "It's practical, nothing deep.",
+    ],
+)
+def test_who_has_no_more_to_tell_of_it_is_asked_about_something_else(answer: str) -> None:
+    text = compose(told((answer,), label="peace and quiet"))
+    assert any(was_asked(each, text) for each in phrasing("en").any_topic), text
+
+
 def test_question_is_not_rephrased_as_what_came_next() -> None:
     own = METHODS["critical_incident"].strategies
     strategy = next(one for one in own if any(asks_story(form.ask) for form in one.templates["en"]))
