@@ -38,6 +38,8 @@ def suits(template: str, phrase: Phrase | None) -> bool:
     if phrase is None:
         return not slots & ({"focus", "mention"} | WAYS)
     if slots & WAYS:
+        if "gerund" in slots and " " not in phrase.rendering.gerund:
+            return False  # “What was it like, laughing?” leaves out at what.
         return all(getattr(phrase.rendering, way) for way in slots & WAYS)
     return "mention" in slots or ("focus" in slots and phrase.inline)
 
