@@ -89,11 +89,16 @@ def asks_amount(question: str) -> bool:
 
 @lru_cache(maxsize=256)
 def is_finished(answer: str, language: str) -> bool:
-    """Whether an answer says that there is no more to say of what it is about, and does not go on all the same."""
+    """Whether an answer says that there is no more to say of what it is about, and does not go on all the same.
+
+    So it is where an answer begins with that it was told before.
+    """
     rules = _rules(language)
     if not rules:
         return False
     said = [_plain(sentence) for sentence in sentences(answer)]
+    if said and rules["told"].search(said[0]):
+        return True  # It is told again all the same, which adds nothing to ask after.
     ends = [at for at, sentence in enumerate(said) if rules["finished"].search(sentence)]
     rest = said[ends[-1] + 1 :] if ends else []
     goes_on = sum(len(words(sentence)) for sentence in rest) > ADDED or any(rules["yet"].search(one) for one in rest)
