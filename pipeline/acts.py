@@ -51,6 +51,8 @@ class HeardAct(Record):
     heard_by: Hearer = "rules"
 
 
+FAINT = "faint"
+"""What narrows a danger down to one of which there is so little to be heard that help is not spoken of yet."""
 ASKED_BACK: frozenset[Act] = frozenset({"risk", "distress", "wants_withdrawal", "wants_stop", "wants_pause", "minor"})
 """Acts that are asked back where they are not sure; others are content then."""
 FEW_WORDS = 8

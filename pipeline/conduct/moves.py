@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pipeline.acts import STORY_WORDS, Act, HeardAct, told
+from pipeline.acts import FAINT, STORY_WORDS, Act, HeardAct, told
 from pipeline.conduct.policy import ConductPolicy, ConductTexts, OfferName
 from pipeline.conduct.state import Asked, Care, ConductState
 
@@ -389,12 +389,13 @@ def _help(moment: Moment) -> str:
 def _risk(moment: Moment, heard: HeardAct) -> Move:
     before = any(alert.code == "risk" for alert in moment.conduct.alerts)
     if heard.heard_by == "reader" and not heard.sure and moment.texts.risk_ask and moment.conduct.asked != "risk":
+        faint = heard.about == FAINT and bool(moment.texts.risk_check)
         return Move(
             "risk",
-            moment.texts.risk_ask,
+            moment.texts.risk_check if faint else moment.texts.risk_ask,
             "stands",
             offers=("yes", "no"),
-            help=_help(moment),
+            help="" if faint else _help(moment),
             alert="risk",
             asks="risk",
             answered=True,

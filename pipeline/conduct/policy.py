@@ -14,7 +14,7 @@ OfferName = Literal["go_on", "something_else", "pause", "stop", "resume", "carry
 
 SAFETY = frozenset(
     {
-        *("risk", "risk_spoken_of", "risk_ask", "risk_mistaken", "safe_words"),
+        *("risk", "risk_spoken_of", "risk_ask", "risk_check", "risk_mistaken", "safe_words"),
         *("help", "help_kiosk", "distress", "distress_again", "distress_ask", "distress_in_story"),
         *("minor", "age_ask", "withdrawal_ask", "withdrawn", "offers", "yes_words", "no_words"),
         *("yes_begins", "no_begins", "back_words", "go_on_words", "part_words", "withdrawal_part"),
@@ -34,6 +34,7 @@ class ConductTexts(Spec):
     risk: str = Field(description="When somebody may come to harm.")
     risk_spoken_of: str = Field(description="When it is not certain that somebody may come to harm now.")
     risk_ask: str = Field(default="", description="Asks back where only the reader heard danger.")
+    risk_check: str = Field(default="", description="The same where it heard so little that help is not spoken of yet.")
     risk_mistaken: str = Field(default="", description="When nobody is in danger after all.")
     safe_words: Several = Field(default=(), description="Parts of a message that mean: nobody is in danger.")
     help: str = Field(description="Where to find help, unless the concept has a `helpline_text`.")

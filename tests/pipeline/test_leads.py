@@ -198,8 +198,8 @@ def test_that_stands_for_the_one_element_of_the_sentence_before() -> None:
         "I told you already why, I paid two times. I've told you that.",
         "That's the top shelf for me.",
         "I think I've pretty much said it, honestly! There isn't much more behind it.",
-        "I've just said that, really, I'd like to keep it. One of them, and it lives in my drawer at home or at my desk, and "
-        "goes in the washing machine now and then. And you put it on after that, so you're not heating it.",
+        "I've just said that, really, I'd like to keep it. One of them, and it lives in my drawer at home or at my "
+        "desk, and goes in the washing machine now and then. And you put it on after that, so you're not heating it.",
         "Mehr gibt es da nicht.",
     ],
 )

@@ -3,8 +3,8 @@
 Where both hear the same, it is sure. Where a rule is not sure and the reader is all but certain that nothing but
 content is told, it is content. Where only one of them hears that somebody wants to stop, to pause, to have things
 deleted, or is under age, it is asked back; so it is where the reader alone hears danger, of which it is too often
-wrong: help is shown with the question. For distress, for danger that a rule hears, and for the acts that only change
-what is said next, either is enough where it is sure.
+wrong: help is shown with the question, unless it is faint. For distress, for danger that a rule hears, and for the
+acts that only change what is said next, either is enough where it is sure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from pipeline.acts import ACTS, Act, HeardAct
+from pipeline.acts import ACTS, FAINT, Act, HeardAct
 from pipeline.language.acts.reading import Clause, acts_of, heard_clauses, joined, not_said
 from pipeline.language.acts.rules import rules_for
 from pipeline.language.reader import heads
@@ -128,6 +128,28 @@ NAMED_IN_A_STORY: dict[Act, re.Pattern[str]] = {
     ),
 }
 """… words of one of these: without them, nineteen of twenty that it heard in told stories were none; and …"""
+CLEAR_HARM = 0.93
+"""Probability below which a danger that the reader alone hears in a story is faint, …"""
+HARM = re.compile(
+    r"\b(?:"
+    r"die|dies|dying|dead|death|kill\w*|suicid\w*|hurt\w*|harm\w*|hit(?:s|ting)?|beat\w*|scared of"
+    r"|afraid|frighten\w*|terrif\w*|unsafe|not safe|safe|danger\w*|cut(?:s|ting)? (?:my|her|him)|pills?"
+    r"|tablets?|overdos\w*|jump\w*|bridge|rope|kni(?:fe|ves)|gun|razor|blades?|blood\w*|bleed\w*|bruis\w*"
+    r"|threat\w*|violen\w*|abus\w*|raped?|chok\w*|strangl\w*|throat"
+    r"|lock(?:s|ed|ing)? (?:me|us|him|her|the)|(?:here|on|be|live|this|that|point|awake) any ?more"
+    r"|wak(?:e|ing) up|disappear\w*|worth (?:living|it)|a burden|without me|better off|hopeless\w*"
+    r"|giv(?:e|en|ing) up|cope|hang(?:ing)? (?:on by|myself)|drown\w*|tracks|starv\w*|police|fists?|belt"
+    r"|slap\w*|punch\w*|kick\w*|shov\w*|grab\w*|goodbye|shoot\w*|smash\w*|attack\w*|poison\w*|crash\w*"
+    r"|end it|crisis|emergency|ambulance|999|911|voices|stalk\w*|follow(?:s|ed|ing) me"
+    r"|outside (?:my|the|our)|pinned|won'?t let|let me (?:leave|out|go)|trapp\w*|weapon|swung|flinch\w*"
+    r"|temper|chest|breath\w*|stroke|faint\w*|numb|gas|fire|wires?|passport|money off|checks my"
+    r"|his hands?|her hands?|lump|alone|naked|send them|nobody would|no one would|no use"
+    r"|won'?t be (?:here|around|there)|tonight|insulin|medication|meds|needle|dose|ledge|bath|scissors"
+    r")\b",
+    re.IGNORECASE,
+)
+"""… without one of these words in the message: of 93 such dangers that were there it passes over thirteen of a hundred,
+of eleven in three thousand answers of conversations, where there was none, nine."""
 DOUBTS_HARM = 0.9
 """Probability that a clause only tells from which a rule that hears danger in it is no longer sure, if …"""
 UNSHARED = 0.005
@@ -212,7 +234,7 @@ class ActHearing:
         if "wants_withdrawal" in denied:
             by_rule = [None if one and one.act == "wants_withdrawal" else one for one in by_rule]
         found = [
-            self._judged(clause, heard, own, story=story, denied=denied)
+            self._judged(clause, heard, own, text=text, story=story, denied=denied)
             for clause, heard, own in zip(clauses, by_rule, chances, strict=True)
         ]
         return joined(clauses, found)
@@ -223,6 +245,7 @@ class ActHearing:
         heard: HeardAct | None,
         chances: Floats | None,
         *,
+        text: str = "",
         story: bool = False,
         denied: AbstractSet[Act] = frozenset(),
     ) -> HeardAct | None:
@@ -231,6 +254,7 @@ class ActHearing:
         Args:
             clause: one of the message's.
             heard: what the rules hear in it.
+            text: the message.
             chances: what the reader makes of it; None where it read no word of it.
             story: whether the message tells a story.
             denied: what the reader alone is not believed, for the message says otherwise.
@@ -276,6 +300,8 @@ class ActHearing:
                 continue
             sure = chance >= threshold.sure and act not in ASKED_BACK
             about = about_of(clause.text) if act == "asks_interviewer" else ""
+            if act == "risk" and story and chance < CLEAR_HARM and not HARM.search(text):
+                about = FAINT
             return HeardAct(act=act, start=clause.start, end=clause.end, sure=sure, about=about, heard_by="reader")
         return None
 

@@ -169,6 +169,16 @@ def test_danger_that_only_the_reader_hears_is_asked_back_with_help() -> None:
     assert not asked.declines_focus and asked.asks == "risk"
 
 
+def test_danger_that_is_hardly_to_be_heard_is_asked_about_before_help_is_spoken_of() -> None:
+    said = "But I've not told Katie. I've told you. First one."
+    asked = whole(said, "risk", sure=False, heard_by="reader", about="faint")
+    assert (asked.text, asked.help, asked.alert, asked.asks) == (policy().texts.risk_check, "", "risk", "risk")
+    worried = move_for(moment("Yes", conduct=after(asked)))
+    assert worried is not None and (worried.text, bool(worried.help)) == (policy().texts.risk, True)
+    calm = move_for(moment("No", conduct=after(asked)))
+    assert calm is not None and calm.text.startswith(policy().texts.risk_mistaken) and not calm.help
+
+
 @pytest.mark.parametrize(
     ("said", "act"),
     [

@@ -407,3 +407,26 @@ def test_next_please_is_called_out_in_a_story_and_passes_a_question_over_by_itse
 def test_who_does_not_know_the_question_asks_what_is_meant(trained: ActHearing, said: str) -> None:
     found = heeded(said, trained.read_sync(said, "What difference would that make to you?", "en"))
     assert {one.act for one in found} == {"asks_back"}
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "about"),
+    [
+        (
+            "Being called Farmer? Doesn't bother me. I've been called worse by better roofers. They'll find out. Ball "
+            "cap doesn't cover your ears.",
+            "What was that like for you?",
+            "faint",
+        ),
+        (
+            "He opens all my parcels. He counts the receipts and if it's wrong I don't get food that day, and it was "
+            "wrong today, so he has taken my phone and he says he will kill me.",
+            "How do you shop?",
+            "",
+        ),
+    ],
+)
+def test_danger_of_which_little_is_heard_in_a_story_is_faint(
+    trained: ActHearing, text: str, question: str, about: str
+) -> None:
+    assert {act.about for act in trained.read_sync(text, question, "en") if act.act == "risk"} == {about}

@@ -161,6 +161,8 @@ def test_what_is_said_to_the_interviewer_is_heard_with_its_subject(text: str, ac
         "I've forty-odd now and I'll not tell her to stop.",
         "We don't talk about that night much.",
         "She was blue, and I lost track of how long it was.",
+        "I hadn't said it even to myself.",
+        "Now I'm just tired.",
     ],
 )
 def test_what_only_sounds_said_to_the_interviewer_is_told(text: str) -> None:
