@@ -97,7 +97,8 @@ def is_finished(answer: str, language: str) -> bool:
     if not rules:
         return False
     said = [_plain(sentence) for sentence in sentences(answer)]
-    if said and rules["told"].search(said[0]):
+    first = next((sentence for sentence in said if not sentence.endswith("?")), "")
+    if rules["told"].search(first):
         return True  # It is told again all the same, which adds nothing to ask after.
     ends = [at for at, sentence in enumerate(said) if rules["finished"].search(sentence)]
     rest = said[ends[-1] + 1 :] if ends else []

@@ -200,6 +200,7 @@ def test_that_stands_for_the_one_element_of_the_sentence_before() -> None:
         "I think I've pretty much said it, honestly! There isn't much more behind it.",
         "I've just said that, really, I'd like to keep it. One of them, and it lives in my drawer at home or at my "
         "desk, and goes in the washing machine now and then. And you put it on after that, so you're not heating it.",
+        "About the price? I told you, I'd pay it. It's the salt.",
         "Mehr gibt es da nicht.",
     ],
 )
@@ -215,6 +216,7 @@ def test_who_has_no_more_to_say_is_heard(answer: str) -> None:
         "There's not a lot to pay, and it comes to the door.",
         "He said that he had it, and he came.",
         "The flour, I said that already to my sister when she asked, and she wrote it on the list for the next week.",
+        "He stood in the hall and he said, I told you so, and then we went up together to look at it.",
         "The bread and cheese, as I said. And the sandwich once a week.",
         "It doesn't say what's in it, that's all I wonder about: what is in it.",
         "Well, there's not much more to that. He was young. But there was a woman beside me on the stairs.",

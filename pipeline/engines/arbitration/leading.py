@@ -109,14 +109,16 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
             manner: Manner = "last" if last and element == asked else "element"
             if turn < inputs.turn_count:
                 manner = "earlier"
-            own = manner == "last" or lead.kind == "asks"
-            label = (lead.words or lead.sentence) if own else labels[element]
+            elif element == asked and not last and lead.kind not in ANSWERED:
+                if not _can_be_said(lead, language):
+                    continue  # It was just asked about; what else was said of it is not known well enough.
+                manner = "words"
+            own = manner in ("last", "words") or lead.kind == "asks"
+            label = _said(lead, language) if own else labels[element]
             target = Target(kind="lead", ids=(name, element), label=label)
             yield Followed(lead.kind, manner, target, turn, last, lead.words or lead.sentence)
         elif turn == inputs.turn_count and (last or lead.kind in ANSWERED or _can_be_said(lead, language)):
-            label = lead.words or lead.sentence
-            if not last and language == "en" and said_back(lead.sentence):
-                label = lead.sentence
+            label = lead.words or lead.sentence if last else _said(lead, language)
             target = Target(kind="lead", ids=(name,), label=label)
             yield Followed(lead.kind, "last" if last else "words", target, turn, last, target.label)
 
@@ -124,6 +126,11 @@ def _of_answer(inputs: DecisionInputs, turn: int) -> Iterator[Followed]:
 def _worn(inputs: DecisionInputs) -> set[str]:
     """Elements that are closed, or were asked about again and again."""
     return {entry.element_id for entry in inputs.coverage if entry.declined or entry.focused >= WORN_AFTER}
+
+
+def _said(lead: Lead, language: str) -> str:
+    """The words that show a lead: its sentence where that can be said back."""
+    return lead.sentence if language == "en" and said_back(lead.sentence) else lead.words or lead.sentence
 
 
 def _can_be_said(lead: Lead, language: str) -> bool:

@@ -119,6 +119,22 @@ def test_what_was_asked_about_and_comes_up_again_is_not_named_again() -> None:
     assert (decision.tactic, element_of(decision.target)) == ("doubt_last", "lamp")
 
 
+def test_what_was_just_asked_about_is_said_back_or_left_where_other_things_were_said_since() -> None:
+    fee = asked(1, "ensure_coverage", Target(kind="element", ids=("fee",), label="the monthly fee"))
+    told = "It's a lot for what it is. If I could read the number on it, I'd pay that fee. We will see what they say."
+    whole = candidate(Arbitration().decide(inputs({1: "Nice.", 2: told}, questions=(fee,))), "follow_lead")
+    assert whole.target is not None
+    assert (whole.tactic, whole.target.label) == (
+        "condition_in_words",
+        "If I could read the number on it, I'd pay that fee.",
+    )
+    long = told.replace(
+        "I'd pay that fee", "I'd pay that fee for the evenings on which I come home from the hospital so late"
+    )
+    found = Arbitration().decide(inputs({1: "Nice.", 2: long}, questions=(fee,))).candidates
+    assert not any(one.tactic.startswith("condition") for one in found)
+
+
 def test_what_was_asked_about_and_was_not_noticed_is_said_again() -> None:
     question = asked(1, "ensure_coverage", Target(kind="element", ids=("fee",), label="the monthly fee"))
     told = inputs({2: "I didn't see one, did I miss it?"}, questions=(question,))
