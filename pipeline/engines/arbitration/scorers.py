@@ -322,7 +322,7 @@ class LeadParams(Spec):
         description="Multiplier for going deeper, in a concept test, into what was just said for the first time, where "
         "none of the latest `apart` questions did, or where the answer tells a story.",
     )
-    again: float = Field(default=0.6, ge=0, le=1, description="Multiplier for going deeper where one of them did.")
+    again: float = Field(default=0.65, ge=0, le=1, description="Multiplier for going deeper where one of them did.")
     apart: int = Field(default=3, ge=1, description="Latest questions that count for that.")
     beside: float = Field(
         default=0.5,

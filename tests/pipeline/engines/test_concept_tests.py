@@ -187,7 +187,7 @@ def test_going_deeper_waits_where_the_answer_says_something_of_the_idea_or_a_que
         next(term.value for term in candidate(one, "deepen_branch").terms if term.name == "lead_strength")
         for one in (fresh, again, beside)
     ]
-    assert values == [1.4, 0.6, 0.5]
+    assert values == [1.4, 0.65, 0.5]
 
 
 def test_sides_of_the_idea_are_asked_about_unless_somebody_spoke_of_them() -> None:
